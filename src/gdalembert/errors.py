@@ -1,0 +1,86 @@
+"""What can go wrong, in words: every error says where, what, which number, and what to do.
+
+Each class derives from :class:`GdalembertError` and from the builtin that fits, and carries its data as attributes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class GdalembertError(Exception):
+    """Base of every error that gdalembert raises on purpose."""
+
+
+class ModelError(GdalembertError, ValueError):
+    """A model, or a part of it, that no formulation can treat rightly."""
+
+
+class UrdfError(ModelError):
+    """A URDF that is refused.
+
+    Attributes:
+        source: name of the file, or ``"<text>"``.
+        element: the element at fault, as ``"joint 'elbow'"``; ``None`` if it is the file as a whole.
+        reason: what is wrong with it and what to do.
+    """
+
+    def __init__(self, source: str, element: str | None, reason: str) -> None:
+        self.source = source
+        self.element = element
+        self.reason = reason
+        super().__init__(": ".join(part for part in (source, element, reason) if part))
+
+    def __reduce__(self) -> tuple[type[UrdfError], tuple[str, str | None, str]]:
+        return UrdfError, (self.source, self.element, self.reason)
+
+
+class UrdfWarning(UserWarning):
+    """A URDF that can be loaded but is probably not what its author meant."""
+
+
+class ArgumentError(GdalembertError, ValueError):
+    """An argument of the right type with a value that cannot be used."""
+
+
+class ArgumentTypeError(GdalembertError, TypeError):
+    """An argument of the wrong type."""
+
+
+class UnsupportedError(GdalembertError, NotImplementedError):
+    """A request that has a meaning, but not one this object can compute."""
+
+
+class UnknownNameError(GdalembertError, LookupError):
+    """A name that is not there.
+
+    Attributes:
+        kind: what was looked for, as ``"frame"``.
+        name: the name that was given.
+        known: the names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        near = difflib.get_close_matches(str(name), self.known, n=3, cutoff=0.5)
+        shown = near or self.known[:8]
+        rest = "" if near or len(self.known) <= len(shown) else ", …"
+        hint = f"{'nearest' if near else 'known'}: {', '.join(map(repr, shown))}{rest}" if shown else "there are none"
+        super().__init__(f"no {kind} named {name!r}; {hint}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
+        return UnknownNameError, (self.kind, self.name, self.known)
+
+
+class ValidationError(GdalembertError, AssertionError):
+    """A formulation that does not agree with Pinocchio, or breaks a law; carries the ``report``."""
+
+    def __init__(self, report: object) -> None:
+        self.report = report
+        super().__init__(str(report))
+
+    def __reduce__(self) -> tuple[type[ValidationError], tuple[object]]:
+        return ValidationError, (self.report,)
