@@ -1,0 +1,7 @@
+"""Dynamics of Pinocchio models as CasADi graphs."""
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.formulations.lagrange_euler import LagrangeEuler
+from gdalembert.formulations.newton_euler import NewtonEuler
+from gdalembert.registry import formulations

@@ -1,0 +1,255 @@
+"""The contract of every formulation, in equations, and what follows from it once and for all.
+
+    tau = M(q) a + C(q, v) v + g(q) + K (q − rest)          M = (links) + diag(armature)
+    nle = C v + g + K (q − rest)                            dM/dt − 2 C skew
+    a   = M⁻¹ (tau − nle)                                   g = ∂V/∂q
+
+A formulation is a subclass that writes down ``_inverse_dynamics`` for the links alone; armature and springs are
+added here. What it does not write down itself follows from that one function.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.cleaning import Change, clean_tree
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.functions import directional_derivative, function, symbols
+from gdalembert.joints import UnboundedRevolute
+from gdalembert.spatial import Matrix, symmetric_solve
+from gdalembert.tree import Array, Joint, Tree
+
+Springs = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+
+REGISTRY: dict[str, type[Dynamics]] = {}
+"""Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
+
+
+class Dynamics(ABC):
+    """Equations of motion of a model as ``casadi.Function`` objects, each built when it is first asked for.
+
+    q, v, a, tau are Pinocchio's: lengths nq, nv, nv, nv; rad, m, s, N m, N; velocities of joints with nq ≠ nv in the
+    axes of the moved link. Functions take numbers, SX and MX, by position or by name, and can be saved, loaded,
+    pickled, mapped and differentiated as CasADi's can.
+
+    Args:
+        model: any ``pin.Model``, or a :class:`~gdalembert.tree.Tree`.
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.cleaning.clean_tree`); 0 takes every bit as
+            given. What was cleaned is in ``changes``.
+        springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau (Niku, examples 4.1 and 4.2):
+            stiffness in N m/rad or N/m, rest in rad or m; one number each, or nv of them.
+
+    Attributes:
+        tree: the numbers that stand in the graphs, after cleaning.
+        changes: what cleaning changed.
+        springs: as given.
+
+    Raises:
+        ArgumentTypeError: if the model is not one.
+        ModelError: if it holds numbers without a meaning (:meth:`~gdalembert.tree.Tree.from_model`).
+        ArgumentError: if ``clean`` or a spring cannot be used.
+        UnknownNameError: if a spring names a joint that is not there.
+    """
+
+    name: ClassVar[str]
+    tree: Tree
+    changes: tuple[Change, ...]
+    springs: Springs
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            REGISTRY[cls.name] = cls
+
+    def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
+        self._given = Tree.from_model(model)
+        self._clean = clean
+        self.tree, self.changes = clean_tree(self._given, clean)
+        self.springs = dict(springs or {})
+        self._stiffness, self._rest = _spring_vectors(self.tree, self.springs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), clean=self._clean, springs=self.springs), (self._given,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.tree.name!r}, nq={self.tree.nq}, nv={self.tree.nv})"
+
+    # What a formulation writes down, for the links alone: no armature, no springs.
+
+    @abstractmethod
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """tau (nv) of the links, gravity included."""
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        """M (nv × nv) of the links: tau is linear in a."""
+        a = ca.SX.sym("a", self.tree.nv)
+        return ca.jacobian(self._inverse_dynamics(q, ca.DM(self.tree.nv, 1), a), a)
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
+        if any(joint.type.nq != joint.type.nv for joint in self.tree.joints):
+            raise UnsupportedError(
+                f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
+                "write _coriolis_matrix in the subclass"
+            )
+        zero = ca.DM(self.tree.nv, 1)
+        product = self._inverse_dynamics(q, v, zero) - self._inverse_dynamics(q, zero, zero)
+        return 0.5 * ca.jacobian(product, v)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """a (nv) of M a = tau − nle, armature included."""
+        bias = self._inverse_dynamics(q, v, ca.DM(self.tree.nv, 1))
+        return symmetric_solve(self._mass_matrix(q) + self._armature_matrix, tau - bias)
+
+    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+        """½ v·M v of the links."""
+        return 0.5 * ca.dot(v, self._mass_matrix(q) @ v)
+
+    # The public Functions.
+
+    @cached_property
+    def inverse_dynamics(self) -> ca.Function:
+        """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
+        s = self._symbols("q", "v", "a")
+        tau = self._inverse_dynamics(s["q"], s["v"], s["a"]) + self._armature * s["a"] + self.spring_torque(s["q"])
+        return function("inverse_dynamics", s, {"tau": tau})
+
+    @cached_property
+    def mass_matrix(self) -> ca.Function:
+        """(q) → (M), nv × nv, full and symmetric, armature included: equals ``pin.crba``."""
+        s = self._symbols("q")
+        return function("mass_matrix", s, {"M": self._mass_matrix(s["q"]) + self._armature_matrix})
+
+    @cached_property
+    def coriolis_matrix(self) -> ca.Function:
+        """(q, v) → (C), nv × nv: C_ij = Σ_s tr(U̇_sj J_s U_siᵀ), so that dM/dt − 2 C is skew.
+
+        Christoffel's matrix where v = dq/dt; equals ``pin.computeCoriolisMatrix`` for joints with a constant motion
+        subspace.
+        """
+        s = self._symbols("q", "v")
+        return function("coriolis_matrix", s, {"C": self._coriolis_matrix(s["q"], s["v"])})
+
+    @cached_property
+    def nle(self) -> ca.Function:
+        """(q, v) → (nle), nv: C v + g, and the torque of the springs."""
+        s = self._symbols("q", "v")
+        tau = self._inverse_dynamics(s["q"], s["v"], ca.DM(self.tree.nv, 1)) + self.spring_torque(s["q"])
+        return function("nle", s, {"nle": tau})
+
+    @cached_property
+    def generalized_gravity(self) -> ca.Function:
+        """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; springs are not in it."""
+        s = self._symbols("q")
+        zero = ca.DM(self.tree.nv, 1)
+        return function("generalized_gravity", s, {"g": self._inverse_dynamics(s["q"], zero, zero)})
+
+    @cached_property
+    def forward_dynamics(self) -> ca.Function:
+        """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite."""
+        s = self._symbols("q", "v", "tau")
+        return function(
+            "forward_dynamics",
+            s,
+            {"a": self._forward_dynamics(s["q"], s["v"], s["tau"] - self.spring_torque(s["q"]))},
+        )
+
+    @cached_property
+    def kinetic_energy(self) -> ca.Function:
+        """(q, v) → (kinetic) [J], that of the armature included."""
+        s = self._symbols("q", "v")
+        energy = self._kinetic_energy(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
+        return function("kinetic_energy", s, {"kinetic": energy})
+
+    @cached_property
+    def potential_energy(self) -> ca.Function:
+        """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and ½ K (q − rest)²."""
+        s = self._symbols("q")
+        energy = -ca.dot(ca.DM(self.tree.gravity), self.tree.first_moment(s["q"]))
+        return function("potential_energy", s, {"potential": energy + self._spring_energy(s["q"])})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v] (nq + nv), u = tau (nv), xdot = [dq/dt; a]: what an integrator wants."""
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(x=nq + nv, u=nv)
+        q, v = s["x"][:nq], s["x"][nq:]
+        a = self._forward_dynamics(q, v, s["u"] - self.spring_torque(q))
+        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
+
+    @property
+    def terms(self) -> ca.Function:
+        """The formulation's own parts, one Function with named outputs; what they are, the subclass says."""
+        raise UnsupportedError(f"{type(self).__name__} names no terms")
+
+    def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
+        """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
+        m = self.mass_matrix(q)
+        return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
+
+    def spring_torque(self, q: Matrix) -> Matrix:
+        """K (q − rest), nv, of the springs."""
+        torque: Matrix = ca.DM(self.tree.nv, 1)
+        for joint in self._sprung:
+            own = ca.DM(self._stiffness[list(joint.columns)]) * (joint.configuration(q) - self._rest[list(joint.columns)])
+            torque = torque + ca.vertcat(ca.DM(joint.idx_v, 1), own, ca.DM(self.tree.nv - joint.columns.stop, 1))
+        return torque
+
+    def _spring_energy(self, q: Matrix) -> Matrix:
+        energy: Matrix = ca.DM(0)
+        for joint in self._sprung:
+            stretch = joint.configuration(q) - self._rest[list(joint.columns)]
+            energy = energy + 0.5 * ca.dot(ca.DM(self._stiffness[list(joint.columns)]), stretch * stretch)
+        return energy
+
+    @property
+    def _sprung(self) -> list[Joint]:
+        return [joint for joint in self.tree.joints if joint.name in self.springs]
+
+    @property
+    def _armature(self) -> ca.DM:
+        return ca.sparsify(ca.DM(self.tree.armature))
+
+    @property
+    def _armature_matrix(self) -> ca.DM:
+        return ca.sparsify(ca.diag(ca.DM(self.tree.armature)))
+
+    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
+
+
+def _spring_vectors(tree: Tree, springs: Springs) -> tuple[Array, Array]:
+    """Stiffness and rest position for each entry of v."""
+    stiffness, rest = np.zeros(tree.nv), np.zeros(tree.nv)
+    by_name = {joint.name: joint for joint in tree.joints}
+    for name, spring in springs.items():
+        if name not in by_name:
+            raise UnknownNameError("joint", name, by_name)
+        joint = by_name[name]
+        if joint.scaling is not None:
+            raise ArgumentError(f"spring at joint {name!r}: it mimics another joint; put the spring on that one")
+        if joint.type.nq != joint.type.nv or isinstance(joint.type, UnboundedRevolute):
+            raise ArgumentError(
+                f"spring at joint {name!r}: q − rest has no meaning for a {type(joint.type).__name__} joint; "
+                "springs stand on joints with nq = nv"
+            )
+        try:
+            pair = tuple(spring)
+            stiffness_here, rest_here = (np.broadcast_to(np.asarray(x, dtype=float), joint.type.nv) for x in pair)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(
+                f"spring at joint {name!r}: got {spring!r}; give (stiffness, rest), numbers or {joint.type.nv} of them each"
+            ) from None
+        if not (np.all(np.isfinite(stiffness_here)) and np.all(np.isfinite(rest_here)) and np.all(stiffness_here >= 0)):
+            raise ArgumentError(f"spring at joint {name!r}: got {spring!r}; give finite numbers, stiffness at least 0")
+        columns = list(joint.columns)
+        stiffness[columns], rest[columns] = stiffness_here, rest_here
+    return stiffness, rest

@@ -1,0 +1,1 @@
+"""The formulations: one source each, one module each."""

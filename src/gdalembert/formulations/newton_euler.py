@@ -1,0 +1,398 @@
+"""Recursive Newton–Euler equations (Luh, Walker and Paul 1980, as used by Shala and Likaj), in link axes.
+
+Outward, from the base to the tips, with Rᵀ to the axes of link i, p its origin in the parent, S_i = (linear; angular):
+
+    ω = Rᵀ ω_λ + angular v        α = Rᵀ α_λ + angular a + Rᵀ ω_λ × (angular v)
+    ẍ = Rᵀ (ẍ_λ + U_λ p) + linear a + (Rᵀ ω_λ + ω) × (linear v),         U = [α×] + [ω×][ω×]
+
+Each link, in trace form, with m, h = m c and the pseudo-inertia J = ∫ x xᵀ about the link-frame origin (ours):
+
+    f = m ẍ + U h                 n = vee(Φ − Φᵀ) + h × ẍ,  Φ = U J
+
+Inward, from the tips to the base:
+
+    f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
+
+Gravity is an acceleration −g of the base. The mass matrix comes from composite bodies, forward dynamics from
+articulated bodies (Featherstone), the Coriolis matrix from composite bodies and their rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics import Dynamics
+from gdalembert.functions import function
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Joint, Tree
+
+_NULL = ca.DM(3, 1)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link and the joint that moves it, in link axes."""
+
+    joint: Joint
+    rotation: Matrix  # R: link axes to the parent's axes
+    origin: Matrix  # p: link origin in the parent's frame
+    linear: Matrix  # S, 3 × nv
+    angular: Matrix
+    mass: float  # m
+    first: ca.DM  # h = ∫ x
+    second: ca.DM  # J = ∫ x xᵀ
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Motion of a link, in link axes."""
+
+    omega: Matrix  # ω
+    spin: Matrix  # U
+    velocity: Matrix  # of the origin
+    acceleration: Matrix  # ẍ of the origin
+    carried: Matrix  # Rᵀ ω_λ
+    alpha: Matrix  # α
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """Forces and moments about the link origin, in link axes; one column each."""
+
+    force: Matrix
+    moment: Matrix
+
+    def __add__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force + other.force, self.moment + other.moment)
+
+    def to_parent(self, link: Link) -> Wrench:
+        """The same wrench in the parent's axes, about the parent's origin."""
+        force = link.rotation @ self.force
+        return Wrench(force, link.rotation @ self.moment + spatial.skew(link.origin) @ force)
+
+
+def place(tree: Tree, q: Matrix) -> list[Link]:
+    """All links at q."""
+    links = []
+    for joint in tree.joints:
+        com = spatial.constant(joint.com)
+        second = spatial.pseudo_inertia_of(spatial.constant(joint.inertia)) + joint.mass * com @ com.T
+        links.append(
+            Link(
+                joint,
+                *joint.placement(q),
+                *joint.subspace(q),
+                mass=joint.mass,
+                first=ca.sparsify(joint.mass * com),
+                second=ca.sparsify(second),
+            )
+        )
+    return links
+
+
+def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> list[Motion]:
+    """Outward: the motion of all links."""
+    base = Motion(_NULL, ca.DM(3, 3), _NULL, base_acceleration, _NULL, _NULL)
+    motions: list[Motion] = []
+    for link in links:
+        joint = link.joint
+        parent = motions[joint.parent] if joint.parent >= 0 else base
+        v_i, a_i = joint.velocity(v), joint.velocity(a)
+        linear_rate, angular_rate = joint.subspace_rate(q, v)
+        to_link = link.rotation.T
+        turning, sliding = link.angular @ v_i, link.linear @ v_i
+
+        carried = to_link @ parent.omega
+        omega = carried + turning
+        alpha = to_link @ parent.alpha + link.angular @ a_i + ca.cross(carried, turning) + angular_rate @ v_i
+        acceleration = (
+            to_link @ (parent.acceleration + parent.spin @ link.origin)
+            + link.linear @ a_i
+            + ca.cross(carried + omega, sliding)
+            + linear_rate @ v_i
+        )
+        velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + sliding
+        motions.append(Motion(omega, spatial.spin(alpha, omega), velocity, acceleration, carried, alpha))
+    return motions
+
+
+def demanded_wrench(link: Link, motion: Motion) -> Wrench:
+    """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
+    force = link.mass * motion.acceleration + motion.spin @ link.first
+    moment = spatial.vee(motion.spin @ link.second) + ca.cross(link.first, motion.acceleration)
+    return Wrench(force, moment)
+
+
+def joint_wrenches(links: list[Link], motions: list[Motion]) -> list[Wrench]:
+    """Inward: the wrench that each joint passes on to its link, in link axes about the link origin."""
+    wrenches = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            wrenches[link.joint.parent] += wrenches[i].to_parent(link)
+    return wrenches
+
+
+def power(link: Link, wrench: Wrench) -> Matrix:
+    """Sᵀ (f; n)."""
+    return link.linear.T @ wrench.force + link.angular.T @ wrench.moment
+
+
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """tau, nv."""
+    links = place(tree, q)
+    wrenches = joint_wrenches(links, move(links, q, v, a, -ca.DM(tree.gravity)))
+    return tree.vector([power(link, wrench) for link, wrench in zip(links, wrenches, strict=True)])
+
+
+@dataclass(frozen=True)
+class Composite:
+    """A subtree locked in its pose: m, h = Σ m x and J = Σ m x xᵀ about the origin of its root link, in its axes."""
+
+    mass: float
+    first: Matrix
+    second: Matrix
+
+    def __add__(self, other: Composite) -> Composite:
+        return Composite(self.mass + other.mass, self.first + other.first, self.second + other.second)
+
+    def to_parent(self, link: Link) -> Composite:
+        """The same masses about the parent's origin, in the parent's axes."""
+        p, h = link.origin, link.rotation @ self.first
+        shifted = h + self.mass * p
+        shift = h @ p.T + p @ shifted.T
+        return Composite(self.mass, shifted, spatial.congruence(link.rotation, self.second) + shift)
+
+    def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
+        """What accelerations (columns linear; angular) from rest ask of the subtree."""
+        h = spatial.skew(self.first)
+        return Wrench(self.mass * linear - h @ angular, h @ linear + spatial.inertia_of(self.second) @ angular)
+
+
+def composites(links: list[Link]) -> list[Composite]:
+    """The composite body of each link's subtree."""
+    bodies = [Composite(link.mass, link.first, link.second) for link in links]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            bodies[link.joint.parent] += bodies[i].to_parent(link)
+    return bodies
+
+
+def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
+    """M by composite bodies, nv × nv: unit accelerations of joint j ask wrenches that all joints above j pass on."""
+    links = place(tree, q)
+    bodies = composites(links)
+
+    def blocks() -> Iterable[tuple[int, int, Matrix]]:
+        for j, link in enumerate(links):
+            wrench = bodies[j].wrench(link.linear, link.angular)
+            for i in reversed(tree.path(j)):
+                yield i, j, power(links[i], wrench)
+                wrench = wrench.to_parent(links[i])
+
+    return tree.symmetric_matrix(blocks())
+
+
+@dataclass(frozen=True)
+class CompositeRate:
+    """R = Σ m ẋ xᵀ and r = Σ m ẋ of a moving subtree, x and ẋ against the origin of its root link, in its axes."""
+
+    second: Matrix
+    first: Matrix
+
+    def __add__(self, other: CompositeRate) -> CompositeRate:
+        return CompositeRate(self.second + other.second, self.first + other.first)
+
+
+def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """C by composite bodies and their rates, nv × nv.
+
+    C_ij = Σ m φ_i·dφ_j/dt over all points below both joints, with φ_j = linear_j + angular_j × x the velocity field of
+    column j. For i above j, C_ij needs the wrench of dφ_j/dt, and C_ji that of φ_j with η = Σ m ẋ × φ_j:
+    C_ji = (d linear_i/dt)·f + (d angular_i/dt)·n + angular_i·η.
+    """
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
+    bodies = composites(links)
+    # the velocity of each origin against the parent's, in the parent's axes
+    lever_rates = [
+        (ca.cross(motions[link.joint.parent].omega, link.origin) if link.joint.parent >= 0 else _NULL)
+        + link.rotation @ (link.linear @ link.joint.velocity(v))
+        for link in links
+    ]
+    rates = [
+        CompositeRate(spatial.skew(motion.omega) @ link.second, ca.cross(motion.omega, link.first))
+        for link, motion in zip(links, motions, strict=True)
+    ]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            r, p, u = link.rotation, link.origin, lever_rates[i]
+            first, shifted = r @ rates[i].first, r @ bodies[i].first + bodies[i].mass * p
+            second = r @ rates[i].second @ r.T + u @ shifted.T + first @ p.T
+            rates[link.joint.parent] += CompositeRate(second, first + bodies[i].mass * u)
+
+    column_rates: list[tuple[Matrix, Matrix]] = []
+    for link, motion in zip(links, motions, strict=True):
+        linear_rate, angular_rate = link.joint.subspace_rate(q, v)
+        # a single column is not turned by the joint's own motion
+        turning = spatial.skew(motion.carried if link.joint.type.nv == 1 else motion.omega)
+        column_rates.append((turning @ link.linear + linear_rate, turning @ link.angular + angular_rate))
+
+    def blocks() -> Iterable[tuple[int, int, Matrix]]:
+        for j, link in enumerate(links):
+            body, rate = bodies[j], rates[j]
+            of_rate = body.wrench(*column_rates[j]) + Wrench(
+                -spatial.skew(rate.first) @ link.angular, spatial.inertia_of(rate.second) @ link.angular
+            )
+            of_column = body.wrench(link.linear, link.angular)
+            eta = spatial.skew(rate.first) @ link.linear + spatial.inertia_of(rate.second.T) @ link.angular
+            for i in reversed(tree.path(j)):
+                yield i, j, power(links[i], of_rate)
+                if i != j:
+                    linear_rate, angular_rate = column_rates[i]
+                    row = linear_rate.T @ of_column.force + angular_rate.T @ of_column.moment
+                    yield j, i, (row + links[i].angular.T @ eta).T
+                of_rate, of_column = of_rate.to_parent(links[i]), of_column.to_parent(links[i])
+                eta = links[i].rotation @ eta + spatial.skew(lever_rates[i]) @ of_column.force
+
+    return tree.matrix(blocks())
+
+
+@dataclass(frozen=True)
+class Articulated:
+    """Articulated-body inertia, (f; n) = [[M, H], [Hᵀ, I]] (linear; angular): M, I symmetric."""
+
+    linear: Matrix  # M
+    coupling: Matrix  # H
+    angular: Matrix  # I
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(
+            self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular
+        )
+
+    def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
+        """The wrench of accelerations (columns linear; angular)."""
+        return Wrench(
+            self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular
+        )
+
+    def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
+        """What is left when a joint gives way: minus wrench gainᵀ."""
+        return Articulated(
+            self.linear - wrench.force @ gain.force.T,
+            self.coupling - wrench.force @ gain.moment.T,
+            self.angular - wrench.moment @ gain.moment.T,
+        )
+
+    def to_parent(self, link: Link) -> Articulated:
+        """The same inertia in the parent's axes, about the parent's origin."""
+        p = spatial.skew(link.origin)
+        linear = spatial.congruence(link.rotation, self.linear)
+        turned = link.rotation @ self.coupling @ link.rotation.T
+        coupling = turned - linear @ p
+        return Articulated(
+            linear, coupling, spatial.congruence(link.rotation, self.angular) + p @ coupling - turned.T @ p
+        )
+
+
+def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    """a by articulated bodies, nv.
+
+    The outward pass is run with a = 0; its wrenches are the bias, and what the recursion then finds is the change of
+    every link's acceleration against that pass.
+    """
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), -ca.DM(tree.gravity))
+    biases = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
+    bodies = [
+        Articulated(link.mass * ca.DM.eye(3), -spatial.skew(link.first), spatial.inertia_of(link.second))
+        for link in links
+    ]
+    armature = ca.DM(tree.armature)
+    gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)
+    efforts: list[Matrix] = [_NULL] * len(links)
+    for i, link in reversed(list(enumerate(links))):
+        wrench = bodies[i].wrench(link.linear, link.angular)
+        own = power(link, wrench) + ca.diag(link.joint.velocity(armature))
+        # columns of D⁻¹ [force; moment]ᵀ and D⁻¹ (tau − Sᵀ bias), in one elimination
+        demand = link.joint.velocity(tau) - power(link, biases[i])
+        solved = spatial.symmetric_solve(own, ca.horzcat(wrench.force.T, wrench.moment.T, demand))
+        gains[i], efforts[i] = Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6]
+        if link.joint.parent >= 0:
+            bodies[link.joint.parent] += bodies[i].without(wrench, gains[i]).to_parent(link)
+            passed_on = biases[i] + Wrench(wrench.force @ efforts[i], wrench.moment @ efforts[i])
+            biases[link.joint.parent] += passed_on.to_parent(link)
+
+    accelerations: list[Matrix] = []
+    changes: list[tuple[Matrix, Matrix]] = []
+    for link, gain, effort in zip(links, gains, efforts, strict=True):
+        linear, angular = changes[link.joint.parent] if link.joint.parent >= 0 else (_NULL, _NULL)
+        linear = link.rotation.T @ (linear + ca.cross(angular, link.origin))
+        angular = link.rotation.T @ angular
+        a_i = effort - gain.force.T @ linear - gain.moment.T @ angular
+        accelerations.append(a_i)
+        changes.append((linear + link.linear @ a_i, angular + link.angular @ a_i))
+    return tree.vector(accelerations)
+
+
+def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """½ Σ (m |ẋ|² + 2 ẋ·(ω × h) + ω·I ω)."""
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
+    return 0.5 * sum(
+        ca.dot(motion.velocity, link.mass * motion.velocity + 2 * ca.cross(motion.omega, link.first))
+        + ca.dot(motion.omega, spatial.inertia_of(link.second) @ motion.omega)
+        for link, motion in zip(links, motions, strict=True)
+    )
+
+
+class NewtonEuler(Dynamics):
+    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.dynamics.Dynamics`.
+    """
+
+    name: ClassVar[str] = "newton_euler"
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return inverse_dynamics(self.tree, q, v, a)
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        return mass_matrix(self.tree, q)
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        return coriolis_matrix(self.tree, q, v)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        # joints that share a coordinate cannot be eliminated one by one
+        if self.tree.has_mimic:
+            return super()._forward_dynamics(q, v, tau)
+        return forward_dynamics(self.tree, q, v, tau)
+
+    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+        return kinetic_energy(self.tree, q, v)
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v, a) → (force, moment), 3 × (njoints − 1) each: the wrench on each link through its joint.
+
+        In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea``, gravity included, armature not.
+        """
+        s = self._symbols("q", "v", "a")
+        links = place(self.tree, s["q"])
+        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], -ca.DM(self.tree.gravity)))
+        shown = [wrenches[i] for i in self.tree.links]
+        return function(
+            "terms",
+            s,
+            {
+                "force": ca.horzcat(*(wrench.force for wrench in shown)),
+                "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
+            },
+        )
