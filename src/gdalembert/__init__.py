@@ -5,3 +5,14 @@ from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.formulations.lagrange_euler import LagrangeEuler
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.registry import formulations
+from gdalembert.urdf import load_urdf, robots
+
+__all__ = [
+    "Dynamics",
+    "GeneralizedDAlembert",
+    "LagrangeEuler",
+    "NewtonEuler",
+    "formulations",
+    "load_urdf",
+    "robots",
+]

@@ -7,26 +7,26 @@ how much, is never hidden: every change is reported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.joints import JointType
-from gdalembert.tree import Array, Joint, Tree
+from gdalembert.joints import Helical, JointType, Prismatic, Revolute
+from gdalembert.tree import Array, Frame, Joint, Tree
 
 
 @dataclass(frozen=True)
 class Change:
-    """One number that was cleaned: ``joint``, what it is (``"rotation[0, 2]"``), and its two values (SI units)."""
+    """One number that was cleaned: of what (``"joint 'elbow'"``), which (``"rotation[0, 2]"``), both values (SI)."""
 
-    joint: str
+    element: str
     quantity: str
     before: float
     after: float
 
     def __str__(self) -> str:
-        return f"joint {self.joint!r}: {self.quantity}: {self.before!r} -> {self.after!r}"
+        return f"{self.element}: {self.quantity}: {self.before!r} -> {self.after!r}"
 
 
 def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
@@ -34,7 +34,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
 
     Entries of rotations and axes that lie within ``tolerance`` of −1, 0 or 1 become that number. Entries of
     placements, centres of mass and inertias that are smaller than ``tolerance`` times the largest number of their
-    kind in the whole tree become 0. Nothing else is touched: masses, armature, gravity and frames stay as they are.
+    kind in the whole tree become 0. Nothing else is touched: masses, armature and gravity stay as they are.
 
     Args:
         tree: the tree to clean.
@@ -59,36 +59,45 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         nearest = np.clip(np.round(values), -1, 1)
         return np.where(np.abs(values - nearest) <= tolerance, nearest, values)
 
-    def cleaned(joint: Joint, quantity: str, before: Array, rule: Callable[[Array], Array]) -> Array:
+    def cleaned(element: str, quantity: str, before: Array, rule: Callable[[Array], Array]) -> Array:
         after = rule(before)
         for index in np.argwhere(after != before):
             position = tuple(int(k) for k in index)
             shown = ", ".join(map(str, position))
-            changes.append(Change(joint.name, f"{quantity}[{shown}]", float(before[position]), float(after[position])))
+            changes.append(Change(element, f"{quantity}[{shown}]", float(before[position]), float(after[position])))
         after.setflags(write=False)
         return after
 
     lengths = smaller_than(_largest([np.concatenate([joint.translation, joint.com]) for joint in tree.joints]))
     inertias = smaller_than(_largest([joint.inertia for joint in tree.joints]))
 
-    def clean_type(joint: Joint) -> JointType:
-        if not any(f.name == "axis" for f in fields(joint.type)):
+    def clean_type(joint: Joint, element: str) -> JointType:
+        if not isinstance(joint.type, Revolute | Prismatic | Helical):
             return joint.type
-        axis = cleaned(joint, "axis", np.array(joint.type.axis), to_units)  # type: ignore[attr-defined]
-        return replace(joint.type, axis=tuple(axis.tolist()))  # type: ignore[call-arg]
+        axis = cleaned(element, "axis", np.array(joint.type.axis), to_units)
+        return replace(joint.type, axis=tuple(axis.tolist()))
 
-    joints = tuple(
-        replace(
+    def clean_joint(joint: Joint) -> Joint:
+        element = f"joint {joint.name!r}"
+        return replace(
             joint,
-            type=clean_type(joint),
-            rotation=cleaned(joint, "rotation", joint.rotation, to_units),
-            translation=cleaned(joint, "translation", joint.translation, lengths),
-            com=cleaned(joint, "com", joint.com, lengths),
-            inertia=cleaned(joint, "inertia", joint.inertia, inertias),
+            type=clean_type(joint, element),
+            rotation=cleaned(element, "rotation", joint.rotation, to_units),
+            translation=cleaned(element, "translation", joint.translation, lengths),
+            com=cleaned(element, "com", joint.com, lengths),
+            inertia=cleaned(element, "inertia", joint.inertia, inertias),
         )
-        for joint in tree.joints
-    )
-    return replace(tree, joints=joints), tuple(changes)
+
+    def clean_frame(frame: Frame) -> Frame:
+        element = f"frame {frame.name!r}"
+        return replace(
+            frame,
+            rotation=cleaned(element, "rotation", frame.rotation, to_units),
+            translation=cleaned(element, "translation", frame.translation, lengths),
+        )
+
+    joints, frames = tuple(map(clean_joint, tree.joints)), tuple(map(clean_frame, tree.frames))
+    return replace(tree, joints=joints, frames=frames), tuple(changes)
 
 
 def _largest(arrays: list[Array]) -> float:

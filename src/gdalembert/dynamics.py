@@ -49,6 +49,7 @@ class Dynamics(ABC):
 
     Attributes:
         tree: the numbers that stand in the graphs, after cleaning.
+        clean: the tolerance of the cleaning, as given.
         changes: what cleaning changed.
         springs: as given.
 
@@ -61,6 +62,7 @@ class Dynamics(ABC):
 
     name: ClassVar[str]
     tree: Tree
+    clean: float
     changes: tuple[Change, ...]
     springs: Springs
 
@@ -71,13 +73,13 @@ class Dynamics(ABC):
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
         self._given = Tree.from_model(model)
-        self._clean = clean
+        self.clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         self.springs = dict(springs or {})
         self._stiffness, self._rest = _spring_vectors(self.tree, self.springs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), clean=self._clean, springs=self.springs), (self._given,)
+        return partial(type(self), clean=self.clean, springs=self.springs), (self._given,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.tree.name!r}, nq={self.tree.nq}, nv={self.tree.nv})"
@@ -199,7 +201,9 @@ class Dynamics(ABC):
         """K (q − rest), nv, of the springs."""
         torque: Matrix = ca.DM(self.tree.nv, 1)
         for joint in self._sprung:
-            own = ca.DM(self._stiffness[list(joint.columns)]) * (joint.configuration(q) - self._rest[list(joint.columns)])
+            own = ca.DM(self._stiffness[list(joint.columns)]) * (
+                joint.configuration(q) - self._rest[list(joint.columns)]
+            )
             torque = torque + ca.vertcat(ca.DM(joint.idx_v, 1), own, ca.DM(self.tree.nv - joint.columns.stop, 1))
         return torque
 
@@ -246,7 +250,7 @@ def _spring_vectors(tree: Tree, springs: Springs) -> tuple[Array, Array]:
             stiffness_here, rest_here = (np.broadcast_to(np.asarray(x, dtype=float), joint.type.nv) for x in pair)
         except (TypeError, ValueError):
             raise ArgumentTypeError(
-                f"spring at joint {name!r}: got {spring!r}; give (stiffness, rest), numbers or {joint.type.nv} of them each"
+                f"spring at joint {name!r}: got {spring!r}; give (stiffness, rest), each {joint.type.nv} numbers or one"
             ) from None
         if not (np.all(np.isfinite(stiffness_here)) and np.all(np.isfinite(rest_here)) and np.all(stiffness_here >= 0)):
             raise ArgumentError(f"spring at joint {name!r}: got {spring!r}; give finite numbers, stiffness at least 0")

@@ -22,6 +22,7 @@ from gdalembert.spatial import Matrix
 
 Vector3 = tuple[float, float, float]
 
+_XYZ: tuple[Vector3, Vector3, Vector3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _NO_ROTATION = ca.DM.eye(3)
 _NO_COLUMN = ca.DM(3, 1)
 
@@ -252,43 +253,33 @@ class Ellipsoid(JointType):
     nq: ClassVar[int] = 3
     nv: ClassVar[int] = 3
 
-    def _columns(self, q: Matrix) -> list[Matrix]:
+    def _columns(self, q: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """w_0, w_1, w_2 = n in the joint frame's axes."""
         c, s = ca.cos(q), ca.sin(q)
-        return [
-            ca.DM([1, 0, 0]),
-            ca.vertcat(0, c[0], s[0]),
-            ca.vertcat(s[1], -s[0] * c[1], c[0] * c[1]),
-        ]
+        return ca.DM([1, 0, 0]), ca.vertcat(0, c[0], s[0]), ca.vertcat(s[1], -s[0] * c[1], c[0] * c[1])
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         c, s = ca.cos(q), ca.sin(q)
-        r = ca.DM.eye(3)
-        for k, axis in enumerate(((1, 0, 0), (0, 1, 0), (0, 0, 1))):
-            r = r @ spatial.axis_rotation(axis, c[k], s[k])
-        return r, ca.DM(self.radii) * self._columns(q)[2]
+        x, y, z = (spatial.axis_rotation(axis, c[k], s[k]) for k, axis in enumerate(_XYZ))
+        _, _, normal = self._columns(q)
+        return x @ y @ z, ca.DM(self.radii) * normal
 
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        w = self._columns(q)
+        w0, w1, n = self._columns(q)
         r, _ = self.placement(q)
-        linear = ca.horzcat(*(ca.DM(self.radii) * ca.cross(w_j, w[2]) for w_j in w[:2]), _NO_COLUMN)
-        return r.T @ linear, r.T @ ca.horzcat(*w)
+        d = ca.diag(ca.DM(self.radii))
+        linear = d @ ca.horzcat(ca.cross(w0, n), ca.cross(w1, n), _NO_COLUMN)
+        return r.T @ linear, r.T @ ca.horzcat(w0, w1, n)
 
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        w = self._columns(q)
+        w0, w1, n = self._columns(q)
         r, _ = self.placement(q)
-        turning = [_NO_COLUMN, w[0] * v[0], w[0] * v[0] + w[1] * v[1]]
-        w_rate = [ca.cross(t, w_j) for t, w_j in zip(turning, w, strict=True)]
-        linear = ca.horzcat(*(ca.DM(self.radii) * ca.cross(w_j, w[2]) for w_j in w[:2]), _NO_COLUMN)
-        linear_rate = ca.horzcat(
-            *(
-                ca.DM(self.radii) * (ca.cross(rate, w[2]) + ca.cross(w_j, w_rate[2]))
-                for w_j, rate in zip(w[:2], w_rate[:2], strict=True)
-            ),
-            _NO_COLUMN,
-        )
-        # d/dt(Rᵀ x) = Rᵀ(ẋ − ω × x)
-        omega = ca.horzcat(*w) @ v
-        return (
-            r.T @ (linear_rate - spatial.skew(omega) @ linear),
-            r.T @ (ca.horzcat(*w_rate) - spatial.skew(omega) @ ca.horzcat(*w)),
-        )
+        d = ca.diag(ca.DM(self.radii))
+        w1_rate = ca.cross(w0, w1) * v[0]
+        n_rate = ca.cross(w0, n) * v[0] + ca.cross(w1, n) * v[1]
+        linear_rate = d @ ca.horzcat(ca.cross(w0, n_rate), ca.cross(w1_rate, n) + ca.cross(w1, n_rate), _NO_COLUMN)
+        angular_rate = ca.horzcat(_NO_COLUMN, w1_rate, n_rate)
+        # d/dt(Rᵀ x) = Rᵀ ẋ − (Rᵀ ω) × Rᵀ x
+        linear, angular = self.subspace(q)
+        omega = spatial.skew(angular @ v)
+        return r.T @ linear_rate - omega @ linear, r.T @ angular_rate - omega @ angular

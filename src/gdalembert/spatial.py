@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-Matrix: TypeAlias = ca.SX | ca.MX | ca.DM
-"""A CasADi matrix of any kind."""
+Matrix: TypeAlias = Any
+"""A CasADi matrix of any kind: SX, MX or DM, and what they give when they meet (a union cannot say that to mypy)."""
 
 
 def constant(values: ArrayLike) -> ca.DM:
@@ -33,7 +33,7 @@ def vee(phi: Matrix) -> Matrix:
 
 
 def spin(alpha: Matrix, omega: Matrix) -> Matrix:
-    """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates with U x against the link's origin."""
+    """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates by U x against the origin."""
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
     xy, xz, yz = omega[0] * omega[1], omega[0] * omega[2], omega[1] * omega[2]
     return rows(
@@ -43,7 +43,7 @@ def spin(alpha: Matrix, omega: Matrix) -> Matrix:
     )
 
 
-def rows(*entries: Sequence[object]) -> Matrix:
+def rows(*entries: Sequence[Any]) -> Matrix:
     """A matrix from its rows."""
     return ca.vertcat(*(ca.horzcat(*row) for row in entries))
 
@@ -175,8 +175,8 @@ def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
     fills in (Featherstone's branch-induced sparsity).
     """
     n = m.shape[0]
-    pattern = ca.sparsify(m).sparsity() if isinstance(m, ca.DM) else m.sparsity()
-    h = [[m[i, j] if pattern.has_nz(i, j) else None for j in range(n)] for i in range(n)]
+    pattern = m.sparsity()
+    h: list[list[Any]] = [[m[i, j] if pattern.has_nz(i, j) else None for j in range(n)] for i in range(n)]
     x = [b[i, :] for i in range(n)]
     for k in reversed(range(n)):
         above = [i for i in range(k) if h[k][i] is not None]

@@ -9,8 +9,8 @@ rows and columns simply add to those of the other (the projection Gᵀ(·)G of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import casadi as ca
@@ -35,7 +35,7 @@ class _ByValue:
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:
-        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        values = (getattr(self, f.name) for f in fields(self))
         return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
 
     def __eq__(self, other: object) -> bool:
@@ -171,7 +171,9 @@ class Tree(_ByValue):
         if isinstance(model, pin.Data):
             raise ArgumentTypeError("expected a pin.Model, got a pin.Data; pass the model that it was created from")
         if not isinstance(model, pin.Model):
-            raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
+            raise ArgumentTypeError(
+                f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF"
+            )
         tree = _read(model)
         _guard(tree)
         if idle := _idle(tree):
@@ -314,7 +316,7 @@ def _read(model: pin.Model) -> Tree:
 def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> None:
     """Append the elementary joints of Pinocchio's joint ``index``; the last of them carries the body."""
     outer, name = model.joints[index], model.names[index]
-    parts = list(_elementary(outer.extract(), model, index))
+    parts = list(_elementary(outer, model, index))
     idx_q, idx_v = outer.idx_q, outer.idx_v
     at = model.jointPlacements[index]
     for k, (placement, joint_type, mimic) in enumerate(parts):
@@ -345,12 +347,13 @@ _NO_MIMIC = (None, None)
 _Part = tuple[pin.SE3, jt.JointType, tuple[float | None, float | None]]
 
 
-def _elementary(joint: Any, model: pin.Model, index: int) -> Iterator[_Part]:
+def _elementary(generic: pin.JointModel, model: pin.Model, index: int) -> Iterator[_Part]:
     """The elementary joints that Pinocchio's joint consists of, each with its placement on the one before."""
-    here, name = pin.SE3.Identity(), type(joint).__name__.removeprefix("JointModel")
+    joint, here = generic.extract(), pin.SE3.Identity()
+    name = type(joint).__name__.removeprefix("JointModel")
     if name == "Composite":
         for part, placement in zip(joint.joints, joint.jointPlacements, strict=True):
-            for k, (inner, joint_type, mimic) in enumerate(_elementary(part.extract(), model, index)):
+            for k, (inner, joint_type, mimic) in enumerate(_elementary(part, model, index)):
                 yield (placement * inner if k == 0 else inner), joint_type, mimic
     elif name == "Universal":
         yield here, jt.Revolute(_vector(joint.axis1)), _NO_MIMIC
@@ -359,7 +362,9 @@ def _elementary(joint: Any, model: pin.Model, index: int) -> Iterator[_Part]:
         for axis in "ZYX":
             yield here, jt.Revolute(_AXES[axis]), _NO_MIMIC
     elif name == "Mimic":
-        yield here, _mimicking_type(joint, model, index), (float(joint.scaling), float(joint.offset))
+        yield here, _mimicking_type(generic, joint.scaling, model, index), (float(joint.scaling), float(joint.offset))
+    elif name == "RevoluteUnboundedUnaligned":
+        yield here, jt.UnboundedRevolute(_vector(_subspace(generic, model)[3:, 0])), _NO_MIMIC
     else:
         yield here, _simple(joint, name, model.names[index]), _NO_MIMIC
 
@@ -371,8 +376,6 @@ def _simple(joint: Any, name: str, joint_name: str) -> jt.JointType:
         return jt.Revolute(_vector(joint.axis))
     if name in ("RUBX", "RUBY", "RUBZ"):
         return jt.UnboundedRevolute(_AXES[name[-1]])
-    if name == "RevoluteUnboundedUnaligned":
-        return jt.UnboundedRevolute(_vector(joint.axis))
     if name in ("PX", "PY", "PZ"):
         return jt.Prismatic(_AXES[name[-1]])
     if name == "PrismaticUnaligned":
@@ -383,33 +386,38 @@ def _simple(joint: Any, name: str, joint_name: str) -> jt.JointType:
         return jt.Helical(_vector(joint.axis), float(joint.pitch))
     if name == "Ellipsoid":
         return jt.Ellipsoid((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
-    plain = {"Spherical": jt.Spherical, "Planar": jt.Planar, "Translation": jt.Translation, "FreeFlyer": jt.FreeFlyer}
+    plain: dict[str, Callable[[], jt.JointType]] = {
+        "Spherical": jt.Spherical,
+        "Planar": jt.Planar,
+        "Translation": jt.Translation,
+        "FreeFlyer": jt.FreeFlyer,
+    }
     if name in plain:
         return plain[name]()
     raise ModelError(f"joint {joint_name!r}: its type {name} is not known to this version of gdalembert")
 
 
-def _mimicking_type(joint: Any, model: pin.Model, index: int) -> jt.JointType:
-    """The type of a mimic joint's own motion, read off its motion subspace: Pinocchio does not show it otherwise."""
+def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, index: int) -> jt.JointType:
+    """The type of a mimic joint's own motion (always one column), read off its motion subspace."""
     name = model.names[index]
-    mimicked = next((j for j in model.mimicked_joints if model.joints[j].idx_v == joint.idx_v), None)
-    if joint.scaling == 0 or mimicked is None:
-        raise ModelError(f"joint {name!r}: mimics with scaling {joint.scaling}; use a fixed joint")
-    data = joint.createData()
-    joint.calc(data, pin.neutral(model))
-    subspace = np.asarray(data.S, dtype=float).reshape(6, -1) / joint.scaling
-    linear, angular = subspace[:3], subspace[3:]
-    if subspace.shape[1] == 1 and np.any(angular):
-        axis = _vector(angular[:, 0])
-        if np.any(linear):
-            return jt.Helical(axis, float(linear[:, 0] @ angular[:, 0]))
-        unbounded = model.joints[mimicked].nq == 2
-        return jt.UnboundedRevolute(axis) if unbounded else jt.Revolute(axis)
-    if subspace.shape[1] == 1:
-        return jt.Prismatic(_vector(linear[:, 0]))
+    mimicked = next((j for j in model.mimicked_joints if model.joints[j].idx_v == generic.idx_v), None)
+    if scaling == 0 or mimicked is None:
+        raise ModelError(f"joint {name!r}: mimics with scaling {scaling}; use a fixed joint")
+    subspace = _subspace(generic, model) / scaling
+    linear, angular = subspace[:3, 0], subspace[3:, 0]
     if not np.any(angular):
-        return jt.Translation()
-    raise ModelError(f"joint {name!r}: mimics a {model.joints[mimicked].shortname()}, which has no meaning")
+        return jt.Prismatic(_vector(linear))
+    if np.any(linear):
+        return jt.Helical(_vector(angular), float(linear @ angular))
+    unbounded = model.joints[mimicked].nq == 2
+    return jt.UnboundedRevolute(_vector(angular)) if unbounded else jt.Revolute(_vector(angular))
+
+
+def _subspace(generic: pin.JointModel, model: pin.Model) -> Array:
+    """S (6 × nv) at the neutral configuration, for what Pinocchio does not show of a joint."""
+    data = generic.createData()
+    generic.calc(data, pin.neutral(model))
+    return np.asarray(data.S, dtype=float).reshape(6, -1)
 
 
 def _vector(axis: npt.ArrayLike) -> jt.Vector3:
@@ -478,7 +486,7 @@ def _generic_configuration(tree: Tree) -> ca.DM:
     for joint in tree.joints:
         if joint.scaling is None:
             zero = joint.type.neutral()
-            q[joint.idx_q : joint.idx_q + joint.type.nq] = joint.type.integrate(zero, ca.DM(rng.normal(size=joint.type.nv)))
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = joint.type.integrate(
+                zero, ca.DM(rng.normal(size=joint.type.nv))
+            )
     return q
-
-

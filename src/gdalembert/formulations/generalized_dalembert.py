@@ -105,10 +105,7 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
 
         omega = before.omega + turning
         alpha = (
-            before.alpha
-            + link.angular @ a_i
-            + ca.cross(before.omega, turning)
-            + link.rotation @ (angular_rate @ v_i)
+            before.alpha + link.angular @ a_i + ca.cross(before.omega, turning) + link.rotation @ (angular_rate @ v_i)
         )
         arm = link.origin - parent.origin
         velocity = before.velocity + ca.cross(before.omega, arm) + sliding
@@ -205,7 +202,9 @@ def rotational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     return tree.symmetric_matrix((i, j, links[i].angular.T @ columns[j]) for i, j in tree.pairs())
 
 
-def column_rates(joint: Joint, link: Link, before: Motion, motion: Motion, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+def column_rates(
+    joint: Joint, link: Link, before: Motion, motion: Motion, q: Matrix, v: Matrix
+) -> tuple[Matrix, Matrix]:
     """d/dt of the joint's columns (linear, angular); a single column is not turned by the joint's own motion."""
     linear_rate, angular_rate = joint.subspace_rate(q, v)
     turning = spatial.skew(before.omega if joint.type.nv == 1 else motion.omega)
@@ -289,7 +288,9 @@ def link_torques(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         force = links[s].mass * motions[s].com_acceleration
         moment = ca.cross(links[s].com, force) + euler_moment(links[s], motions[s])
         path = tree.path(s)
-        parts = [work(link, force, moment) if i in path else ca.DM(link.linear.shape[1], 1) for i, link in enumerate(links)]
+        parts = [
+            work(link, force, moment) if i in path else ca.DM(link.linear.shape[1], 1) for i, link in enumerate(links)
+        ]
         return tree.vector(parts)
 
     return ca.horzcat(*(due_to(s) for s in tree.links))

@@ -11,7 +11,8 @@ A_j is the 4 × 4 placement of link j, J_j its constant 4 × 4 pseudo-inertia ab
 with Q̂_i the 4 × 4 twist of one column of joint i's motion subspace in base axes: [[z×], p × z] of a rotary joint,
 [[0], z] of a prismatic one. What all links of a subtree share is summed once, from the tips to the base:
 
-    P_i = Σ_{j ≥ i} A_j J_j A_jᵀ         D_ik = Tr(Q̂_k P_max Q̂_iᵀ)         tau_i = Tr(W_i Q̂_iᵀ),  W_i = Σ_{j ≥ i} Ä_j J_j A_jᵀ.
+    P_i = Σ_{j ≥ i} A_j J_j A_jᵀ         D_ik = Tr(Q̂_k P_max Q̂_iᵀ)
+    W_i = Σ_{j ≥ i} Ä_j J_j A_jᵀ         tau_i = Tr(W_i Q̂_iᵀ)
 
 Ours: the composite sums, trees, joints of several columns, and the choice of base frame: the inertial frame that
 coincides with the root link of the branch at this instant. D and h do not depend on it, c only by the direction of g.

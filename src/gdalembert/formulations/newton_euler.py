@@ -272,15 +272,11 @@ class Articulated:
     angular: Matrix  # I
 
     def __add__(self, other: Articulated) -> Articulated:
-        return Articulated(
-            self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular
-        )
+        return Articulated(self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular)
 
     def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
         """The wrench of accelerations (columns linear; angular)."""
-        return Wrench(
-            self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular
-        )
+        return Wrench(self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular)
 
     def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
         """What is left when a joint gives way: minus wrench gainᵀ."""
