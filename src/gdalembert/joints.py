@@ -255,11 +255,13 @@ class Ellipsoid(JointType):
 
     def _columns(self, q: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """w_0, w_1, w_2 = n in the joint frame's axes."""
-        c, s = ca.cos(q), ca.sin(q)
+        c: Matrix = ca.cos(q)
+        s: Matrix = ca.sin(q)
         return ca.DM([1, 0, 0]), ca.vertcat(0, c[0], s[0]), ca.vertcat(s[1], -s[0] * c[1], c[0] * c[1])
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        c, s = ca.cos(q), ca.sin(q)
+        c: Matrix = ca.cos(q)
+        s: Matrix = ca.sin(q)
         x, y, z = (spatial.axis_rotation(axis, c[k], s[k]) for k, axis in enumerate(_XYZ))
         _, _, normal = self._columns(q)
         return x @ y @ z, ca.DM(self.radii) * normal

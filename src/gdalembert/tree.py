@@ -35,11 +35,11 @@ class _ByValue:
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:
-        values = (getattr(self, f.name) for f in fields(self))
+        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
         return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._key() == self._key()  # type: ignore[attr-defined]
+        return type(other) is type(self) and other._key() == self._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -343,6 +343,12 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
 
 
 _AXES: dict[str, jt.Vector3] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_PLAIN: dict[str, Callable[[], jt.JointType]] = {
+    "Spherical": jt.Spherical,
+    "Planar": jt.Planar,
+    "Translation": jt.Translation,
+    "FreeFlyer": jt.FreeFlyer,
+}
 _NO_MIMIC = (None, None)
 _Part = tuple[pin.SE3, jt.JointType, tuple[float | None, float | None]]
 
@@ -386,14 +392,8 @@ def _simple(joint: Any, name: str, joint_name: str) -> jt.JointType:
         return jt.Helical(_vector(joint.axis), float(joint.pitch))
     if name == "Ellipsoid":
         return jt.Ellipsoid((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
-    plain: dict[str, Callable[[], jt.JointType]] = {
-        "Spherical": jt.Spherical,
-        "Planar": jt.Planar,
-        "Translation": jt.Translation,
-        "FreeFlyer": jt.FreeFlyer,
-    }
-    if name in plain:
-        return plain[name]()
+    if name in _PLAIN:
+        return _PLAIN[name]()
     raise ModelError(f"joint {joint_name!r}: its type {name} is not known to this version of gdalembert")
 
 
