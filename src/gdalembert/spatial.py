@@ -50,9 +50,13 @@ def rows(*entries: Sequence[Any]) -> Matrix:
 
 def congruence(r: Matrix, s: Matrix) -> Matrix:
     """R S Rᵀ of a symmetric S, each pair of equal entries computed once."""
-    rs = r @ s
-    upper = [[ca.dot(rs[i, :], r[j, :]) if j >= i else 0 for j in range(r.shape[0])] for i in range(r.shape[0])]
-    return rows(*([upper[min(i, j)][max(i, j)] for j in range(r.shape[0])] for i in range(r.shape[0])))
+    return symmetric(r @ s @ r.T)
+
+
+def symmetric(m: Matrix) -> Matrix:
+    """The upper triangle of M, and its mirror image below."""
+    n = m.shape[0]
+    return rows(*([m[min(i, j), max(i, j)] for j in range(n)] for i in range(n)))
 
 
 def inertia_of(j: Matrix) -> Matrix:

@@ -239,9 +239,17 @@ class Tree(_ByValue):
         return spatial.rows(*entries)
 
     def symmetric_matrix(self, blocks: Iterable[tuple[int, int, Matrix]]) -> Matrix:
-        """The same for a symmetric matrix of which one block of each pair (i, j), i at or above j, is given."""
-        both = ((a, b, x) for i, j, block in blocks for a, b, x in ((i, j, block), (j, i, block.T))[: 1 + (i != j)])
-        return self.matrix(both)
+        """The same for a symmetric matrix of which the blocks (i, j), i at or above j, are given: M = Mᵀ exactly."""
+
+        def both() -> Iterator[tuple[int, int, Matrix]]:
+            for i, j, block in blocks:
+                if i == j:
+                    yield i, i, spatial.symmetric(block)
+                else:
+                    yield i, j, block
+                    yield j, i, block.T
+
+        return self.matrix(both())
 
     def placements(self, q: Matrix) -> list[tuple[Matrix, Matrix]]:
         """R (3 × 3) and p (3) of each link frame in the universe frame."""
@@ -403,14 +411,15 @@ def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, i
     mimicked = next((j for j in model.mimicked_joints if model.joints[j].idx_v == generic.idx_v), None)
     if scaling == 0 or mimicked is None:
         raise ModelError(f"joint {name!r}: mimics with scaling {scaling}; use a fixed joint")
-    subspace = _subspace(generic, model) / scaling
-    linear, angular = subspace[:3, 0], subspace[3:, 0]
+    joint = model.joints[mimicked]
+    if joint.shortname().startswith("JointModelH"):
+        # Pinocchio's S of a helical mimic has no pitch, and asking for it can crash; but only a copy can be made of one
+        return next(joint_type for _, joint_type, _ in _elementary(joint, model, mimicked))
+    subspace = _subspace(generic, model)[:, 0] / scaling
+    linear, angular = subspace[:3], subspace[3:]
     if not np.any(angular):
         return jt.Prismatic(_vector(linear))
-    if np.any(linear):
-        return jt.Helical(_vector(angular), float(linear @ angular))
-    unbounded = model.joints[mimicked].nq == 2
-    return jt.UnboundedRevolute(_vector(angular)) if unbounded else jt.Revolute(_vector(angular))
+    return jt.UnboundedRevolute(_vector(angular)) if joint.nq == 2 else jt.Revolute(_vector(angular))
 
 
 def _subspace(generic: pin.JointModel, model: pin.Model) -> Array:
