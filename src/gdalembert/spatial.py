@@ -209,6 +209,11 @@ def outer(x: Matrix) -> Matrix:
     return congruence(x, ca.DM(1))
 
 
+def twist(linear: Matrix, angular: Matrix) -> Matrix:
+    """The 4 × 4 matrix [[ω×], x; 0, 0] of a twist (x; ω)."""
+    return ca.vertcat(ca.horzcat(skew(angular), linear), ca.DM(1, 4))
+
+
 def translation(x: Matrix) -> Matrix:
     """The 4 × 4 matrix that is zero but for x in its last column."""
     return ca.horzcat(ca.DM(4, 3), ca.vertcat(x, 0))

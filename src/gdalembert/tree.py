@@ -30,6 +30,9 @@ Array = npt.NDArray[np.float64]
 PHYSICAL_TOLERANCE = 1e-9
 """How far below zero a principal moment may lie, relative to the largest one, and still count as rounding noise."""
 
+NOISE_PER_MASS = 1e-15
+"""The same per mass [m²], for bodies so slender that rounding of the parallel-axis terms is all there is."""
+
 
 class _ByValue:
     """Equality and hash of a dataclass that holds arrays: by value."""
@@ -89,6 +92,13 @@ class Joint(_ByValue):
     def columns(self) -> range:
         """The indices of the joint's velocities in v."""
         return range(self.idx_v, self.idx_v + self.type.nv)
+
+    @property
+    def pseudo_inertia(self) -> ca.DM:
+        """J = ∫ x̂ x̂ᵀ dm with x̂ = (x, y, z, 1), 4 × 4, of the link about its origin, in link axes."""
+        com = spatial.constant(self.com)
+        second = spatial.pseudo_inertia_of(spatial.constant(self.inertia)) + self.mass * com @ com.T
+        return ca.sparsify(spatial.rows((second, self.mass * com), (self.mass * com.T, self.mass)))
 
     def configuration(self, q: Matrix) -> Matrix:
         """The joint's own part of q."""
@@ -454,7 +464,7 @@ def _guard(tree: Tree) -> None:
         if joint.mass < 0:
             raise ModelError(f"{where}: its link has the negative mass {joint.mass:.9g} kg; give a mass of at least 0")
         moments = np.linalg.eigvalsh(joint.inertia)
-        if moments[0] < -PHYSICAL_TOLERANCE * max(moments[-1], 1e-300):
+        if moments[0] < -max(PHYSICAL_TOLERANCE * moments[-1], NOISE_PER_MASS * joint.mass):
             raise ModelError(
                 f"{where}: its link has the negative principal moment {moments[0]:.9g} kg m² about the centre of mass; "
                 "check the signs of the inertia's off-diagonal entries"
@@ -469,16 +479,17 @@ def _guard(tree: Tree) -> None:
 
 def _idle(tree: Tree) -> tuple[str, ...]:
     q = _generic_configuration(tree)
-    bodies = [pin.Inertia(joint.mass, joint.com, joint.inertia) for joint in tree.joints]
+    bodies = [joint.pseudo_inertia.full() for joint in tree.joints]
     blocks = np.diag(tree.armature)
     for i in reversed(range(len(tree.joints))):
         joint = tree.joints[i]
-        subspace = np.vstack([half.full() for half in joint.subspace(q)])
+        linear, angular = joint.subspace(q)
+        twists = [spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv)]
         own = np.ix_(joint.columns, joint.columns)
-        blocks[own] += subspace.T @ bodies[i].matrix() @ subspace
+        blocks[own] += [[np.sum((x @ bodies[i]) * y) for y in twists] for x in twists]
         if joint.parent >= 0:
-            r, p = joint.placement(q)
-            bodies[joint.parent] += pin.SE3(r.full(), p.full().ravel()).act(bodies[i])
+            placed = spatial.transform(*joint.placement(q)).full()
+            bodies[joint.parent] += placed @ bodies[i] @ placed.T
     scale = max(np.abs(blocks).max(), 1e-300)
     idle = []
     for joint in tree.joints:

@@ -31,7 +31,7 @@ from gdalembert import spatial
 from gdalembert.dynamics import Dynamics
 from gdalembert.functions import function
 from gdalembert.spatial import Matrix
-from gdalembert.tree import Joint, Tree
+from gdalembert.tree import Tree
 
 _NULL = ca.DM(4, 4)
 
@@ -56,15 +56,8 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         else:
             parent = links[joint.parent]
             a, gravity = parent.a @ spatial.transform(r, p), parent.gravity
-        links.append(Link(a, spatial.congruence(a, pseudo_inertia(joint)), twists(a, *joint.subspace(q)), gravity))
+        links.append(Link(a, spatial.congruence(a, joint.pseudo_inertia), twists(a, *joint.subspace(q)), gravity))
     return links
-
-
-def pseudo_inertia(joint: Joint) -> ca.DM:
-    """J = ∫ r̂ r̂ᵀ dm, r̂ = (x, y, z, 1), of the joint's link about the link-frame origin."""
-    com = spatial.constant(joint.com)
-    second = spatial.pseudo_inertia_of(spatial.constant(joint.inertia)) + joint.mass * com @ com.T
-    return ca.sparsify(spatial.rows((second, joint.mass * com), (joint.mass * com.T, joint.mass)))
 
 
 def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
@@ -72,12 +65,7 @@ def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
     r, p = a[:3, :3], a[:3, 3]
     w = r @ angular
     x = r @ linear - spatial.cross_columns(w, p)
-    return [hat(x[:, k], w[:, k]) for k in range(w.shape[1])]
-
-
-def hat(linear: Matrix, angular: Matrix) -> Matrix:
-    """The 4 × 4 matrix of a twist: [[ω×, x], [0, 0]]."""
-    return ca.vertcat(ca.horzcat(spatial.skew(angular), linear), ca.DM(1, 4))
+    return [spatial.twist(x[:, k], w[:, k]) for k in range(w.shape[1])]
 
 
 def commutator(x: Matrix, y: Matrix) -> Matrix:

@@ -81,16 +81,15 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q."""
     links = []
     for joint in tree.joints:
-        com = spatial.constant(joint.com)
-        second = spatial.pseudo_inertia_of(spatial.constant(joint.inertia)) + joint.mass * com @ com.T
+        body = joint.pseudo_inertia
         links.append(
             Link(
                 joint,
                 *joint.placement(q),
                 *joint.subspace(q),
                 mass=joint.mass,
-                first=ca.sparsify(joint.mass * com),
-                second=ca.sparsify(second),
+                first=body[:3, 3],
+                second=body[:3, :3],
             )
         )
     return links
