@@ -1,0 +1,131 @@
+"""Random states of a model, and torques and Functions evaluated at many of them at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError
+from gdalembert.tree import Array
+
+Torque = Callable[[Array, Array, Array], Array]
+"""tau (n × nv) of q (n × nq), v, a (n × nv): n states at once."""
+
+_STEP = 5e-4  # of differences of fourth order: 1e-12 of truncation meets 1e-12 of rounding
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """n states: q (n × nq), v, a (n × nv)."""
+
+    q: Array
+    v: Array
+    a: Array
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, which: slice | npt.NDArray[np.bool_]) -> States:
+        """Some of them."""
+        return States(self.q[which], self.v[which], self.a[which])
+
+    def join(self, other: States) -> States:
+        """These, then those."""
+        return States(*(np.vstack(pair) for pair in ((self.q, other.q), (self.v, other.v), (self.a, other.a))))
+
+
+def batches(model: pin.Model, samples: int, seed: int, size: int) -> Iterator[States]:
+    """Random states, ``size`` at a time; which ones does not depend on ``size``.
+
+    q = integrate(neutral, x) and v, a, with x, v, a normally distributed: on the configuration manifold, and finite
+    where a joint has no limits.
+    """
+    rng, neutral = np.random.default_rng(seed), pin.neutral(model)
+    for done in range(0, samples, size):
+        x, v, a = rng.standard_normal((min(size, samples - done), 3, model.nv)).transpose(1, 0, 2).copy()
+        yield States(np.array([pin.integrate(model, neutral, x_k) for x_k in x]), v, a)
+
+
+def configuration_rates(model: pin.Model, states: States) -> Array:
+    """dq/dt (n × nq) of (q, v), by differences of ``pin.integrate``, good to about 1e-11."""
+
+    def rate(q: Array, v: Array) -> Array:
+        back2, back, on, on2 = (pin.integrate(model, q, k * _STEP * v) for k in (-2, -1, 1, 2))
+        return np.asarray((8 * (on - back) - (on2 - back2)) / (12 * _STEP))
+
+    return np.array([rate(q, v) for q, v in zip(states.q, states.v, strict=True)])
+
+
+def rnea(model: pin.Model) -> Torque:
+    """Pinocchio's tau."""
+    data = model.createData()
+
+    def torque(q: Array, v: Array, a: Array) -> Array:
+        return np.array([pin.rnea(model, data, *state) for state in zip(q, v, a, strict=True)])
+
+    return torque
+
+
+def torque_of_callable(candidate: Callable[..., npt.ArrayLike], nv: int) -> Torque:
+    """tau of a Python callable of three vectors; what it raises or gives wrongly becomes an ArgumentError."""
+
+    def one(q: Array, v: Array, a: Array) -> Array:
+        at = f"at q = {q.tolist()}, v = {v.tolist()}, a = {a.tolist()}"
+        try:
+            given = candidate(q.copy(), v.copy(), a.copy())
+        except Exception as error:
+            raise ArgumentError(f"the candidate raised {type(error).__name__}: {error}; {at}") from error
+        try:
+            if given is None:  # NumPy would take it for NaN
+                raise TypeError
+            tau = np.array(given, dtype=float)
+        except Exception:
+            raise ArgumentError(f"the candidate gives {type(given).__name__}, not {nv} numbers, {at}") from None
+        if tau.size != nv or max(tau.shape, default=0) != nv:
+            raise ArgumentError(f"the candidate gives numbers of shape {tau.shape}, not {nv} of them, {at}")
+        return tau.ravel()
+
+    def torque(q: Array, v: Array, a: Array) -> Array:
+        return np.array([one(*state) for state in zip(q, v, a, strict=True)])
+
+    return torque
+
+
+class BatchFunction:
+    """A Function of vectors, with the one output ``shape`` (nothing, n, or n × n), at many states in one call.
+
+    Functions without Python in them are spread over threads.
+    """
+
+    def __init__(self, function: ca.Function, *shape: int) -> None:
+        self._function, self._shape = function, shape
+        self._mapped: dict[int, ca.Function] = {}
+
+    def __call__(self, *columns: Array) -> Array:
+        n = len(columns[0])
+        try:
+            values = self._map(n)(*(column.T for column in columns)).full()
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
+        if not self._shape:
+            return np.asarray(values[0])
+        side_by_side = values.reshape(self._shape[0], n, -1).transpose(1, 0, 2)
+        return np.asarray(side_by_side.reshape(n, *self._shape))
+
+    def _map(self, n: int) -> Any:
+        if n not in self._mapped:
+            self._mapped[n] = (
+                self._function.map(n, "thread", _THREADS)
+                if self._function.is_a("SXFunction") and n >= _THREADS > 1
+                else self._function.map(n)
+            )
+        return self._mapped[n]

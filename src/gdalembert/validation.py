@@ -1,0 +1,193 @@
+"""A formulation, ours or yours, against Pinocchio's recursive Newton–Euler algorithm.
+
+``pin.rnea`` is right for every joint type and every order of joints, so that it is the only dynamics of Pinocchio's
+that is trusted here: g, h = C v and the columns of M are what it gives at rest, at a = 0, and at unit accelerations.
+What cannot be compared with it is held against the laws of mechanics.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert import diagnosis
+from gdalembert.candidates import DQ_DT, Pair, Subject, subject_of
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.report import Check, Report, State
+from gdalembert.sampling import States, batches
+from gdalembert.tree import Array, Tree
+
+__all__ = ["Candidate", "Check", "Report", "State", "validate"]
+
+Candidate = Dynamics | ca.Function | Callable[[Array, Array, Array], npt.ArrayLike]
+"""What can be validated: a Dynamics, or anything (q, v, a) → tau."""
+
+_STATES_OF_DIAGNOSIS = 64
+
+
+def validate(
+    candidate: Candidate,
+    against: pin.Model,
+    samples: int = 1000,
+    seed: int = 0,
+    tolerance: float | None = None,
+    progress: bool = False,
+) -> Report:
+    """Compare a formulation with Pinocchio at random states, and check the laws that it must obey.
+
+    States are q = ``pin.integrate(model, neutral, x)`` and v, a, with x, v, a normally distributed (rad, m, s; standard
+    deviation 1). The same seed gives the same states, and more samples only add to them. Errors are relative:
+    max|Δ| / max(1, max|reference|) at each state; what is not a finite number has the error inf.
+
+    Of a :class:`~gdalembert.dynamics.Dynamics`, every Function is compared (``coriolis_matrix`` by C v = h,
+    ``forward_dynamics`` by the a that tau was made from, ``potential_energy`` by dV/dt = (g + springs)·v,
+    ``kinetic_energy`` with ½ v·M v, dq/dt in ``state_derivative`` with differences of ``pin.integrate``, good to
+    1e-11), and the laws: M symmetric, M positive definite (the error is how far its smallest eigenvalue lies below
+    zero, relative to the largest), dM/dt = C + Cᵀ. Of any other candidate, tau is compared, and its parts as they can
+    be told from outside: g = f(q, 0, 0), C v = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g, and that tau is their
+    sum.
+
+    Args:
+        candidate: a ``Dynamics``; a ``casadi.Function`` (q, v, a) → tau; or any callable that takes three NumPy
+            vectors (nq, nv, nv) and gives nv numbers.
+        against: the ``pin.Model`` to compare with.
+        samples: number of states. ``seed``: of the random generator, an integer from 0.
+        tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0``, 1e-9 for others; 1e-9 for
+            ``forward_dynamics`` and ``state_derivative``, whose error is divided by cond(M) / 1e5 where that is above
+            1, and which are left out where cond(M) is above 1e12; 1e-11 for the laws, which hold to rounding whatever
+            was cleaned.
+        progress: print how far it is to stderr.
+
+    Returns:
+        A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``.
+
+    Raises:
+        ArgumentTypeError: if ``against`` is not a ``pin.Model`` or the candidate nothing that can be validated.
+        ModelError: if the model holds numbers without a meaning.
+        ArgumentError: if the candidate does not fit the model, raises an exception, or another argument is no use.
+    """
+    tree = _tree_of(against)
+    _check_arguments(samples, seed, tolerance, progress)
+    subject = subject_of(candidate, against, tree)
+    worst: dict[str, _Worst] = {}
+    looked_at = next(batches(against, min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
+    done = 0
+    for states in batches(against, samples, seed, subject.batch):
+        for pair in subject.pairs(states):
+            if pair.where is None or np.any(pair.where):
+                own = subject.tolerance(pair.name) if tolerance is None else tolerance
+                worst.setdefault(pair.name, _Worst(pair, own, _names(pair, tree))).update(pair, states)
+        done += len(states)
+        if progress:
+            _show(f"{against.name}: {subject.name}: {done} of {samples} states", last=done == samples)
+    checks = tuple(w.check() for w in worst.values())
+    return Report(
+        model=against.name,
+        candidate=subject.name,
+        samples=samples,
+        seed=seed,
+        checks=checks,
+        not_checked=subject.not_checked,
+        diagnosis=_diagnose(subject, checks, looked_at),
+    )
+
+
+def _tree_of(model: object) -> Tree:
+    if isinstance(model, Tree):
+        raise ArgumentTypeError("against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model")
+    if model is None:
+        raise ArgumentTypeError("against is None; give the pin.Model to compare with")
+    return Tree.from_model(model)
+
+
+def _check_arguments(samples: object, seed: object, tolerance: object, progress: object) -> None:
+    for name, value, least in (("samples", samples, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise ArgumentTypeError(f"{name} must be an integer, not {type(value).__name__}")
+        if value < least:
+            raise ArgumentError(f"{name} is {value}; give at least {least}")
+    if not isinstance(progress, bool):
+        raise ArgumentTypeError(f"progress must be True or False, not {type(progress).__name__}")
+    if tolerance is None:
+        return
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number):
+        raise ArgumentTypeError(f"tolerance must be a number, not {type(tolerance).__name__}")
+    if not 0 < float(tolerance) < math.inf:
+        raise ArgumentError(f"tolerance is {tolerance}; give a positive finite number")
+
+
+def _show(line: str, last: bool) -> None:
+    print(f"\r{line}", end="\n" if last else "", file=sys.stderr, flush=True)
+
+
+def _names(pair: Pair, tree: Tree) -> tuple[str, ...]:
+    """A name for each entry of a vector, row or column."""
+    if pair.name != DQ_DT:
+        return tree.velocity_names
+    own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_q)
+    return tuple(joint.name for joint in own for _ in range(joint.type.nq))
+
+
+class _Worst:
+    """The worst of one quantity so far."""
+
+    def __init__(self, pair: Pair, tolerance: float, names: tuple[str, ...]) -> None:
+        self._name, self._part, self._tolerance, self._names = pair.name, pair.part, tolerance, names
+        self._per_entry = np.zeros(pair.found.shape[1:])
+        self._error = -1.0
+        self._state: State
+        self._entry: tuple[str, ...]
+
+    def update(self, pair: Pair, states: States) -> None:
+        """Take account of more states."""
+        errors = _relative_errors(pair)
+        if pair.where is not None:
+            errors, states = errors[pair.where], states[pair.where]
+        self._per_entry = np.maximum(self._per_entry, errors.max(axis=0))
+        k, *entry = (int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
+        if errors[k, *entry] > self._error:
+            self._error = float(errors[k, *entry])
+            self._entry = tuple(self._names[i] for i in entry)
+            self._state = State(states.q[k], states.v[k], states.a[k])
+
+    def check(self) -> Check:
+        """The outcome."""
+        per_joint: dict[str, float] = {}
+        for index in np.ndindex(self._per_entry.shape):
+            for name in (self._names[i] for i in index):
+                per_joint[name] = max(per_joint.get(name, 0.0), float(self._per_entry[index]))
+        entry = self._entry if self._error > 0 else ()
+        return Check(self._name, self._part, self._error, self._tolerance, entry, per_joint, self._state)
+
+
+def _relative_errors(pair: Pair) -> Array:
+    """|Δ| / max(1, max|reference|), inf where a value is not finite; the shape of the values."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = np.abs(pair.true).reshape(len(pair.true), -1).max(axis=1)
+        scale = np.where(np.isfinite(largest), np.maximum(1, largest), 1) * pair.ease
+        errors = np.abs(pair.found - pair.true) / scale.reshape(-1, *[1] * (pair.found.ndim - 1))
+    return np.where(np.isfinite(errors), errors, math.inf)
+
+
+def _diagnose(subject: Subject, checks: tuple[Check, ...], states: States) -> tuple[str, ...]:
+    """Sentences about the checks that failed, judged by the first states and those where they failed worst."""
+    failed = {check.name: check for check in checks if not check.ok}
+    large = {name: check for name, check in failed.items() if check.error > diagnosis.SMALL}
+    if large:
+        for check in large.values():
+            states = states.join(States(check.state.q[None], check.state.v[None], check.state.a[None]))
+        return subject.diagnose(large, states)
+    if failed:
+        worst = max(check.error for check in failed.values())
+        return (
+            f"differences are small, at most {worst:.1e}: rounding, or constants that are cleaned or rounded, "
+            "rather than a wrong formula",
+        )
+    return ()

@@ -1,0 +1,292 @@
+"""The command line: what it prints, where, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import gdalembert as gd
+from gdalembert import cli
+from gdalembert.cli import main
+from gdalembert.functions import count
+
+Capture = pytest.CaptureFixture[str]
+
+DOUBTFUL = """<?xml version="1.0"?>
+<robot name="doubtful">
+  <link name="base"/>
+  <link name="link">
+    <inertial><mass value="1"/><origin xyz="0.1 0 0"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="hinge" type="revolute">
+    <parent link="base"/><child link="link"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="0.5"/>
+  </joint>
+</robot>
+"""
+
+
+@pytest.fixture
+def doubtful(tmp_path: Path) -> str:
+    path = tmp_path / "doubtful.urdf"
+    path.write_text(DOUBTFUL)
+    return str(path)
+
+
+@pytest.fixture
+def wrong() -> Iterator[None]:
+    """A formulation that has the sign of gravity wrong, for as long as a test runs."""
+
+    class UpsideDown(gd.NewtonEuler):
+        name = "upside_down"
+
+        def _inverse_dynamics(self, q: object, v: object, a: object) -> object:
+            zero = 0 * v  # type: ignore[operator]
+            own = super()._inverse_dynamics
+            return own(q, v, a) - 2 * own(q, zero, zero)
+
+    yield
+    del gd.dynamics.REGISTRY["upside_down"]
+
+
+def run(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "gdalembert", *argv], capture_output=True, text=True, timeout=60)
+
+
+def test_robots(capsys: Capture) -> None:
+    assert main(["robots"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert err == ""
+    assert lines[0].split() == ["robot", "joints", "nq", "nv"]
+    assert [line.split()[0] for line in lines[1:]] == list(gd.robots())
+    assert any(line.startswith("puma560 ") and "6   6   6  PUMA 560, six joints" in line for line in lines)
+
+
+def test_info(capsys: Capture) -> None:
+    assert main(["info", "puma560"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert err == ""
+    assert lines[0] == "puma560: nq = 6, nv = 6, gravity (0, 0, -9.81) m/s²"
+    assert lines[1].split() == ["joint", "type", "parent", "mass", "[kg]", "armature"]
+    assert lines[3].split() == ["joint2", "Revolute", "(0,", "0,", "1)", "joint1", "17.4", "4.71"]
+    changes = len(gd.NewtonEuler(gd.load_urdf("puma560")).changes)
+    assert lines[-1] == f"cleaning with tolerance 1e-11 changes {changes} numbers"
+    assert main(["info", "puma560", "--clean", "0", "--free-flyer"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("puma560: nq = 13, nv = 12")
+    assert lines[2].split() == ["root_joint", "FreeFlyer", "–", "0", "0"]
+    assert lines[-1] == "cleaning with tolerance 0 changes 0 numbers"
+
+
+def test_info_about_mimic_joints(capsys: Capture, tmp_path: Path) -> None:
+    follower = DOUBTFUL.replace("doubtful", "gripper").replace('<dynamics damping="0.5"/>', "")
+    link = follower[follower.index('  <link name="link">') : follower.index("</robot>")]
+    link = link.replace('"link"', '"finger"').replace('"hinge"', '"follower"').replace('"base"', '"link"')
+    link = link.replace("<limit", '<mimic joint="hinge" multiplier="-1"/><limit')
+    path = tmp_path / "gripper.urdf"
+    path.write_text(follower.replace("</robot>", f"{link}</robot>"))
+    assert main(["info", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines()[3].split() == [
+        "follower",
+        "Revolute",
+        "(0,",
+        "0,",
+        "1),",
+        "mimics",
+        "v[0]",
+        "hinge",
+        "1",
+        "–",
+    ]
+
+
+def test_validate(capsys: Capture) -> None:
+    assert main(["validate", "puma560_3", "two_link_arm", "--samples", "40"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    blocks = out.split("\n\n")
+    assert len(blocks) == 7
+    assert blocks[0].startswith("puma560_3: generalized_dalembert against Pinocchio on 40 states (seed 0)\n")
+    assert "FAIL" not in out
+    assert blocks[-1] == (
+        "puma560_3: 3 formulations agree with Pinocchio on 40 states\n"
+        "two_link_arm: 3 formulations agree with Pinocchio on 40 states\n"
+    )
+
+
+def test_validate_options(capsys: Capture) -> None:
+    options = ["--formulation", "newton_euler", "--samples", "1", "--seed", "3", "--clean", "0", "--free-flyer"]
+    assert main(["validate", "puma560", *options, "--progress"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("puma560: newton_euler against Pinocchio on 1 state (seed 3)\n")
+    assert "root_joint[" in out
+    assert " 1e-12 " in out
+    assert out.endswith("\n\npuma560: 1 formulation agrees with Pinocchio on 1 state\n")
+    assert err == "\rpuma560: newton_euler: 1 of 1 states\n"
+
+
+def test_validate_formulations_in_the_order_given(capsys: Capture) -> None:
+    names = ["newton_euler", "lagrange_euler", "newton_euler"]
+    assert main(["validate", "cart_pendulum", "--samples", "2", *(x for n in names for x in ("--formulation", n))]) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if "against" in line]
+    assert [head.split()[1] for head in heads] == ["newton_euler", "lagrange_euler"]
+
+
+def test_validate_as_json(capsys: Capture) -> None:
+    assert main(["validate", "two_link_arm", "cart_pendulum", "--samples", "5", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is True
+    assert [(r["model"], r["ok"], r["samples"]) for r in answer["reports"]] == (
+        [("two_link_arm", True, 5)] * 3 + [("cart_pendulum", True, 5)] * 3
+    )
+
+
+@pytest.mark.usefixtures("wrong")
+def test_validate_fails(capsys: Capture) -> None:
+    options = ["--samples", "20", "--formulation", "newton_euler", "--formulation", "upside_down"]
+    assert main(["validate", "two_link_arm", *options]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "  - gravity has the opposite sign (in inverse_dynamics, nle, generalized_gravity)\n" in out
+    assert out.splitlines()[-1] == "two_link_arm: 1 of 2 formulations disagrees with Pinocchio: upside_down"
+    assert main(["validate", "two_link_arm", *options, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is False
+    assert [report["ok"] for report in answer["reports"]] == [True, False]
+    assert main(["validate", "two_link_arm", "--samples", "2", "--tolerance", "1e-18"]) == 1
+    assert "two_link_arm: 4 of 4 formulations disagree with Pinocchio: " in capsys.readouterr().out
+
+
+def test_count(capsys: Capture) -> None:
+    assert main(["count", "puma560"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["puma560", "Function", "instructions", "multiplications", "additions"]
+    assert len(lines) == 1 + 3 * 10
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560"))
+    cost = [str(number) for number in count(dyn.inverse_dynamics).values()]
+    assert ["newton_euler", "inverse_dynamics", *cost] in [line.split() for line in lines]
+    assert main(["count", "puma560", "--formulation", "newton_euler", "--free-flyer"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 10
+
+
+@pytest.mark.usefixtures("wrong")
+def test_count_of_what_a_formulation_does_not_have(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gd.formulations()["upside_down"], "terms", gd.Dynamics.terms)
+    assert main(["count", "cart_pendulum", "--formulation", "upside_down"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["upside_down", "terms", "–", "–", "–"]
+
+
+def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None:
+    assert main(["validate", doubtful, "--samples", "3", "--formulation", "newton_euler"]) == 0
+    out, err = capsys.readouterr()
+    assert out.endswith("doubtful: 1 formulation agrees with Pinocchio on 3 states\n")
+    assert err.startswith("gdalembert: warning: doubtful.urdf: joint 'hinge': ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["info", "pumma560"], "no shipped robot named 'pumma560'; nearest: 'puma560', 'puma560_3'"),
+        (["count", "missing/robot.urdf"], "missing/robot.urdf: cannot be read: No such file or directory"),
+        (
+            ["validate", "puma560", "--formulation", "newton"],
+            "no formulation named 'newton'; nearest: 'newton_euler'",
+        ),
+        (["validate", "puma560", "--samples", "0"], "samples is 0; give at least 1"),
+        (["validate", "puma560", "--tolerance", "nan"], "tolerance is nan; give a positive finite number"),
+        (
+            ["validate", "puma560", "--clean", "1"],
+            "clean=1.0: give a tolerance from 0 (take every bit as given) to 1e-6",
+        ),
+        (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
+    ],
+)
+def test_errors_are_one_line_on_stderr(capsys: Capture, argv: list[str], message: str) -> None:
+    assert main(argv) == 2
+    assert capsys.readouterr() == ("", f"gdalembert: error: {message}\n")
+
+
+def test_bad_urdf_is_one_line(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "bad.urdf"
+    path.write_text(DOUBTFUL.replace('mass value="1"', 'mass value="1.0kg"'))
+    assert main(["info", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("gdalembert: error: bad.urdf: link 'link'")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [[], ["dance"], ["validate"], ["info"], ["validate", "puma560", "--samples", "many"]])
+def test_usage_errors(capsys: Capture, argv: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: gdalembert")
+
+
+def test_version_and_help(capsys: Capture) -> None:
+    for option in ("--version", "--help"):
+        with pytest.raises(SystemExit) as caught:
+            main([option])
+        assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"gdalembert {metadata.version('gdalembert')}\nusage: gdalembert")
+    assert "exit status: 0 if all went well" in out
+
+
+def test_interrupted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "validate", interrupted)
+    assert main(["validate", "puma560"]) == 130
+    assert capsys.readouterr().err == "gdalembert: interrupted\n"
+
+
+# As a process.
+
+
+def test_as_a_module() -> None:
+    done = run("validate", "two_link_arm", "--samples", "5", "--formulation", "newton_euler")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("two_link_arm: 1 formulation agrees with Pinocchio on 5 states\n")
+    assert run("--help").stdout.startswith("usage: gdalembert ")
+
+
+def test_failures_of_a_process() -> None:
+    failed = run("validate", "two_link_arm", "--samples", "2", "--tolerance", "1e-18", "--formulation", "newton_euler")
+    assert (failed.returncode, failed.stderr) == (1, "")
+    missing = run("info", "nothing")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr.startswith("gdalembert: error: no shipped robot named 'nothing'; known: ")
+    assert missing.stderr.count("\n") == 1
+
+
+def test_warnings_of_a_process(doubtful: str) -> None:
+    done = run("info", doubtful)
+    assert done.returncode == 0
+    assert done.stderr.startswith("gdalembert: warning: doubtful.urdf: joint 'hinge': ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_goes_away() -> None:
+    """As ``gdalembert validate … | head -1``: no traceback, and no claim that all went well."""
+    argv = [sys.executable, "-u", "-m", "gdalembert", "validate", "two_link_arm", "--samples", "5"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 141
