@@ -12,6 +12,7 @@ from models import relative_error, states
 import gdalembert as gd
 from gdalembert.cleaning import clean_tree
 from gdalembert.errors import ArgumentError
+from gdalembert.reading import read_tree
 from gdalembert.tree import Tree
 
 TEXT = """<robot name="noisy"><link name="base"/>
@@ -29,7 +30,7 @@ TEXT = """<robot name="noisy"><link name="base"/>
 
 @pytest.fixture
 def tree() -> Tree:
-    return Tree.from_model(pin.buildModelFromXML(TEXT))
+    return read_tree(pin.buildModelFromXML(TEXT))
 
 
 def test_noise_is_removed_and_reported(tree: Tree) -> None:

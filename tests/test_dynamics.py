@@ -247,3 +247,23 @@ def test_branches_do_not_couple_in_the_graph() -> None:
     for cls in gd.formulations().values():
         m = cls(model).mass_matrix(ca.SX.sym("q", 3))
         assert [m[i, j].is_zero() for i in range(3) for j in range(3) if i != j] == [True] * 6
+
+
+def test_forward_dynamics_of_a_mass_matrix_that_is_always_singular() -> None:
+    """A free-flyer on a massless base: it can turn against the first joint with nothing moving."""
+    model = gd.load_urdf("panda7", root_joint=pin.JointModelFreeFlyer())
+    dyn = gd.NewtonEuler(model)
+    assert dyn.inverse_dynamics.n_instructions() > 0
+    message = "panda7: M is singular in every configuration, so that no tau determines a: some joints can move against"
+    for name in ("forward_dynamics", "state_derivative"):
+        with pytest.raises(UnsupportedError, match=message):
+            getattr(dyn, name)
+    report = gd.validate(dyn, against=model, samples=5)
+    assert report.ok
+    assert [line.split(":")[0] for line in report.not_checked] == ["forward_dynamics", "state_derivative"]
+
+
+def test_no_comparison_with_pinocchio_where_it_crashes() -> None:
+    model = build(np.random.default_rng(0), ["HelicalUnaligned"], [0], mimic=1)
+    with pytest.raises(UnsupportedError, match="joint 'mimic': mimics a helical joint, whose pitch Pinocchio's rnea"):
+        gd.validate(gd.NewtonEuler(model), against=model)

@@ -16,7 +16,7 @@ import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.functions import count
 from gdalembert.kinematics import Kinematics
-from gdalembert.tree import Tree
+from gdalembert.reading import read_tree
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -261,7 +261,7 @@ def test_accepts_a_tree_pickles_and_shows_itself() -> None:
     kin = Kinematics(model, clean=0)
     (q, _, _), r = states(model, np.random.default_rng(0), 1)[0], pin.LOCAL
     kin.frame_jacobian("flange", r)
-    for other in (pickle.loads(pickle.dumps(kin)), Kinematics(Tree.from_model(model), clean=0)):
+    for other in (pickle.loads(pickle.dumps(kin)), Kinematics(read_tree(model), clean=0)):
         assert (other.tree, other.changes) == (kin.tree, ())
         assert np.array_equal(other.frame_jacobian("flange", r)(q).full(), kin.frame_jacobian("flange", r)(q).full())
     assert repr(kin) == f"Kinematics({model.name!r}, nq=7, nv=7, {model.nframes} frames)"

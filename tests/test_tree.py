@@ -13,7 +13,7 @@ from models import JOINTS, build, placement, relative_error, states
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentTypeError, ModelError
-from gdalembert.tree import Tree, idle_joints
+from gdalembert.reading import idle_joints, read_tree
 
 
 def model(*names: str, seed: int = 0) -> pin.Model:
@@ -21,31 +21,31 @@ def model(*names: str, seed: int = 0) -> pin.Model:
 
 
 def test_a_tree_is_a_frozen_value() -> None:
-    one, two = Tree.from_model(model("RX", "Planar", "Composite")), Tree.from_model(model("RX", "Planar", "Composite"))
+    one, two = read_tree(model("RX", "Planar", "Composite")), read_tree(model("RX", "Planar", "Composite"))
     assert one == two
     assert hash(one) == hash(two)
     assert pickle.loads(pickle.dumps(one)) == one
-    assert one != Tree.from_model(model("RX", "Planar", "Composite", seed=1))
+    assert one != read_tree(model("RX", "Planar", "Composite", seed=1))
     assert one != "a tree"
     with pytest.raises(FrozenInstanceError):
         one.nq = 3  # type: ignore[misc]
     for tree in (one, pickle.loads(pickle.dumps(one))):
         with pytest.raises(ValueError, match="read-only"):
             tree.joints[0].com[0] = 1.0
-    assert Tree.from_model(one) is one
+    assert read_tree(one) is one
 
 
 def test_a_tree_is_a_copy() -> None:
     given = model("RX", "RY")
-    tree = Tree.from_model(given)
+    tree = read_tree(given)
     given.armature[0] = 7.0
     given.inertias[1].mass = 99.0
-    assert tree != Tree.from_model(given)
-    assert tree == Tree.from_model(model("RX", "RY"))
+    assert tree != read_tree(given)
+    assert tree == read_tree(model("RX", "RY"))
 
 
 def test_sequences_become_elementary_joints_with_massless_links() -> None:
-    tree = Tree.from_model(model("Composite", "Universal", "RX"))
+    tree = read_tree(model("Composite", "Universal", "RX"))
     names = [joint.name for joint in tree.joints]
     assert names == [*(f"Composite_0[{k}]" for k in range(6)), "Universal_1[0]", "Universal_1[1]", "RX_2"]
     assert tree.links == (5, 7, 8)
@@ -55,7 +55,7 @@ def test_sequences_become_elementary_joints_with_massless_links() -> None:
 
 
 def test_velocity_names_number_the_columns_of_a_joint() -> None:
-    tree = Tree.from_model(model("Planar", "RX"))
+    tree = read_tree(model("Planar", "RX"))
     assert tree.velocity_names == ("Planar_0[0]", "Planar_0[1]", "Planar_0[2]", "RX_1")
 
 
@@ -65,7 +65,7 @@ def test_continuous_joints_with_any_axis_from_urdf() -> None:
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous">
     <parent link="base"/><child link="arm"/><axis xyz="0.6 0 0.8"/></joint></robot>"""
     loaded = pin.buildModelFromXML(text)
-    assert Tree.from_model(loaded).joints[0].type.axis == (0.6, 0.0, 0.8)  # type: ignore[attr-defined]
+    assert read_tree(loaded).joints[0].type.axis == (0.6, 0.0, 0.8)  # type: ignore[attr-defined]
     for q, v, a in states(loaded, np.random.default_rng(0), 3):
         tau = pin.rnea(loaded, loaded.createData(), q, v, a)
         for cls in gd.formulations().values():
@@ -83,7 +83,7 @@ def test_reduced_models() -> None:
 
 def test_a_model_from_a_tree_and_from_a_model_are_the_same() -> None:
     given = model("RX", "RY")
-    assert gd.NewtonEuler(Tree.from_model(given)).tree == gd.NewtonEuler(given).tree
+    assert gd.NewtonEuler(read_tree(given)).tree == gd.NewtonEuler(given).tree
 
 
 def set_mass(given: pin.Model, mass: float) -> None:
@@ -142,7 +142,7 @@ def test_numbers_without_a_meaning_are_refused(
     given.armature = np.zeros(2)
     spoil(given, number)
     with pytest.raises(ModelError, match=message):
-        Tree.from_model(given)
+        read_tree(given)
 
 
 def test_what_is_not_a_model_is_refused() -> None:
@@ -160,13 +160,13 @@ def test_an_axis_that_is_no_unit_vector_is_refused() -> None:
     given.name = "bent"
     joint = given.addJoint(0, pin.JointModelPrismaticUnaligned(np.array([1.0, 0, 0])), pin.SE3.Identity(), "slide")
     given.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
-    tree = Tree.from_model(given)
+    tree = read_tree(given)
     assert tree.joints[0].type.axis == (1.0, 0.0, 0.0)  # type: ignore[attr-defined]
     ellipsoid = pin.Model()
     joint = ellipsoid.addJoint(0, pin.JointModelEllipsoid(np.nan, 1, 1), pin.SE3.Identity(), "slide")
     ellipsoid.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
     with pytest.raises(ModelError, match="joint 'slide': its Ellipsoid parameters are not finite"):
-        Tree.from_model(ellipsoid)
+        read_tree(ellipsoid)
 
 
 @pytest.mark.parametrize("joint", sorted(JOINTS))
@@ -179,7 +179,7 @@ def test_a_joint_that_moves_nothing_is_refused(joint: str) -> None:
     assert names
     assert all(name.startswith(joint) for name in names)
     with pytest.raises(ModelError, match=f"joint {names[0]!r}".replace("[", r"\[") + ": moves no inertia"):
-        Tree.from_model(given)
+        read_tree(given)
     given.armature = np.full(given.nv, 0.1)
     assert idle_joints(given) == ()
 

@@ -18,10 +18,10 @@ from models import build
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, ValidationError
 from gdalembert.functions import function
+from gdalembert.reading import read_tree
 from gdalembert.sampling import batches
 from gdalembert.spatial import Matrix
 from gdalembert.testing import assert_valid
-from gdalembert.tree import Tree
 from gdalembert.validation import Report, validate
 
 Array = np.ndarray
@@ -587,8 +587,12 @@ def test_what_a_formulation_does_not_have_is_named() -> None:
 
 
 def test_singular_mass_matrices_are_named() -> None:
-    """A massless base can turn about the first axis while the first joint turns back: nothing moves."""
-    model = gd.load_urdf("panda7", root_joint=pin.JointModelFreeFlyer())
+    """Two joints on one axis with next to nothing between them."""
+    model = pin.Model()
+    model.name = "coaxial"
+    for k, moment in enumerate((5e-13, 1.0)):
+        joint = model.addJoint(k, pin.JointModelRZ(), pin.SE3.Identity(), f"joint{k + 1}")
+        model.appendBodyToJoint(joint, pin.Inertia(0, np.zeros(3), moment * np.eye(3)), pin.SE3.Identity())
     report = assert_valid(gd.NewtonEuler(model), model, samples=10)
     assert report.not_checked == (
         "forward_dynamics and state_derivative (a) at 10 of 10 states, where M is singular (cond(M) > 1e12)",
@@ -747,7 +751,7 @@ def test_bad_options(options: dict[str, Any], error: type[Exception], message: s
     [
         (None, "against is None; give the pin.Model to compare with"),
         (PUMA.createData(), "expected a pin.Model, got a pin.Data; pass the model that it was created from"),
-        (Tree.from_model(PUMA), "against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model"),
+        (read_tree(PUMA), "against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model"),
         ("puma560", "expected a pin.Model, got str; load_urdf makes one from a URDF"),
     ],
     ids=["None", "Data", "Tree", "str"],

@@ -1,11 +1,11 @@
 """Dynamics of Pinocchio models as CasADi graphs: generalized d'Alembert, Lagrange-Euler, Newton-Euler.
 
-    import gdalembert as gd
+import gdalembert as gd
 
-    model = gd.load_urdf("puma560")
-    dyn = gd.NewtonEuler(model)
-    tau = dyn.inverse_dynamics(q, v, a)
-    gd.validate(dyn, against=model).raise_for_failure()
+model = gd.load_urdf("puma560")
+dyn = gd.NewtonEuler(model)
+tau = dyn.inverse_dynamics(q, v, a)
+gd.validate(dyn, against=model).raise_for_failure()
 """
 
 from gdalembert.dynamics import Dynamics

@@ -19,6 +19,7 @@ from gdalembert.cleaning import clean_tree
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
 from gdalembert.functions import count
+from gdalembert.reading import read_tree
 from gdalembert.registry import formulations
 from gdalembert.tree import Joint, Tree
 from gdalembert.urdf import load_urdf, robots
@@ -144,13 +145,13 @@ def _robots(_: argparse.Namespace) -> int:
 
 def _headline(robot: str) -> str:
     """The first line of the comment at the head of a shipped robot's file."""
-    text = (urdf._folder() / f"{robot}.urdf").read_text(encoding="utf-8")
+    text = (urdf.robot_folder() / f"{robot}.urdf").read_text(encoding="utf-8")
     return text.partition("<!--")[2].strip().partition("\n")[0]
 
 
 def _info(arguments: argparse.Namespace) -> int:
     model = _load(arguments.robot, arguments)
-    tree = Tree.from_model(model)
+    tree = read_tree(model)
     _, changes = clean_tree(tree, arguments.clean)
     gravity = ", ".join(f"{g:.6g}" for g in tree.gravity)
     print(f"{tree.name}: nq = {tree.nq}, nv = {tree.nv}, gravity ({gravity}) m/s²")

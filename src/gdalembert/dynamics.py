@@ -24,8 +24,10 @@ from gdalembert.cleaning import Change, clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.functions import directional_derivative, function, symbols
 from gdalembert.joints import UnboundedRevolute
+from gdalembert.reading import read_tree
 from gdalembert.spatial import Matrix, symmetric_solve
 from gdalembert.tree import Array, Joint, Tree
+from gdalembert.tree_guard import is_singular
 
 Springs = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 
@@ -55,7 +57,7 @@ class Dynamics(ABC):
 
     Raises:
         ArgumentTypeError: if the model is not one.
-        ModelError: if it holds numbers without a meaning (:meth:`~gdalembert.tree.Tree.from_model`).
+        ModelError: if it holds numbers without a meaning (:func:`~gdalembert.reading.read_tree`).
         ArgumentError: if ``clean`` or a spring cannot be used.
         UnknownNameError: if a spring names a joint that is not there.
     """
@@ -72,7 +74,7 @@ class Dynamics(ABC):
             REGISTRY[cls.name] = cls
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
-        self._given = Tree.from_model(model)
+        self._given = read_tree(model)
         self.clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         self.springs = dict(springs or {})
@@ -156,7 +158,12 @@ class Dynamics(ABC):
 
     @cached_property
     def forward_dynamics(self) -> ca.Function:
-        """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite."""
+        """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite.
+
+        Raises:
+            UnsupportedError: if M is singular in every configuration, as with a free-flyer on a link without mass.
+        """
+        self._require_regular_mass_matrix()
         s = self._symbols("q", "v", "tau")
         return function(
             "forward_dynamics",
@@ -180,7 +187,12 @@ class Dynamics(ABC):
 
     @cached_property
     def state_derivative(self) -> ca.Function:
-        """(x, u) → (xdot): x = [q; v] (nq + nv), u = tau (nv), xdot = [dq/dt; a]: what an integrator wants."""
+        """(x, u) → (xdot): x = [q; v] (nq + nv), u = tau (nv), xdot = [dq/dt; a]: what an integrator wants.
+
+        Raises:
+            UnsupportedError: as :attr:`forward_dynamics`.
+        """
+        self._require_regular_mass_matrix()
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=nv)
         q, v = s["x"][:nq], s["x"][nq:]
@@ -206,6 +218,13 @@ class Dynamics(ABC):
             )
             torque = torque + ca.vertcat(ca.DM(joint.idx_v, 1), own, ca.DM(self.tree.nv - joint.columns.stop, 1))
         return torque
+
+    def _require_regular_mass_matrix(self) -> None:
+        if is_singular(self.tree):
+            raise UnsupportedError(
+                f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
+                "move against each other without moving any inertia; give the massless links between them a mass"
+            )
 
     def _spring_energy(self, q: Matrix) -> Matrix:
         energy: Matrix = ca.DM(0)

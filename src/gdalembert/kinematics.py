@@ -33,6 +33,7 @@ from gdalembert import spatial
 from gdalembert.cleaning import Change, clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.functions import function, symbols
+from gdalembert.reading import read_tree
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Frame, Joint, Tree
 
@@ -287,7 +288,7 @@ class Kinematics:
     Raises:
         ArgumentTypeError: if the model is not one; by the methods, if a frame is neither a name nor an index, or a
             reference is not a ``pin.ReferenceFrame``.
-        ModelError: if the model holds numbers without a meaning (:meth:`~gdalembert.tree.Tree.from_model`).
+        ModelError: if the model holds numbers without a meaning (:func:`~gdalembert.reading.read_tree`).
         ArgumentError: if ``clean`` cannot be used; by the methods, if several frames have the name that is asked for,
             or if an index is out of range.
         UnknownNameError: by the methods, if no frame has the name.
@@ -297,7 +298,7 @@ class Kinematics:
     changes: tuple[Change, ...]
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11) -> None:
-        self._given = Tree.from_model(model)
+        self._given = read_tree(model)
         self._clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         self._functions: dict[tuple[str, int, pin.ReferenceFrame | None], ca.Function] = {}

@@ -26,6 +26,7 @@ from gdalembert.cleaning import clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.functions import function, symbols
 from gdalembert.kinematics import Motion, check_reference, find_frame, fixed_placement
+from gdalembert.reading import read_tree
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Frame, Joint, Tree
 
@@ -149,7 +150,7 @@ def joint_torques(
             f"exerted_by={exerted_by!r}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
-    tree, _ = clean_tree(Tree.from_model(model), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     here = tree.frames[find_frame(tree, frame)]
     check_reference(reference)
     s = symbols(q=tree.nq, wrench=6)
@@ -190,7 +191,7 @@ def payload_torques(
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
             centre of mass is not three finite numbers.
     """
-    tree, _ = clean_tree(Tree.from_model(model), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     here = tree.frames[find_frame(tree, frame)]
     load = _numbers("mass", mass)
     if load.size != 1 or not np.all(np.isfinite(load) & (load >= 0)):

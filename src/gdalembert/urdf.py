@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UrdfError, UrdfWarning
-from gdalembert.tree import idle_joints
+from gdalembert.reading import idle_joints
 from gdalembert.urdf_guard import Checked, check_urdf, least_moment
 
 Check = Literal["strict", "warn", "off"]
@@ -20,7 +20,7 @@ Check = Literal["strict", "warn", "off"]
 
 def robots() -> tuple[str, ...]:
     """Names of the robots that come with the package, sorted; ``urdf/README.md`` says where their numbers come from."""
-    return tuple(sorted(Path(file.name).stem for file in _folder().iterdir() if file.name.endswith(".urdf")))
+    return tuple(sorted(Path(file.name).stem for file in robot_folder().iterdir() if file.name.endswith(".urdf")))
 
 
 def load_urdf(
@@ -82,7 +82,7 @@ def load_urdf(
     return model
 
 
-def _folder() -> Traversable:
+def robot_folder() -> Traversable:
     """Where the shipped robots are: in the installed package, or in the checkout beside ``src``."""
     installed = resources.files("gdalembert") / "urdf"
     return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "urdf"
@@ -93,7 +93,7 @@ def _read(source: object) -> tuple[str | bytes, str, str, bool]:
     if isinstance(source, str) and "<" in source:
         return source, "<text>", "robot", False
     if isinstance(source, str) and source in robots():
-        return (_folder() / f"{source}.urdf").read_bytes(), f"{source}.urdf", source, True
+        return (robot_folder() / f"{source}.urdf").read_bytes(), f"{source}.urdf", source, True
     if isinstance(source, pin.Model):
         raise ArgumentTypeError("expected a URDF, got a pin.Model; it needs no loading, pass it on as it is")
     if not isinstance(source, str | os.PathLike):

@@ -19,7 +19,9 @@ import pinocchio as pin
 from gdalembert import diagnosis
 from gdalembert.candidates import DQ_DT, Pair, Subject, subject_of
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.joints import Helical
+from gdalembert.reading import read_tree
 from gdalembert.report import Check, Report, State
 from gdalembert.sampling import States, batches
 from gdalembert.tree import Array, Tree
@@ -71,6 +73,7 @@ def validate(
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model`` or the candidate nothing that can be validated.
         ModelError: if the model holds numbers without a meaning.
+        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
         ArgumentError: if the candidate does not fit the model, raises an exception, or another argument is no use.
     """
     tree = _tree_of(against)
@@ -104,7 +107,14 @@ def _tree_of(model: object) -> Tree:
         raise ArgumentTypeError("against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model")
     if model is None:
         raise ArgumentTypeError("against is None; give the pin.Model to compare with")
-    return Tree.from_model(model)
+    tree = read_tree(model)
+    for joint in tree.joints:
+        if joint.scaling is not None and isinstance(joint.type, Helical):
+            raise UnsupportedError(
+                f"{tree.name}: joint {joint.name!r}: mimics a helical joint, whose pitch Pinocchio's rnea then loses; "
+                "there is nothing to compare with"
+            )
+    return tree
 
 
 def _check_arguments(samples: object, seed: object, tolerance: object, progress: object) -> None:
