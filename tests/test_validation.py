@@ -593,7 +593,7 @@ def test_singular_mass_matrices_are_named() -> None:
     for k, moment in enumerate((5e-13, 1.0)):
         joint = model.addJoint(k, pin.JointModelRZ(), pin.SE3.Identity(), f"joint{k + 1}")
         model.appendBodyToJoint(joint, pin.Inertia(0, np.zeros(3), moment * np.eye(3)), pin.SE3.Identity())
-    report = assert_valid(gd.NewtonEuler(model), model, samples=10)
+    report = assert_valid(gd.NewtonEuler(model, clean=0), model, samples=10)
     assert report.not_checked == (
         "forward_dynamics and state_derivative (a) at 10 of 10 states, where M is singular (cond(M) > 1e12)",
     )
