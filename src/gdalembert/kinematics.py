@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -34,49 +33,9 @@ from gdalembert.cleaning import Change, clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.functions import function, symbols
 from gdalembert.reading import read_tree
+from gdalembert.screws import Motion
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Frame, Joint, Tree
-
-
-@dataclass(frozen=True)
-class Motion:
-    """A twist or its rate, (linear; angular): 3 each, or 3 × n for n of them side by side."""
-
-    linear: Matrix
-    angular: Matrix
-
-    def __add__(self, other: Motion) -> Motion:
-        return Motion(self.linear + other.linear, self.angular + other.angular)
-
-    def cross(self, other: Motion) -> Motion:
-        """The rate of ``other`` carried along by this twist."""
-        turning = spatial.skew(self.angular)
-        return Motion(
-            turning @ other.linear + spatial.skew(self.linear) @ other.angular,
-            turning @ other.angular,
-        )
-
-    def about(self, p: Matrix) -> Motion:
-        """The same about the point p, in the same axes."""
-        return Motion(self.linear - spatial.skew(p) @ self.angular, self.angular)
-
-    def turned(self, r: Matrix) -> Motion:
-        """The same in other axes, R x for x."""
-        return Motion(r @ self.linear, r @ self.angular)
-
-    def seen_from(self, r: Matrix, p: Matrix) -> Motion:
-        """The same in the axes and about the origin of a frame placed at (R, p)."""
-        return self.about(p).turned(r.T)
-
-    def to_parent(self, r: Matrix, p: Matrix) -> Motion:
-        """The same, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
-        return self.turned(r).about(-p)
-
-    @property
-    def vector(self) -> Matrix:
-        """(6): linear first."""
-        return ca.vertcat(self.linear, self.angular)
-
 
 _NULL = ca.DM(3, 1)
 _AT_REST = Motion(_NULL, _NULL)

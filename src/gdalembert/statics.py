@@ -13,7 +13,6 @@ Sᵀ F: inward from the frame or outward from the base, wherever the wrench is g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import casadi as ca
@@ -25,61 +24,36 @@ from gdalembert import spatial
 from gdalembert.cleaning import clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.functions import function, symbols
-from gdalembert.kinematics import Motion, check_reference, find_frame, fixed_placement
+from gdalembert.kinematics import check_reference, find_frame, fixed_placement
 from gdalembert.reading import read_tree
+from gdalembert.screws import Motion, Wrench
 from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, Frame, Joint, Tree
+from gdalembert.tree import Array, Frame, Tree
 
 _RIGID = 1e-6
 """How far the entries of RᵀR may lie from those of the identity."""
 
 
-@dataclass(frozen=True)
-class _Wrench:
-    """A force (3), and its moment (3) about the origin of the axes that both are given in."""
-
-    force: Matrix
-    moment: Matrix
-
-    def about(self, p: Matrix) -> _Wrench:
-        """The same about the point p, in the same axes: m + f × p."""
-        return _Wrench(self.force, self.moment - spatial.skew(p) @ self.force)
-
-    def seen_from(self, r: Matrix, p: Matrix) -> _Wrench:
-        """The same in the axes and about the origin of a frame placed at (R, p)."""
-        there = self.about(p)
-        return _Wrench(r.T @ there.force, r.T @ there.moment)
-
-    def to_parent(self, r: Matrix, p: Matrix) -> _Wrench:
-        """The same, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
-        return _Wrench(r @ self.force, r @ self.moment).about(-p)
-
-    def torque(self, joint: Joint, q: Matrix) -> Matrix:
-        """Sᵀ (f; m): the joint's part, the wrench being given in the axes of its link."""
-        linear, angular = joint.subspace(q)
-        return linear.T @ self.force + angular.T @ self.moment
-
-
-def _torques_inward(tree: Tree, frame: Frame, q: Matrix, wrench: _Wrench) -> Matrix:
+def _torques_inward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
     """Jᵀ F (nv) of a wrench in the axes of the frame, about its origin."""
     torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
     wrench = wrench.to_parent(*fixed_placement(frame))
     for i in reversed(tree.path(frame.joint)):
-        torques[i] = wrench.torque(tree.joints[i], q)
+        torques[i] = wrench.work(*tree.joints[i].subspace(q))
         wrench = wrench.to_parent(*tree.joints[i].placement(q))
     return tree.vector(torques)
 
 
-def _torques_outward(tree: Tree, frame: Frame, q: Matrix, wrench: _Wrench) -> Matrix:
+def _torques_outward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
     """Jᵀ F (nv) of a wrench in the axes of the universe, about its origin."""
     torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
     for i in tree.path(frame.joint):
         wrench = wrench.seen_from(*tree.joints[i].placement(q))
-        torques[i] = wrench.torque(tree.joints[i], q)
+        torques[i] = wrench.work(*tree.joints[i].subspace(q))
     return tree.vector(torques)
 
 
-def _torques_of_lever(tree: Tree, frame: Frame, q: Matrix, wrench: _Wrench) -> Matrix:
+def _torques_of_lever(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
     """Jᵀ F (nv) of a wrench in the axes of the universe, about the origin of the frame.
 
     Force and moment are turned outward, the lever is measured inward; they meet at each joint.
@@ -93,8 +67,8 @@ def _torques_of_lever(tree: Tree, frame: Frame, q: Matrix, wrench: _Wrench) -> M
         lever = p + r @ lever
     for i in tree.path(frame.joint):
         r, _ = tree.joints[i].placement(q)
-        wrench = _Wrench(r.T @ wrench.force, r.T @ wrench.moment)
-        torques[i] = wrench.about(-levers[i]).torque(tree.joints[i], q)
+        wrench = Wrench(r.T @ wrench.force, r.T @ wrench.moment)
+        torques[i] = wrench.about(-levers[i]).work(*tree.joints[i].subspace(q))
     return tree.vector(torques)
 
 
@@ -155,7 +129,7 @@ def joint_torques(
     check_reference(reference)
     s = symbols(q=tree.nq, wrench=6)
     q, given = s["q"], s["wrench"] if exerted_by == "robot" else -s["wrench"]
-    tau = _TORQUES[reference](tree, here, q, _Wrench(given[:3], given[3:]))
+    tau = _TORQUES[reference](tree, here, q, Wrench(given[:3], given[3:]))
     return function("joint_torques", s, {"tau": tau})
 
 
@@ -199,7 +173,7 @@ def payload_torques(
     com = _finite(_numbers("center_of_mass", center_of_mass), "center_of_mass", "xyz", "give three [m]")
     s = symbols(q=tree.nq)
     at = Frame("payload", here.joint, np.eye(3), here.rotation @ com + here.translation)
-    weight = _Wrench(spatial.constant(-load.item() * tree.gravity), ca.DM(3, 1))
+    weight = Wrench(spatial.constant(-load.item() * tree.gravity), ca.DM(3, 1))
     return function("payload_torques", s, {"tau": _torques_of_lever(tree, at, s["q"], weight)})
 
 
@@ -228,7 +202,7 @@ def transform_wrench(wrench: Any, T: Any) -> Any:
             a rigid transformation.
     """
     x, r, p = _read("wrench", wrench, T)
-    seen = _Wrench(x[:3], x[3:]).seen_from(r, p)
+    seen = Wrench(x[:3], x[3:]).seen_from(r, p)
     return _result(ca.vertcat(seen.force, seen.moment))
 
 

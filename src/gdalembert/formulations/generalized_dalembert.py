@@ -52,7 +52,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Motion:
+class LinkMotion:
     """Velocities and accelerations of a link."""
 
     omega: Matrix  # ω
@@ -63,7 +63,7 @@ class Motion:
     com_acceleration: Matrix  # r̈_s
 
 
-_AT_REST = Motion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
+_AT_REST = LinkMotion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
 
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
@@ -94,9 +94,9 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     return links
 
 
-def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[Motion]:
+def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[LinkMotion]:
     """The motion of all links: ω_k, α_k and r̈_s of sections 2 and 3, with the accelerations a put in."""
-    motions: list[Motion] = []
+    motions: list[LinkMotion] = []
     for joint, link in zip(tree.joints, links, strict=True):
         parent, before = (links[joint.parent], motions[joint.parent]) if joint.parent >= 0 else (link, _AT_REST)
         v_i, a_i = joint.velocity(v), joint.velocity(a)
@@ -118,7 +118,7 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
         )
         to_com = link.com - link.origin
         motions.append(
-            Motion(
+            LinkMotion(
                 omega=omega,
                 alpha=alpha,
                 velocity=velocity,
@@ -143,13 +143,13 @@ def translational_torques(tree: Tree, links: list[Link], accelerations: list[Mat
     )
 
 
-def rotational_torques(tree: Tree, links: list[Link], motions: list[Motion]) -> Matrix:
+def rotational_torques(tree: Tree, links: list[Link], motions: list[LinkMotion]) -> Matrix:
     """Σ_s a_i·(Ī_s α_s + ω_s × Ī_s ω_s) (eq. 32 at a = 0), nv."""
     moment = tree.suffix_sums([euler_moment(link, motion) for link, motion in zip(links, motions, strict=True)])
     return tree.vector([link.angular.T @ n for link, n in zip(links, moment, strict=True)])
 
 
-def euler_moment(link: Link, motion: Motion) -> Matrix:
+def euler_moment(link: Link, motion: LinkMotion) -> Matrix:
     """Ī_s α_s + ω_s × Ī_s ω_s."""
     return link.inertia @ motion.alpha + ca.cross(motion.omega, link.inertia @ motion.omega)
 
@@ -203,7 +203,7 @@ def rotational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
 
 
 def column_rates(
-    joint: Joint, link: Link, before: Motion, motion: Motion, q: Matrix, v: Matrix
+    joint: Joint, link: Link, before: LinkMotion, motion: LinkMotion, q: Matrix, v: Matrix
 ) -> tuple[Matrix, Matrix]:
     """d/dt of the joint's columns (linear, angular); a single column is not turned by the joint's own motion."""
     linear_rate, angular_rate = joint.subspace_rate(q, v)

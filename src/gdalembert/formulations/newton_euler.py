@@ -29,6 +29,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics import Dynamics
 from gdalembert.functions import function
+from gdalembert.screws import Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Joint, Tree
 
@@ -48,10 +49,19 @@ class Link:
     first: ca.DM  # h = ∫ x
     second: ca.DM  # J = ∫ x xᵀ
 
+    @property
+    def placement(self) -> tuple[Matrix, Matrix]:
+        """R and p."""
+        return self.rotation, self.origin
+
+    def work(self, wrench: Wrench) -> Matrix:
+        """Sᵀ (f; n)."""
+        return wrench.work(self.linear, self.angular)
+
 
 @dataclass(frozen=True)
-class Motion:
-    """Motion of a link, in link axes."""
+class LinkMotion:
+    """LinkMotion of a link, in link axes."""
 
     omega: Matrix  # ω
     spin: Matrix  # U
@@ -59,22 +69,6 @@ class Motion:
     acceleration: Matrix  # ẍ of the origin
     carried: Matrix  # Rᵀ ω_λ
     alpha: Matrix  # α
-
-
-@dataclass(frozen=True)
-class Wrench:
-    """Forces and moments about the link origin, in link axes; one column each."""
-
-    force: Matrix
-    moment: Matrix
-
-    def __add__(self, other: Wrench) -> Wrench:
-        return Wrench(self.force + other.force, self.moment + other.moment)
-
-    def to_parent(self, link: Link) -> Wrench:
-        """The same wrench in the parent's axes, about the parent's origin."""
-        force = link.rotation @ self.force
-        return Wrench(force, link.rotation @ self.moment + spatial.skew(link.origin) @ force)
 
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
@@ -95,10 +89,10 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     return links
 
 
-def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> list[Motion]:
+def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> list[LinkMotion]:
     """Outward: the motion of all links."""
-    base = Motion(_NULL, ca.DM(3, 3), _NULL, base_acceleration, _NULL, _NULL)
-    motions: list[Motion] = []
+    base = LinkMotion(_NULL, ca.DM(3, 3), _NULL, base_acceleration, _NULL, _NULL)
+    motions: list[LinkMotion] = []
     for link in links:
         joint = link.joint
         parent = motions[joint.parent] if joint.parent >= 0 else base
@@ -117,36 +111,31 @@ def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: 
             + linear_rate @ v_i
         )
         velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + sliding
-        motions.append(Motion(omega, spatial.spin(alpha, omega), velocity, acceleration, carried, alpha))
+        motions.append(LinkMotion(omega, spatial.spin(alpha, omega), velocity, acceleration, carried, alpha))
     return motions
 
 
-def demanded_wrench(link: Link, motion: Motion) -> Wrench:
+def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
     """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
     force = link.mass * motion.acceleration + motion.spin @ link.first
     moment = spatial.vee(motion.spin @ link.second) + ca.cross(link.first, motion.acceleration)
     return Wrench(force, moment)
 
 
-def joint_wrenches(links: list[Link], motions: list[Motion]) -> list[Wrench]:
+def joint_wrenches(links: list[Link], motions: list[LinkMotion]) -> list[Wrench]:
     """Inward: the wrench that each joint passes on to its link, in link axes about the link origin."""
     wrenches = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
-            wrenches[link.joint.parent] += wrenches[i].to_parent(link)
+            wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
     return wrenches
-
-
-def power(link: Link, wrench: Wrench) -> Matrix:
-    """Sᵀ (f; n)."""
-    return link.linear.T @ wrench.force + link.angular.T @ wrench.moment
 
 
 def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau, nv."""
     links = place(tree, q)
     wrenches = joint_wrenches(links, move(links, q, v, a, -ca.DM(tree.gravity)))
-    return tree.vector([power(link, wrench) for link, wrench in zip(links, wrenches, strict=True)])
+    return tree.vector([link.work(wrench) for link, wrench in zip(links, wrenches, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -191,8 +180,8 @@ def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
         for j, link in enumerate(links):
             wrench = bodies[j].wrench(link.linear, link.angular)
             for i in reversed(tree.path(j)):
-                yield i, j, power(links[i], wrench)
-                wrench = wrench.to_parent(links[i])
+                yield i, j, links[i].work(wrench)
+                wrench = wrench.to_parent(*links[i].placement)
 
     return tree.symmetric_matrix(blocks())
 
@@ -251,12 +240,12 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
             of_column = body.wrench(link.linear, link.angular)
             eta = spatial.skew(rate.first) @ link.linear + spatial.inertia_of(rate.second.T) @ link.angular
             for i in reversed(tree.path(j)):
-                yield i, j, power(links[i], of_rate)
+                yield i, j, links[i].work(of_rate)
                 if i != j:
                     linear_rate, angular_rate = column_rates[i]
                     row = linear_rate.T @ of_column.force + angular_rate.T @ of_column.moment
                     yield j, i, (row + links[i].angular.T @ eta).T
-                of_rate, of_column = of_rate.to_parent(links[i]), of_column.to_parent(links[i])
+                of_rate, of_column = of_rate.to_parent(*links[i].placement), of_column.to_parent(*links[i].placement)
                 eta = links[i].rotation @ eta + spatial.skew(lever_rates[i]) @ of_column.force
 
     return tree.matrix(blocks())
@@ -314,15 +303,15 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     efforts: list[Matrix] = [_NULL] * len(links)
     for i, link in reversed(list(enumerate(links))):
         wrench = bodies[i].wrench(link.linear, link.angular)
-        own = power(link, wrench) + ca.diag(link.joint.velocity(armature))
+        own = link.work(wrench) + ca.diag(link.joint.velocity(armature))
         # columns of D⁻¹ [force; moment]ᵀ and D⁻¹ (tau − Sᵀ bias), in one elimination
-        demand = link.joint.velocity(tau) - power(link, biases[i])
+        demand = link.joint.velocity(tau) - link.work(biases[i])
         solved = spatial.symmetric_solve(own, ca.horzcat(wrench.force.T, wrench.moment.T, demand))
         gains[i], efforts[i] = Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6]
         if link.joint.parent >= 0:
             bodies[link.joint.parent] += bodies[i].without(wrench, gains[i]).to_parent(link)
             passed_on = biases[i] + Wrench(wrench.force @ efforts[i], wrench.moment @ efforts[i])
-            biases[link.joint.parent] += passed_on.to_parent(link)
+            biases[link.joint.parent] += passed_on.to_parent(*link.placement)
 
     accelerations: list[Matrix] = []
     changes: list[tuple[Matrix, Matrix]] = []
