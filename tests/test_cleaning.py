@@ -40,7 +40,7 @@ def test_noise_is_removed_and_reported(tree: Tree) -> None:
     assert one.inertia[0, 1] == 0
     assert two.rotation.tolist() == [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
     assert two.inertia[0, 1] == 0.01
-    assert two.type.axis == (0, 0, 1)  # type: ignore[attr-defined]
+    assert two.type.axis == (0, 0, 1)
     shown = {(change.element, change.quantity): (change.before, change.after) for change in changes}
     assert shown[("joint 'one'", "com[1]")] == (1e-14, 0.0)
     assert shown[("joint 'one'", "inertia[0, 1]")] == (1e-14, 0.0)
@@ -64,7 +64,7 @@ def test_without_cleaning_every_bit_is_kept(tree: Tree) -> None:
 
 def test_an_axis_may_lose_its_noise_but_not_its_direction(tree: Tree) -> None:
     kept, _ = clean_tree(tree, 1e-12)
-    assert kept.joints[1].type.axis == (0, 5e-12, 1)  # type: ignore[attr-defined]
+    assert kept.joints[1].type.axis == (0, 5e-12, 1)
 
 
 @pytest.mark.parametrize("clean", [-1e-12, 1e-3, math.nan])

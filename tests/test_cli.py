@@ -48,7 +48,7 @@ def wrong() -> Iterator[None]:
         name = "upside_down"
 
         def _inverse_dynamics(self, q: object, v: object, a: object) -> object:
-            zero = 0 * v  # type: ignore[operator]
+            zero = 0 * v
             own = super()._inverse_dynamics
             return own(q, v, a) - 2 * own(q, zero, zero)
 

@@ -41,7 +41,7 @@ def test_the_own_formulation_in_the_docs_is_right() -> None:
         gd.registry.REGISTRY.clear()
         gd.registry.REGISTRY.update(registered)
     model = gd.load_urdf("puma560")
-    gd.validate(namespace["LagrangeByDifferentiation"](model), against=model, samples=20).raise_for_failure()  # type: ignore[operator]
+    gd.validate(namespace["LagrangeByDifferentiation"](model), against=model, samples=20).raise_for_failure()
 
 
 def test_the_five_line_start_has_five_lines() -> None:

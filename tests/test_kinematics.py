@@ -336,7 +336,7 @@ def test_the_index_that_pinocchio_gives_for_an_unknown_name() -> None:
 @pytest.mark.parametrize("frame", [None, 1.0, True, b"tool", [1], np.array([1]), pin.Frame(), pin.LOCAL])
 def test_a_frame_that_is_neither_name_nor_index(frame: object) -> None:
     with pytest.raises(ArgumentTypeError) as raised:
-        Kinematics(chain("PX")).frame_placement(frame)  # type: ignore[arg-type]
+        Kinematics(chain("PX")).frame_placement(frame)
     assert str(raised.value) == (f"frame: expected a name or an index in model.frames, got {type(frame).__name__}")
 
 

@@ -28,7 +28,7 @@ def test_a_tree_is_a_frozen_value() -> None:
     assert one != read_tree(model("RX", "Planar", "Composite", seed=1))
     assert one != "a tree"
     with pytest.raises(FrozenInstanceError):
-        one.nq = 3  # type: ignore[misc]
+        one.nq = 3
     for tree in (one, pickle.loads(pickle.dumps(one))):
         with pytest.raises(ValueError, match="read-only"):
             tree.joints[0].com[0] = 1.0
@@ -65,7 +65,7 @@ def test_continuous_joints_with_any_axis_from_urdf() -> None:
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous">
     <parent link="base"/><child link="arm"/><axis xyz="0.6 0 0.8"/></joint></robot>"""
     loaded = pin.buildModelFromXML(text)
-    assert read_tree(loaded).joints[0].type.axis == (0.6, 0.0, 0.8)  # type: ignore[attr-defined]
+    assert read_tree(loaded).joints[0].type.axis == (0.6, 0.0, 0.8)
     for q, v, a in states(loaded, np.random.default_rng(0), 3):
         tau = pin.rnea(loaded, loaded.createData(), q, v, a)
         for cls in gd.formulations().values():
@@ -150,7 +150,7 @@ def test_what_is_not_a_model_is_refused() -> None:
     with pytest.raises(ArgumentTypeError, match=r"expected a pin.Model, got a pin.Data; pass the model that it was"):
         gd.NewtonEuler(given.createData())
     with pytest.raises(ArgumentTypeError, match=r"expected a pin.Model, got str; load_urdf makes one from a URDF"):
-        gd.NewtonEuler("puma560")  # type: ignore[arg-type]
+        gd.NewtonEuler("puma560")
     with pytest.raises(ModelError, match="has no joint that moves"):
         gd.NewtonEuler(pin.Model())
 
@@ -161,7 +161,7 @@ def test_an_axis_that_is_no_unit_vector_is_refused() -> None:
     joint = given.addJoint(0, pin.JointModelPrismaticUnaligned(np.array([1.0, 0, 0])), pin.SE3.Identity(), "slide")
     given.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
     tree = read_tree(given)
-    assert tree.joints[0].type.axis == (1.0, 0.0, 0.0)  # type: ignore[attr-defined]
+    assert tree.joints[0].type.axis == (1.0, 0.0, 0.0)
     ellipsoid = pin.Model()
     joint = ellipsoid.addJoint(0, pin.JointModelEllipsoid(np.nan, 1, 1), pin.SE3.Identity(), "slide")
     ellipsoid.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())

@@ -9,7 +9,7 @@ rows and columns simply add to those of the other (the projection Gᵀ(·)G of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -29,8 +29,7 @@ class _ByValue:
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:
-        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-        return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
+        return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in vars(self).values())
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other._key() == self._key()
