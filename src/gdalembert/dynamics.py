@@ -104,9 +104,13 @@ class Dynamics(ABC):
                 f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
                 "write _coriolis_matrix in the subclass"
             )
-        zero = ca.DM(self.tree.nv, 1)
-        product = self._inverse_dynamics(q, v, zero) - self._inverse_dynamics(q, zero, zero)
+        product = self._inverse_dynamics(q, v, ca.DM(self.tree.nv, 1)) - self._generalized_gravity(q)
         return 0.5 * ca.jacobian(product, v)
+
+    def _generalized_gravity(self, q: Matrix) -> Matrix:
+        """g (nv): tau at rest."""
+        zero = ca.DM(self.tree.nv, 1)
+        return self._inverse_dynamics(q, zero, zero)
 
     def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """a (nv) of M a = tau − nle, armature included."""
@@ -153,8 +157,7 @@ class Dynamics(ABC):
     def generalized_gravity(self) -> ca.Function:
         """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; springs are not in it."""
         s = self._symbols("q")
-        zero = ca.DM(self.tree.nv, 1)
-        return function("generalized_gravity", s, {"g": self._inverse_dynamics(s["q"], zero, zero)})
+        return function("generalized_gravity", s, {"g": self._generalized_gravity(s["q"])})
 
     @cached_property
     def forward_dynamics(self) -> ca.Function:

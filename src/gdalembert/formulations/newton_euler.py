@@ -138,6 +138,26 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     return tree.vector([link.work(wrench) for link, wrench in zip(links, wrenches, strict=True)])
 
 
+def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
+    """g, nv: each joint bears the weight of its subtree, whose mass and h = Σ m x are all that matters."""
+    links = place(tree, q)
+    masses = tree.suffix_sums([link.mass for link in links])
+    firsts: list[Matrix] = [link.first for link in links]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            firsts[link.joint.parent] += link.rotation @ firsts[i] + masses[i] * link.origin
+    lifts: list[Matrix] = []  # −g in link axes
+    for link in links:
+        above = lifts[link.joint.parent] if link.joint.parent >= 0 else -ca.DM(tree.gravity)
+        lifts.append(link.rotation.T @ above)
+    return tree.vector(
+        [
+            link.work(Wrench(mass * lift, ca.cross(first, lift)))
+            for link, mass, first, lift in zip(links, masses, firsts, lifts, strict=True)
+        ]
+    )
+
+
 @dataclass(frozen=True)
 class Composite:
     """A subtree locked in its pose: m, h = Σ m x and J = Σ m x xᵀ about the origin of its root link, in its axes."""
@@ -346,6 +366,9 @@ class NewtonEuler(Dynamics):
 
     def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a)
+
+    def _generalized_gravity(self, q: Matrix) -> Matrix:
+        return gravity_torques(self.tree, q)
 
     def _mass_matrix(self, q: Matrix) -> Matrix:
         return mass_matrix(self.tree, q)
