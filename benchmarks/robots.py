@@ -31,9 +31,18 @@ def load(name: str) -> pin.Model:
         return gd.load_urdf(HERE / "robots" / "puma560_benchmark.urdf", check="off")
     if name not in EXAMPLES:
         return gd.load_urdf(name)
-    file, free = EXAMPLES[name]
-    shared = metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
-    return gd.load_urdf(Path(str(shared)) / file, root_joint=pin.JointModelFreeFlyer() if free else None, check="off")
+    root_joint = pin.JointModelFreeFlyer() if EXAMPLES[name][1] else None
+    return gd.load_urdf(path(name), root_joint=root_joint, check="off")
+
+
+def path(name: str) -> Path:
+    """The URDF of a robot of :data:`EXAMPLES`."""
+    try:
+        package = metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        raise SystemExit(f"{name} is in the package example-robot-data: pip install 'gdalembert[test]'") from None
+    shared = package.locate_file("cmeel.prefix/share/example-robot-data/robots")
+    return Path(str(shared)) / EXAMPLES[name][0]
 
 
 def chain(n: int) -> pin.Model:

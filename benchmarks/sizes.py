@@ -24,7 +24,9 @@ FUNCTIONS = (
     "mass_matrix",
     "coriolis_matrix",
     "forward_dynamics",
+    "state_derivative",
     "kinetic_energy",
+    "potential_energy",
     "terms",
 )
 

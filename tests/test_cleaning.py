@@ -11,7 +11,7 @@ from models import relative_error, states
 
 import gdalembert as gd
 from gdalembert.cleaning import clean_tree
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.reading import read_tree
 from gdalembert.tree import Tree
 
@@ -82,3 +82,32 @@ def test_cleaning_makes_graphs_smaller_and_changes_no_torque() -> None:
         assert raw.changes == ()
         for q, v, a in states(model, np.random.default_rng(0), 5):
             assert relative_error(clean.inverse_dynamics(q, v, a).full(), raw.inverse_dynamics(q, v, a).full()) < 1e-9
+
+
+def test_a_light_body_beside_a_heavy_one_keeps_its_inertia() -> None:
+    crane = pin.Model()
+    for k, moment in enumerate((6e6, 1.0, 5e-6)):
+        joint = crane.addJoint(k, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([10.0 ** (1 - k), 0, 0])), f"j{k}")
+        crane.appendBodyToJoint(joint, pin.Inertia(moment, np.zeros(3), moment * np.eye(3)), pin.SE3.Identity())
+    for cls in gd.formulations().values():
+        torque = cls(crane).inverse_dynamics([0] * 3, [0] * 3, [0, 0, 100])
+        assert float(torque[2]) == pytest.approx(5e-4, rel=1e-12)
+
+
+def test_rotations_stay_orthogonal() -> None:
+    """rpy = 1.5708 is π/2 to 4e-6 only: its sine is not 1, and its cosine not noise."""
+    for rpy in ((1.5708, 0, 0), (1.57079632679, 0, 0), (1.57079632679, 1e-12, 0.3), (1.5708, -1.5708, 1.5708)):
+        rotation = pin.rpy.rpyToMatrix(*rpy)
+        given = pin.Model()
+        joint = given.addJoint(0, pin.JointModelRZ(), pin.SE3(rotation, np.zeros(3)), "j")
+        given.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+        cleaned = clean_tree(read_tree(given), 1e-11)[0].joints[0].rotation
+        assert np.abs(cleaned @ cleaned.T - np.eye(3)).max() < 1e-15
+        assert np.abs(cleaned - rotation).max() <= 1e-11
+
+
+@pytest.mark.parametrize("clean", [None, "x", 1j, np.zeros(2), True])
+def test_a_tolerance_that_is_no_number_is_refused(tree: Tree, clean: object) -> None:
+    for cls in (gd.NewtonEuler, gd.Kinematics):
+        with pytest.raises(ArgumentTypeError, match=r"clean=.*: give a number from 0 \(take every bit as"):
+            cls(tree, clean=clean)

@@ -157,6 +157,9 @@ def test_springs_add_to_torque_and_energy(model: pin.Model) -> None:
             ArgumentError,
             r"spring at joint 'Spherical_1': q − rest has no meaning for a Spheri",
         ),
+        (5, ArgumentTypeError, r"springs=5: give {joint: \(stiffness, rest\)}"),
+        ({"RX_0": {1, 2}}, ArgumentTypeError, r"got {1, 2}; give \(stiffness, rest\)"),
+        ({"RX_0": {5: 1, 6: 2}}, ArgumentTypeError, r"got {5: 1, 6: 2}; give \(stiffness, rest\)"),
         (
             {"RX_0": 3.0},
             ArgumentTypeError,
@@ -221,6 +224,12 @@ def test_a_subclass_with_a_name_is_registered() -> None:
     finally:
         del gd.registry.REGISTRY["named"]
     assert "named" not in gd.formulations()
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="the name 'newton_euler' is that of NewtonEuler"):
+        type("Other", (OnlyTau,), {"name": "newton_euler"})
+    assert gd.formulations()["newton_euler"] is gd.NewtonEuler
 
 
 # Structure.

@@ -145,6 +145,76 @@ def test_numbers_without_a_meaning_are_refused(
         read_tree(given)
 
 
+def set_left_handed(given: pin.Model, _: float) -> None:
+    given.jointPlacements[2] = pin.SE3(np.diag([1, 1, -1]), np.zeros(3))
+
+
+def set_frame(given: pin.Model, x: float) -> None:
+    given.frames[1].placement = pin.SE3(np.eye(3), np.array([x, 0, 0]))
+
+
+def set_frame_rotation(given: pin.Model, x: float) -> None:
+    given.frames[1].placement = pin.SE3(x * np.eye(3), np.zeros(3))
+
+
+def set_armature_length(given: pin.Model, _: float) -> None:
+    given.armature = np.ones(5)
+
+
+def set_parent(given: pin.Model, joint: float) -> None:
+    given.parents[1] = int(joint)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "number", "message"),
+    [
+        (set_left_handed, 0, "random: joint 'RY_1': the rotation of its placement is left-handed; change the sign of"),
+        (set_frame, np.nan, r"random: frame 'body_0': its translation is not finite: \[nan, 0.0, 0.0\]; give finite"),
+        (
+            set_frame_rotation,
+            2,
+            "random: frame 'body_0': the rotation of its placement is not orthogonal; normalise it",
+        ),
+        (set_armature_length, 0, "random: its armature has 5 entries; give nv = 2"),
+        (
+            set_parent,
+            2,
+            r"random: joint 'RX_0': its parent 2 does not come before it \(1\); build the model with addJoint",
+        ),
+    ],
+)
+def test_disorder_is_refused(spoil: Callable[[pin.Model, float], None], number: float, message: str) -> None:
+    given = model("RX", "RY")
+    spoil(given, number)
+    with pytest.raises(ModelError, match=message):
+        read_tree(given)
+
+
+def test_a_composite_without_parts_is_refused() -> None:
+    given = pin.Model()
+    given.name = "empty"
+    joint = given.addJoint(0, pin.JointModelComposite(), pin.SE3.Identity(), "hollow")
+    given.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    with pytest.raises(
+        ModelError, match="empty: joint 'hollow': is a composite joint without parts; add its joints fir"
+    ):
+        read_tree(given)
+
+
+def test_a_robot_far_from_the_origin_moves_inertia_all_the_same() -> None:
+    given = gd.load_urdf("panda7")
+    given.jointPlacements[1] = pin.SE3(np.eye(3), np.full(3, 1e9))
+    assert idle_joints(given) == ()
+
+
+def test_kinematics_needs_no_inertia() -> None:
+    given = pin.Model()
+    given.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "massless")
+    assert gd.Kinematics(given).frame_placement("universe")(0).full().tolist() == np.eye(4).tolist()
+    with pytest.raises(ModelError, match="joint 'massless': moves no inertia"):
+        gd.NewtonEuler(given)
+
+
 def test_what_is_not_a_model_is_refused() -> None:
     given = model("RX")
     with pytest.raises(ArgumentTypeError, match=r"expected a pin.Model, got a pin.Data; pass the model that it was"):

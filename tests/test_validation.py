@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
+import robots
 from models import build
 
 import gdalembert as gd
@@ -289,12 +290,12 @@ WRONG: dict[str, tuple[Torque, set[str], list[str]]] = {
     "not a number": (
         _undefined_beyond,
         {"tau", "M", "C v", "g", "tau = M a + C v + g"},
-        ["tau at rest is not finite at joint 'joint3', in 11 of the 69 states looked at"],
+        ["tau at rest is not finite at joint 'joint3', in some states"],
     ),
     "not a number in motion": (
         lambda q, v, a: TRUE(q, v, a) + (np.inf if np.any(v) else 0.0),
         {"tau", "C v", "tau = M a + C v + g"},
-        ["velocity terms are not finite at every joint, in 67 of the 67 states looked at"],
+        ["velocity terms are not finite at every joint, in every state looked at"],
     ),
     "not linear": (
         lambda q, v, a: TRUE(q, v, a) + 0.1 * ONE[4] * a**2,
@@ -528,7 +529,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     ),
     Undefined: (
         {"mass_matrix", "M symmetric", "M positive definite", "dM/dt - 2C skew"},
-        ["mass matrix is not finite at every joint, in 44 of the 68 states looked at (in mass_matrix)"],
+        ["mass matrix is not finite at every joint, in some states (in mass_matrix)"],
     ),
     HalfCoriolis: (
         {"coriolis_matrix", "dM/dt - 2C skew"},
@@ -620,7 +621,7 @@ def test_report_names_the_worst(failed: Report) -> None:
     assert set(check.per_joint) == set(PUMA.names[1:])
     assert check.per_joint["joint4"] == check.error
     assert check.per_joint["joint1"] < 1e-12
-    with pytest.raises(UnknownNameError, match="no check named 'm'; known: 'tau', 'M', 'C v', 'g'"):
+    with pytest.raises(UnknownNameError, match="no check named 'm'; nearest: 'M'"):
         failed["m"]
 
 
@@ -878,3 +879,42 @@ def test_a_formulation_of_the_wrong_shape() -> None:
     with pytest.raises(ArgumentError) as caught:
         validate(Short(PUMA), PUMA)
     assert str(caught.value) == "the candidate's nle gives 5 × 1 numbers; it must give 6 × 1"
+
+
+# Small differences, and strange outputs.
+
+
+@pytest.mark.parametrize("spoil", [lambda tau: tau.astype(np.float32), lambda tau: tau * (1 + 5e-7)])
+def test_small_differences_are_called_small(spoil: Callable[[np.ndarray], np.ndarray]) -> None:
+    data = PUMA.createData()
+    report = validate(lambda q, v, a: spoil(pin.rnea(PUMA, data, q, v, a).copy()), PUMA, samples=20)
+    assert not report.ok
+    assert len(report.diagnosis) == 1
+    assert report.diagnosis[0].startswith("differences are small, at most ")
+
+
+def test_complex_torques_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="the candidate gives ndarray, not 6 numbers"):
+        validate(lambda q, v, a: a + 1j, PUMA, samples=2)
+
+
+def test_forward_dynamics_is_no_torque_function() -> None:
+    with pytest.raises(ArgumentError, match=r"the Function 'forward_dynamics' takes \(q, v, tau\); it must take"):
+        validate(gd.NewtonEuler(PUMA).forward_dynamics, PUMA)
+
+
+def test_what_goes_wrong_in_a_users_formulation_is_said_in_words() -> None:
+    class Clumsy(Broken):
+        def _mass_matrix(self, q: Matrix) -> Matrix:
+            raise KeyError("no such link")
+
+    with pytest.raises(ArgumentError, match="the candidate's mass_matrix cannot be built: 'no such link'"):
+        validate(Clumsy(PUMA), PUMA, samples=2)
+
+
+def test_forward_dynamics_after_cleaning_is_judged_by_the_condition_of_the_mass_matrix() -> None:
+    """rpy of 12 digits, and a free base: what cleaning changes in M comes back, cond(M) times, in a."""
+    model = gd.load_urdf(robots.path("ur5"), root_joint=pin.JointModelFreeFlyer(), check="off")
+    dyn = gd.NewtonEuler(model)
+    assert dyn.changes
+    assert_valid(dyn, model, samples=100)

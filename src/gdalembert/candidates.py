@@ -16,7 +16,7 @@ import pinocchio as pin
 from gdalembert import diagnosis
 from gdalembert.diagnosis import Case, Finding, decompose
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
 from gdalembert.functions import directional_derivative, symbols
 from gdalembert.report import Check
 from gdalembert.sampling import BatchFunction, States, Torque, configuration_rates, rnea, torque_of_callable
@@ -28,7 +28,7 @@ EXACT, CLEANED, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 DQ_DT, DV_DT = "state_derivative (dq/dt)", "state_derivative (a)"
 """The halves of xdot."""
 
-_ILL_CONDITIONED, _SINGULAR = 1e5, 1e12
+_ROUNDING, _SINGULAR = 1e-14, 1e12
 
 
 class Pair(NamedTuple):
@@ -136,7 +136,7 @@ class TorqueSubject(Subject):
 def _check_function(function: ca.Function, tree: Tree) -> None:
     name = f"the Function {function.name()!r}"
     inputs, wanted = function.name_in(), ["q", "v", "a"]
-    if function.n_in() != 3 or (sorted(inputs) == sorted(wanted) and inputs != wanted):
+    if function.n_in() != 3 or "tau" in inputs or (sorted(inputs) == sorted(wanted) and inputs != wanted):
         raise ArgumentError(f"{name} takes ({', '.join(inputs)}); it must take (q, v, a)")
     if function.n_out() != 1:
         raise ArgumentError(f"{name} has {function.n_out()} outputs; it must have one, tau")
@@ -204,6 +204,7 @@ class DynamicsSubject(Subject):
                 f"{tree.name!r} has nq = {nq}, nv = {nv}"
             )
         self._exact = dynamics.clean == 0
+        self._noise = max(_ROUNDING, dynamics.clean if dynamics.changes else 0.0)
         self._missing: list[str] = []
         self._states = self._singular = 0
         shapes: dict[str, tuple[int, ...]] = {
@@ -219,13 +220,14 @@ class DynamicsSubject(Subject):
         self._functions: dict[str, BatchFunction] = {}
         for name, shape in shapes.items():
             try:
-                function = getattr(dynamics, name)
+                function = _built(dynamics, name)
             except UnsupportedError as error:
                 self._missing.append(f"{name}: {error}")
                 continue
             self._functions[name] = _batched(function, name, shape)
         q, v = symbols(q=nq, v=nv).values()
-        power = directional_derivative(dynamics.potential_energy(q), q, tree.configuration_rate(q, v))
+        potential = _built(dynamics, "potential_energy")
+        power = directional_derivative(potential(q), q, tree.configuration_rate(q, v))
         rate = dynamics.mass_matrix_rate(q, v)
         self._power = BatchFunction(ca.Function("power", [q, v], [ca.densify(power)]))
         self._rate = BatchFunction(ca.Function("mass_matrix_rate", [q, v], [ca.densify(rate)]), nv, nv)
@@ -256,7 +258,7 @@ class DynamicsSubject(Subject):
         gravity, mass = truth.gravity - springs, f["mass_matrix"](q)
         smallest, largest = _eigenvalues(mass)
         condition = _condition(truth.mass)
-        ease, regular = np.maximum(condition / _ILL_CONDITIONED, 1), condition <= _SINGULAR
+        ease, regular = np.maximum(condition * self._noise / SOLVED, 1), condition <= _SINGULAR
         self._states += len(states)
         self._singular += int(np.sum(~regular)) if "forward_dynamics" in f else 0
         yield Pair("inverse_dynamics", "tau", self.torque(q, v, a), truth.tau)
@@ -312,6 +314,18 @@ class DynamicsSubject(Subject):
         if name == "potential_energy":
             return diagnosis.explain_potential(self._power(q, v), np.sum(case.truth.gravity * v, axis=1))
         return []
+
+
+def _built(dynamics: Dynamics, name: str) -> ca.Function:
+    """A Function of a Dynamics, whatever may go wrong in the user's code while it is built."""
+    try:
+        function: ca.Function = getattr(dynamics, name)
+    except GdalembertError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        raise ArgumentError(f"the candidate's {name} cannot be built: {reason}") from error
+    return function
 
 
 def _batched(function: ca.Function, name: str, shape: tuple[int, ...]) -> BatchFunction:

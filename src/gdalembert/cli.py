@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
-from typing import TextIO
+from typing import Never, TextIO
 
 import casadi as ca
 import pinocchio as pin
@@ -73,8 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+class _Parser(argparse.ArgumentParser):
+    """Errors on one line, as all of ours are; argparse would print the usage first."""
+
+    def error(self, message: str) -> Never:
+        self.exit(2, f"{_PROG}: error: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=_PROG,
         description="Dynamics of Pinocchio models as CasADi graphs, checked against Pinocchio.",
         epilog=_STATUS,
@@ -89,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command("robots", _robots, "list the robots that come with the package")
 
-    info = command("info", _info, "show the joints and links of a robot, and what is doubtful about it")
+    info = command("info", _info, "show the joints and links of a robot, and what cleaning changes")
     _add_robot(info)
     _add_clean(info)
 
@@ -113,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     parser.add_argument("robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF")
     parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
+    parser.add_argument("--no-mimic", action="store_true", help="let mimic joints move freely (mimic=False)")
 
 
 def _add_formulation(parser: argparse.ArgumentParser) -> None:
@@ -239,7 +247,8 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
 
 
 def _load(robot: str, arguments: argparse.Namespace) -> pin.Model:
-    return load_urdf(robot, root_joint=pin.JointModelFreeFlyer() if arguments.free_flyer else None)
+    root_joint = pin.JointModelFreeFlyer() if arguments.free_flyer else None
+    return load_urdf(robot, root_joint=root_joint, mimic=not arguments.no_mimic)
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:

@@ -21,7 +21,7 @@ from gdalembert.tree import Array, Tree
 
 _Mask = npt.NDArray[np.bool_]
 
-SMALL = 1e-7
+SMALL = 1e-5
 """Relative differences below this are not diagnosed: a wrong formula is seldom that nearly right."""
 
 _EXACT = 1e-6
@@ -211,8 +211,8 @@ def _explain_not_finite(found: Parts, case: Case) -> list[Finding]:
 def _not_finite(what: str, values: Array, names: tuple[str, ...]) -> Finding:
     finite = np.isfinite(values).reshape(*values.shape[:2], -1)
     where = ~np.all(finite, axis=(0, 2))
-    share = f"in {np.sum(~np.all(finite, axis=(1, 2)))} of the {len(values)} states looked at"
-    return Finding(_sentence(what, f"is not finite at {_joints(where, names)}, {share}"), True)
+    share = "some states" if np.any(np.all(finite, axis=(1, 2))) else "every state looked at"
+    return Finding(_sentence(what, f"is not finite at {_joints(where, names)}, in {share}"), True)
 
 
 def _explain_bent(found: Parts, case: Case) -> list[Finding]:
@@ -308,7 +308,7 @@ def _order(found: Array, truth: Array) -> list[int] | None:
     n = truth.shape[1]
     order = [next((k for k in range(n) if _same(found[:, i], truth[:, k], truth)), None) for i in range(n)]
     known = [k for k in order if k is not None]
-    return known if len(set(known)) == n else None
+    return known if len(set(known)) == n and known != list(range(n)) else None
 
 
 def _centrifugal(case: Case) -> Array:

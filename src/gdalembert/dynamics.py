@@ -11,8 +11,9 @@ added here. What it does not write down itself follows from that one function.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -71,17 +72,22 @@ class Dynamics(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" in cls.__dict__:
+            taken = REGISTRY.get(cls.name)
+            if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ArgumentError(f"{cls.__qualname__}: the name {cls.name!r} is that of {taken.__qualname__}")
             REGISTRY[cls.name] = cls
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
         self._given = read_tree(model)
         self.clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
-        self.springs = dict(springs or {})
+        if springs is not None and not isinstance(springs, Mapping):
+            raise ArgumentTypeError(f"springs={springs!r}: give {{joint: (stiffness, rest)}}")
+        self.springs = MappingProxyType(dict(springs or {}))
         self._stiffness, self._rest = _spring_vectors(self.tree, self.springs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), clean=self.clean, springs=self.springs), (self._given,)
+        return partial(type(self), clean=self.clean, springs=dict(self.springs)), (self._given,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.tree.name!r}, nq={self.tree.nq}, nv={self.tree.nv})"
@@ -268,8 +274,9 @@ def _spring_vectors(tree: Tree, springs: Springs) -> tuple[Array, Array]:
                 "springs stand on joints with nq = nv"
             )
         try:
-            pair = tuple(spring)
-            stiffness_here, rest_here = (np.broadcast_to(np.asarray(x, dtype=float), joint.type.nv) for x in pair)
+            if not isinstance(spring, Sequence | np.ndarray):
+                raise TypeError
+            stiffness_here, rest_here = (np.broadcast_to(np.asarray(x, dtype=float), joint.type.nv) for x in spring)
         except (TypeError, ValueError):
             raise ArgumentTypeError(
                 f"spring at joint {name!r}: got {spring!r}; give (stiffness, rest), each {joint.type.nv} numbers or one"

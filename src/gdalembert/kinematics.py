@@ -257,7 +257,7 @@ class Kinematics:
     changes: tuple[Change, ...]
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11) -> None:
-        self._given = read_tree(model)
+        self._given = read_tree(model, dynamics=False)
         self._clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         self._functions: dict[tuple[str, int, pin.ReferenceFrame | None], ca.Function] = {}

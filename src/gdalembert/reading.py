@@ -15,17 +15,19 @@ from gdalembert.tree import Array, Frame, Joint, Tree, frozen
 from gdalembert.tree_guard import check_numbers, idle
 
 
-def read_tree(model: pin.Model | Tree) -> Tree:
+def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     """Take the numbers of a model.
 
     Args:
         model: any ``pin.Model``: every joint type, order of joints, gravity and armature. A ``Tree`` is returned as
             it is.
+        dynamics: whether there must be inertia to move; kinematics can do without.
 
     Raises:
         ArgumentTypeError: if it is not a ``pin.Model``.
-        ModelError: if it holds a number that is not finite, a negative mass or principal moment, a gravity with an
-            angular part, no joint at all, or a joint that moves no inertia (see :func:`idle_joints`).
+        ModelError: if it holds a number that is not finite, a negative mass or principal moment, a placement that is
+            not a rigid transformation, a gravity with an angular part, no joint at all, parents in disorder, or, for
+            dynamics, a joint that moves no inertia (see :func:`idle_joints`).
     """
     if isinstance(model, Tree):
         return model
@@ -35,7 +37,7 @@ def read_tree(model: pin.Model | Tree) -> Tree:
         raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
     tree = _read(model)
     check_numbers(tree)
-    if names := idle(tree):
+    if dynamics and (names := idle(tree)):
         raise ModelError(
             f"{tree.name}: joint {names[0]!r}: moves no inertia, so that the mass matrix is singular; "
             "give the link it moves a mass and inertia, or the joint an armature"
@@ -53,7 +55,14 @@ def idle_joints(model: pin.Model) -> tuple[str, ...]:
 def _read(model: pin.Model) -> Tree:
     joints: list[Joint] = []
     links = [-1]
+    if model.armature.shape != (model.nv,):
+        raise ModelError(f"{model.name}: its armature has {model.armature.size} entries; give nv = {model.nv}")
     for index in range(1, model.njoints):
+        if not 0 <= model.parents[index] < index:
+            raise ModelError(
+                f"{model.name}: joint {model.names[index]!r}: its parent {model.parents[index]} does not come "
+                f"before it ({index}); build the model with addJoint"
+            )
         _append(joints, model, index, parent=links[model.parents[index]])
         links.append(len(joints) - 1)
     if np.any(model.gravity.angular):
@@ -79,6 +88,8 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
     """Append the elementary joints of Pinocchio's joint ``index``; the last of them carries the body."""
     outer, name = model.joints[index], model.names[index]
     parts = list(_elementary(outer, model, index))
+    if not parts:
+        raise ModelError(f"{model.name}: joint {name!r}: is a composite joint without parts; add its joints first")
     idx_q, idx_v = outer.idx_q, outer.idx_v
     at = model.jointPlacements[index]
     for k, (placement, joint_type, mimic) in enumerate(parts):

@@ -84,9 +84,10 @@ def torque_of_callable(candidate: Callable[..., npt.ArrayLike], nv: int) -> Torq
         except Exception as error:
             raise ArgumentError(f"the candidate raised {type(error).__name__}: {error}; {at}") from error
         try:
-            if given is None:  # NumPy would take it for NaN
+            values = np.array(given)
+            if given is None or values.dtype.kind == "c":  # NumPy would take them for NaN, and for their real part
                 raise TypeError
-            tau = np.array(given, dtype=float)
+            tau = values.astype(float)
         except Exception:
             raise ArgumentError(f"the candidate gives {type(given).__name__}, not {nv} numbers, {at}") from None
         if tau.size != nv or max(tau.shape, default=0) != nv:

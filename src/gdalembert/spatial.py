@@ -65,7 +65,7 @@ def inertia_of(j: Matrix) -> Matrix:
 
 
 def pseudo_inertia_of(i: Matrix) -> Matrix:
-    """½ tr(I) 1 − I = ∫x xᵀ of an inertia tensor I (``sources``: Niku's Σ, Pinocchio's pseudo-inertia block)."""
+    """½ tr(I) 1 − I = ∫x xᵀ of an inertia tensor I."""
     return 0.5 * ca.trace(i) * ca.DM.eye(3) - i
 
 

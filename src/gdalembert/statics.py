@@ -124,7 +124,7 @@ def joint_torques(
             f"exerted_by={exerted_by!r}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
-    tree, _ = clean_tree(read_tree(model), clean)
+    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
     here = tree.frames[find_frame(tree, frame)]
     check_reference(reference)
     s = symbols(q=tree.nq, wrench=6)
@@ -165,7 +165,7 @@ def payload_torques(
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
             centre of mass is not three finite numbers.
     """
-    tree, _ = clean_tree(read_tree(model), clean)
+    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
     here = tree.frames[find_frame(tree, frame)]
     load = _numbers("mass", mass)
     if load.size != 1 or not np.all(np.isfinite(load) & (load >= 0)):

@@ -10,13 +10,8 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.errors import ModelError
+from gdalembert.inertia import least_moment
 from gdalembert.tree import Array, Tree
-
-PHYSICAL_TOLERANCE = 1e-9
-"""How far below zero a principal moment may lie, relative to the largest one, and still count as rounding noise."""
-
-NOISE_PER_MASS = 1e-15
-"""The same per mass [m²], for bodies so slender that rounding of the parallel-axis terms is all there is."""
 
 
 def check_numbers(tree: Tree) -> None:
@@ -33,8 +28,7 @@ def check_numbers(tree: Tree) -> None:
             values = np.atleast_1d(getattr(joint, what))
             if not np.all(np.isfinite(values)):
                 raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
-        if not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), rtol=0, atol=1e-6):
-            raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
+        _check_rotation(where, joint.rotation)
         axis = getattr(joint.type, "axis", (1.0, 0.0, 0.0))
         if not abs(math.hypot(*axis) - 1) < 1e-6:
             raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
@@ -42,12 +36,18 @@ def check_numbers(tree: Tree) -> None:
             raise ModelError(f"{where}: its {type(joint.type).__name__} parameters are not finite; give finite numbers")
         if joint.mass < 0:
             raise ModelError(f"{where}: its link has the negative mass {joint.mass:.9g} kg; give a mass of at least 0")
-        moments = np.linalg.eigvalsh(joint.inertia)
-        if moments[0] < -max(PHYSICAL_TOLERANCE * moments[-1], NOISE_PER_MASS * joint.mass):
+        if (moment := least_moment(joint.inertia, joint.mass)) < 0:
             raise ModelError(
-                f"{where}: its link has the negative principal moment {moments[0]:.9g} kg m² about the centre of mass; "
+                f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
                 "check the signs of the inertia's off-diagonal entries"
             )
+    for frame in tree.frames:
+        where = f"{tree.name}: frame {frame.name!r}"
+        for what in ("rotation", "translation"):
+            values = getattr(frame, what)
+            if not np.all(np.isfinite(values)):
+                raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        _check_rotation(where, frame.rotation)
     for what in ("armature", "gravity"):
         if not np.all(np.isfinite(getattr(tree, what))):
             raise ModelError(f"{tree.name}: its {what} is not finite: {getattr(tree, what).tolist()}")
@@ -56,9 +56,18 @@ def check_numbers(tree: Tree) -> None:
             raise ModelError(f"{tree.name}: joint {name!r}: has the negative armature {armature:.9g}; give at least 0")
 
 
+def _check_rotation(where: str, rotation: Array) -> None:
+    if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=1e-6):
+        raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
+    if np.linalg.det(rotation) < 0:
+        raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
+
+
 def idle(tree: Tree) -> tuple[str, ...]:
     """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration."""
-    m = generic_mass_matrix(tree)
+    m = np.diag(tree.armature)
+    for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
+        m[np.ix_(joint.columns, joint.columns)] += _inner(twists, twists @ body)
     scale = max(np.abs(m).max(), 1e-300)
     own = {joint.name: m[np.ix_(joint.columns, joint.columns)] for joint in tree.joints if joint.scaling is None}
     return tuple(name for name, block in own.items() if np.linalg.eigvalsh(block)[0] <= 1e-15 * scale)
@@ -66,15 +75,24 @@ def idle(tree: Tree) -> tuple[str, ...]:
 
 def is_singular(tree: Tree) -> bool:
     """Whether M is singular in every configuration, as for a free-flyer on a link without mass."""
-    m = generic_mass_matrix(tree)
-    unit = 1 / np.sqrt(np.diag(m))
+    twists, bodies = _generic_twists(tree)
+    m = np.diag(tree.armature)
+    for i, j in tree.pairs():
+        block = _inner(twists[i], twists[j] @ bodies[j])
+        rows, columns = tree.joints[i].columns, tree.joints[j].columns
+        m[np.ix_(rows, columns)] += block
+        if i != j:
+            m[np.ix_(columns, rows)] += block.T
+    unit = 1 / np.sqrt(np.maximum(np.diag(m), 1e-300))
     return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < 1e-13)
 
 
-def generic_mass_matrix(tree: Tree) -> Array:
-    """M (nv × nv), armature included, at one configuration with nothing special about it: the same for equal trees.
+def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
+    """For each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
-    Ours: M is an analytic function of q, so what is singular at a generic point is singular everywhere.
+    At one configuration with nothing special about it, the same for equal trees, and in the axes of the root link of
+    the branch. Ours: M is an analytic function of q, so that what is singular at a generic point is singular
+    everywhere.
     """
     rng = np.random.default_rng(20260101)
     q = ca.DM(tree.nq, 1)
@@ -82,22 +100,18 @@ def generic_mass_matrix(tree: Tree) -> Array:
         if joint.scaling is None:
             reached = joint.type.integrate(joint.type.neutral(), ca.DM(rng.normal(size=joint.type.nv)))
             q[joint.idx_q : joint.idx_q + joint.type.nq] = reached
-
-    # M_ij = Tr(Q̂_i P_j Q̂_jᵀ), everything in the universe's axes
-    placed = [spatial.transform(r, p).full() for r, p in tree.placements(q)]
-    bodies = tree.suffix_sums(
-        [a @ joint.pseudo_inertia.full() @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
-    )
-    twists = []
-    for a, joint in zip(placed, tree.joints, strict=True):
+    placed: list[Array] = []
+    twists: list[Array] = []
+    for joint in tree.joints:
+        a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*joint.placement(q)).full()
         linear, angular = joint.subspace(q)
         own = [spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv)]
         twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
-    m = np.diag(tree.armature)
-    for i, j in tree.pairs():
-        block = np.einsum("aij,bij->ab", twists[i], twists[j] @ bodies[j])
-        rows, columns = tree.joints[i].columns, tree.joints[j].columns
-        m[np.ix_(rows, columns)] += block
-        if i != j:
-            m[np.ix_(columns, rows)] += block.T
-    return m
+        placed.append(a)
+    bodies = [a @ joint.pseudo_inertia.full() @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
+    return twists, tree.suffix_sums(bodies)
+
+
+def _inner(x: Array, y: Array) -> Array:
+    """Tr(X_a Y_bᵀ) of all pairs."""
+    return np.asarray(np.einsum("aij,bij->ab", x, y))

@@ -12,8 +12,9 @@ from typing import Literal, get_args
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UrdfError, UrdfWarning
+from gdalembert.inertia import least_moment
 from gdalembert.reading import idle_joints
-from gdalembert.urdf_guard import Checked, check_urdf, least_moment
+from gdalembert.urdf_guard import Checked, check_urdf
 
 Check = Literal["strict", "warn", "off"]
 

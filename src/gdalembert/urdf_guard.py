@@ -19,12 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import UrdfError
+from gdalembert.inertia import least_moment, moment_noise
 
 MAX_DEPTH = 1000
 """Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
-
-MOMENT_TOLERANCE = 1e-9
-"""How far below zero a principal moment may lie, relative to the largest, and be rounding noise."""
 
 TRIANGLE_TOLERANCE = 1e-3
 """How far, relatively, the largest principal moment may exceed the sum of the others without a doubt."""
@@ -80,17 +78,6 @@ def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checke
         UrdfError: for whatever could only give wrong numbers, or crash the parser.
     """
     return _Guard(source, mimic).check(_parse(data, source), name)
-
-
-def least_moment(inertia: npt.NDArray[np.float64], mass: float) -> float:
-    """The smallest principal moment [kg m²] of a tensor; 0 if it is negative by no more than rounding noise."""
-    moments = np.linalg.eigvalsh(inertia)
-    return 0.0 if moments[0] >= -_noise(moments, mass) else float(moments[0])
-
-
-def _noise(moments: npt.NDArray[np.floating], mass: float) -> float:
-    # Published tensors "of zero" hold 1e-20 kg m²; m · 1e-15 m² is still far below the moments of any real body.
-    return max(MOMENT_TOLERANCE * float(np.abs(moments).max()), 1e-15 * mass)
 
 
 def _parse(data: str | bytes, source: str) -> ET.Element:
@@ -249,7 +236,7 @@ class _Guard:
             return
         moments = np.linalg.eigvalsh(inertia)
         others = moments[0] + moments[1]
-        if moments[2] - others > TRIANGLE_TOLERANCE * others + _noise(moments, mass):
+        if moments[2] - others > TRIANGLE_TOLERANCE * others + moment_noise(moments, mass):
             self.doubt(f"link {name!r}", "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.

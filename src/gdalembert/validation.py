@@ -62,9 +62,9 @@ def validate(
         against: the ``pin.Model`` to compare with.
         samples: number of states. ``seed``: of the random generator, an integer from 0.
         tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0``, 1e-9 for others; 1e-9 for
-            ``forward_dynamics`` and ``state_derivative``, whose error is divided by cond(M) / 1e5 where that is above
-            1, and which are left out where cond(M) is above 1e12; 1e-11 for the laws, which hold to rounding whatever
-            was cleaned.
+            ``forward_dynamics`` and ``state_derivative``, whose error is divided by cond(M) δ / 1e-9 where that is
+            above 1, δ being 1e-14 or what was cleaned, and which are left out where cond(M) is above 1e12; 1e-11 for
+            the laws, which hold to rounding whatever was cleaned.
         progress: print how far it is to stderr.
 
     Returns:

@@ -168,7 +168,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
     p = tree.suffix_sums([link.p for link in links])
     weighed = [[q_hat @ p_i for q_hat in link.q_hat] for link, p_i in zip(links, p, strict=True)]
     h: list[list[list[Matrix]]] = [[[ca.DM(1, 1)] * tree.nv for _ in range(tree.nv)] for _ in range(tree.nv)]
-    children: list[list[int]] = [[i for i in range(len(links)) if j in tree.path(i)[:-1]] for j in range(len(links))]
+    below: list[list[int]] = [[i for i in range(len(links)) if j in tree.path(i)[:-1]] for j in range(len(links))]
 
     def add(k: int, m: int) -> None:
         lower = max(k, m)
@@ -179,7 +179,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
                 for i in tree.path(lower):
                     for x, i_column in enumerate(tree.joints[i].columns):
                         h[i_column][k_column][m_column] += ca.dot(at_lower, links[i].q_hat[x])
-                for i in children[lower]:
+                for i in below[lower]:
                     for x, i_column in enumerate(tree.joints[i].columns):
                         h[i_column][k_column][m_column] += ca.dot(product, weighed[i][x])
 
