@@ -204,7 +204,8 @@ class DynamicsSubject(Subject):
                 f"{tree.name!r} has nq = {nq}, nv = {nv}"
             )
         self._exact = dynamics.clean == 0
-        self._noise = max(_ROUNDING, dynamics.clean if dynamics.changes else 0.0)
+        # a handful of cleaned constants may add up
+        self._noise = max(_ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
         self._missing: list[str] = []
         self._states = self._singular = 0
         shapes: dict[str, tuple[int, ...]] = {
@@ -276,7 +277,9 @@ class DynamicsSubject(Subject):
             yield Pair(DV_DT, "forward dynamics", a_too, a, ease, regular)
         energy = 0.5 * np.sum(v * _times(truth.mass, v), axis=1)
         yield Pair("kinetic_energy", "energy", f["kinetic_energy"](q, v), energy)
-        yield Pair("potential_energy", "energy", self._power(q, v), np.sum(truth.gravity * v, axis=1))
+        power = np.sum(truth.gravity * v, axis=1)
+        at_stake = np.maximum(1, np.sum(np.abs(truth.gravity * v), axis=1)) / np.maximum(1, np.abs(power))
+        yield Pair("potential_energy", "energy", self._power(q, v), power, at_stake)
         yield Pair(_SYMMETRIC, "law", mass, mass.transpose(0, 2, 1))
         yield Pair(_POSITIVE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)))
         if "coriolis_matrix" in f:

@@ -49,12 +49,12 @@ def validate(
     max|Δ| / max(1, max|reference|) at each state; what is not a finite number has the error inf.
 
     Of a :class:`~gdalembert.dynamics.Dynamics`, every Function is compared (``coriolis_matrix`` by C v = h,
-    ``forward_dynamics`` by the a that tau was made from, ``potential_energy`` by dV/dt = (g + springs)·v,
-    ``kinetic_energy`` with ½ v·M v, dq/dt in ``state_derivative`` with differences of ``pin.integrate``, good to
-    1e-11), and the laws: M symmetric, M positive definite (the error is how far its smallest eigenvalue lies below
-    zero, relative to the largest), dM/dt = C + Cᵀ. Of any other candidate, tau is compared, and its parts as they can
-    be told from outside: g = f(q, 0, 0), C v = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g, and that tau is their
-    sum.
+    ``forward_dynamics`` by the a that tau was made from, ``potential_energy`` by dV/dt = (g + springs)·v, relative to
+    Σ |g_i v_i|, ``kinetic_energy`` with ½ v·M v, dq/dt in ``state_derivative`` with differences of ``pin.integrate``,
+    good to 1e-11), and the laws: M symmetric, M positive definite (the error is how far its smallest eigenvalue lies
+    below zero, relative to the largest), dM/dt = C + Cᵀ. Of any other candidate, tau is compared, and its parts as they
+    can be told from outside: g = f(q, 0, 0), C v = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g, and that tau is
+    their sum.
 
     Args:
         candidate: a ``Dynamics``; a ``casadi.Function`` (q, v, a) → tau; or any callable that takes three NumPy
@@ -63,8 +63,8 @@ def validate(
         samples: number of states. ``seed``: of the random generator, an integer from 0.
         tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0``, 1e-9 for others; 1e-9 for
             ``forward_dynamics`` and ``state_derivative``, whose error is divided by cond(M) δ / 1e-9 where that is
-            above 1, δ being 1e-14 or what was cleaned, and which are left out where cond(M) is above 1e12; 1e-11 for
-            the laws, which hold to rounding whatever was cleaned.
+            above 1, δ being 1e-14, or 1e-10 after the default cleaning, and which are left out where cond(M) is above
+            1e12; 1e-11 for the laws, which hold to rounding whatever was cleaned.
         progress: print how far it is to stderr.
 
     Returns:
