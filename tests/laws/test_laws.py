@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, is_depth_first, relative_error, states
 
 import gdalembert as gd
+from gdalembert.testing import assert_valid
 
 TIGHT = 1e-12
 FORMULATIONS = sorted(gd.formulations())
@@ -238,6 +239,14 @@ def test_a_tree_of_all_joint_types_at_once() -> None:
     for name in FORMULATIONS:
         check_against_pinocchio(model, name)
     check_agreement(model)
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_a_thousand_states_of_a_tree_of_all_joint_types(name: str) -> None:
+    rng = np.random.default_rng(13)
+    names = list(rng.permutation(sorted(JOINTS)))
+    model = build(rng, names, [int(rng.integers(max(0, k - 4), k + 1)) for k in range(len(names))])
+    assert_valid(gd.formulations()[name](model, clean=0), model, samples=1000)
 
 
 def test_pinocchios_crba_is_wrong_for_joints_added_breadth_first() -> None:
