@@ -20,6 +20,7 @@ coincides with the root link of the branch at this instant. D and h do not depen
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -159,45 +160,55 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     return tree.matrix(blocks())
 
 
+@dataclass(frozen=True)
+class Column:
+    """One velocity of one joint: entry ``at`` of v, ``k`` among the joint's own, and its Q̂."""
+
+    joint: int
+    k: int
+    at: int
+    q_hat: Matrix
+
+
 def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
     """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
-    U_jkm is the derivative of U_jk = Q̂_k A_j along column m: Q̂_m Q̂_k A_j where m lies at or above k (and, for a joint
-    whose subspace depends on q, the derivative of its column k), Q̂_k Q̂_m A_j below.
+    h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
     """
     p = tree.suffix_sums([link.p for link in links])
-    weighed = [[q_hat @ p_i for q_hat in link.q_hat] for link, p_i in zip(links, p, strict=True)]
+    paths = [set(tree.path(j)) for j in range(len(links))]
+    columns = [
+        Column(j, k, at, links[j].q_hat[k]) for j, joint in enumerate(tree.joints) for k, at in enumerate(joint.columns)
+    ]
+    weighed = [i.q_hat @ p[i.joint] for i in columns]
     h: list[list[list[Matrix]]] = [[[ca.DM(1, 1)] * tree.nv for _ in range(tree.nv)] for _ in range(tree.nv)]
-    below: list[list[int]] = [[i for i in range(len(links)) if j in tree.path(i)[:-1]] for j in range(len(links))]
-
-    def add(k: int, m: int) -> None:
-        lower = max(k, m)
-        for u, k_column in enumerate(tree.joints[k].columns):
-            for w, m_column in enumerate(tree.joints[m].columns):
-                product = second_derivative(k, u, m, w)
-                at_lower = product @ p[lower]
-                for i in tree.path(lower):
-                    for x, i_column in enumerate(tree.joints[i].columns):
-                        h[i_column][k_column][m_column] += ca.dot(at_lower, links[i].q_hat[x])
-                for i in below[lower]:
-                    for x, i_column in enumerate(tree.joints[i].columns):
-                        h[i_column][k_column][m_column] += ca.dot(product, weighed[i][x])
-
-    def second_derivative(k: int, u: int, m: int, w: int) -> Matrix:
-        q_k, q_m = links[k].q_hat[u], links[m].q_hat[w]
-        if m > k:
-            return q_k @ q_m
-        if m < k:
-            return q_m @ q_k
-        unit = ca.DM(tree.nv, 1)
-        unit[tree.joints[m].columns[w]] = 1
-        return q_m @ q_k + twists(links[k].a, *tree.joints[k].subspace_rate(q, unit))[u]
-
-    for k, m in tree.pairs():
-        add(k, m)
-        if k != m:
-            add(m, k)
+    for k, m in itertools.product(columns, columns):
+        lower = max(k.joint, m.joint)
+        if min(k.joint, m.joint) not in paths[lower]:
+            continue
+        u_km = second_derivative(tree, q, links, k, m)
+        at_lower = u_km @ p[lower]
+        for i, q_hat_p in zip(columns, weighed, strict=True):
+            if i.joint in paths[lower]:
+                h[i.at][k.at][m.at] += ca.dot(at_lower, i.q_hat)
+            elif lower in paths[i.joint]:
+                h[i.at][k.at][m.at] += ca.dot(u_km, q_hat_p)
     return [spatial.rows(*h_i) for h_i in h]
+
+
+def second_derivative(tree: Tree, q: Matrix, links: list[Link], k: Column, m: Column) -> Matrix:
+    """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
+
+    A joint whose subspace depends on q adds the derivative of its own column k.
+    """
+    if m.joint > k.joint:
+        return k.q_hat @ m.q_hat
+    if m.joint < k.joint:
+        return m.q_hat @ k.q_hat
+    along_m = ca.DM(tree.nv, 1)
+    along_m[m.at] = 1
+    own = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
+    return m.q_hat @ k.q_hat + own[k.k]
 
 
 def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
