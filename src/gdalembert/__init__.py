@@ -8,6 +8,7 @@ tau = dyn.inverse_dynamics(q, v, a)
 gd.validate(dyn, against=model).raise_for_failure()
 """
 
+from gdalembert.compilation import CompiledFunction, compile
 from gdalembert.dynamics import Dynamics
 from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.formulations.lagrange_euler import LagrangeEuler
@@ -19,11 +20,13 @@ from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
 
 __all__ = [
+    "CompiledFunction",
     "Dynamics",
     "GeneralizedDAlembert",
     "Kinematics",
     "LagrangeEuler",
     "NewtonEuler",
+    "compile",
     "formulations",
     "joint_torques",
     "load_urdf",

@@ -85,3 +85,20 @@ class ValidationError(GdalembertError, AssertionError):
 
     def __reduce__(self) -> tuple[type[ValidationError], tuple[object]]:
         return ValidationError, (self.report,)
+
+
+class CompilationError(GdalembertError, RuntimeError):
+    """A Function that cannot be compiled on this machine.
+
+    Attributes:
+        name: of the Function.
+        reason: what is missing or went wrong, and what to do.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{name}: {reason}")
+
+    def __reduce__(self) -> tuple[type[CompilationError], tuple[str, str]]:
+        return CompilationError, (self.name, self.reason)
