@@ -74,7 +74,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         return replace(
             joint,
             type=clean_type(joint, element),
-            rotation=noted(element, "rotation", joint.rotation, _clean_rotation(joint.rotation, tolerance)),
+            rotation=noted(element, "rotation", joint.rotation, clean_rotation(joint.rotation, tolerance)),
             translation=noted(element, "translation", joint.translation, _drop(joint.translation, tolerance * around)),
             com=noted(element, "com", joint.com, _drop(joint.com, tolerance * around)),
             inertia=noted(element, "inertia", joint.inertia, _clean_inertia(joint.inertia, tolerance)),
@@ -92,7 +92,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         around = max(float(np.abs(frame.translation).max()), lengths[frame.joint] if frame.joint >= 0 else 0.0)
         return replace(
             frame,
-            rotation=noted(element, "rotation", frame.rotation, _clean_rotation(frame.rotation, tolerance)),
+            rotation=noted(element, "rotation", frame.rotation, clean_rotation(frame.rotation, tolerance)),
             translation=noted(element, "translation", frame.translation, _drop(frame.translation, tolerance * around)),
         )
 
@@ -120,7 +120,8 @@ def _clean_unit_vector(axis: Array, tolerance: float) -> Array:
     return np.sign(cleaned) if np.count_nonzero(cleaned) == 1 else cleaned
 
 
-def _clean_rotation(rotation: Array, tolerance: float) -> Array:
+def clean_rotation(rotation: Array, tolerance: float) -> Array:
+    """Zeros and ones in place of what lies within the tolerance of them, where the rotation stays orthogonal."""
     cleaned = _drop(rotation, tolerance)
     alone = (np.count_nonzero(cleaned, axis=0) == 1)[None, :] & (np.count_nonzero(cleaned, axis=1) == 1)[:, None]
     cleaned = np.where(alone, np.sign(cleaned), cleaned)

@@ -29,6 +29,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics import Dynamics
 from gdalembert.functions import function
+from gdalembert.preparation import prepare
 from gdalembert.screws import Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Joint, Tree
@@ -81,7 +82,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
                 joint,
                 *joint.placement(q),
                 *joint.subspace(q),
-                mass=joint.mass,
+                mass=float(body[3, 3]),
                 first=body[:3, 3],
                 second=body[:3, :3],
             )
@@ -364,26 +365,30 @@ class NewtonEuler(Dynamics):
 
     name: ClassVar[str] = "newton_euler"
 
+    @cached_property
+    def _prepared(self) -> Tree:
+        return prepare(self.tree, self.clean)
+
     def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return inverse_dynamics(self.tree, q, v, a)
+        return inverse_dynamics(self._prepared, q, v, a)
 
     def _generalized_gravity(self, q: Matrix) -> Matrix:
-        return gravity_torques(self.tree, q)
+        return gravity_torques(self._prepared, q)
 
     def _mass_matrix(self, q: Matrix) -> Matrix:
-        return mass_matrix(self.tree, q)
+        return mass_matrix(self._prepared, q)
 
     def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
-        return coriolis_matrix(self.tree, q, v)
+        return coriolis_matrix(self._prepared, q, v)
 
     def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         # joints that share a coordinate cannot be eliminated one by one
         if self.tree.has_mimic:
             return super()._forward_dynamics(q, v, tau)
-        return forward_dynamics(self.tree, q, v, tau)
+        return forward_dynamics(self._prepared, q, v, tau)
 
     def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
-        return kinetic_energy(self.tree, q, v)
+        return kinetic_energy(self._prepared, q, v)
 
     @cached_property
     def terms(self) -> ca.Function:
