@@ -18,6 +18,7 @@ from models import build
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, ValidationError
+from gdalembert.formulations import newton_euler
 from gdalembert.functions import function
 from gdalembert.reading import read_tree
 from gdalembert.sampling import batches
@@ -375,6 +376,9 @@ def test_mimic_models_are_diagnosed() -> None:
 
 class Broken(gd.NewtonEuler):
     """Right in everything that a subclass leaves alone; without a name of its own it is not registered."""
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        return newton_euler.forward_dynamics(self._prepared, q, v, tau)
 
 
 class WithoutArmature(Broken):

@@ -29,6 +29,13 @@ def directional_derivative(expression: ca.SX, x: ca.SX, direction: ca.SX) -> ca.
     return ca.jtimes(expression, x, direction)
 
 
+def smaller(one: Matrix, other: Matrix) -> Matrix:
+    """Of two ways to write the same the one with fewer operations; of numbers, the first."""
+    if isinstance(one, ca.DM):
+        return one
+    return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
+
+
 def count(graph: ca.Function) -> dict[str, int]:
     """The cost of an SX Function: ``instructions``, and how many of them are ``multiplications`` and ``additions``."""
     operations = [graph.instruction_id(k) for k in range(graph.n_instructions())]

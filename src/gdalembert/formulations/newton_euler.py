@@ -14,7 +14,11 @@ Inward, from the tips to the base:
     f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
 
 Gravity is an acceleration −g of the base. The mass matrix comes from composite bodies, forward dynamics from
-articulated bodies (Featherstone), the Coriolis matrix from composite bodies and their rates.
+articulated bodies or from M a = tau − nle, whichever is the smaller graph (Featherstone), the Coriolis matrix from
+composite bodies and their rates.
+
+All of it runs on a prepared tree (:mod:`gdalembert.preparation`) with z on the joints' axes. Then a turn touches two
+components of what it meets (:mod:`gdalembert.rotations`), and U e_z, the acceleration of the axis, is the parent's.
 """
 
 from __future__ import annotations
@@ -28,8 +32,9 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics import Dynamics
-from gdalembert.functions import function
+from gdalembert.functions import function, smaller
 from gdalembert.preparation import prepare
+from gdalembert.rotations import Product, Rotation, rotations_of, turns_about_z
 from gdalembert.screws import Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Joint, Tree
@@ -42,7 +47,8 @@ class Link:
     """A link and the joint that moves it, in link axes."""
 
     joint: Joint
-    rotation: Matrix  # R: link axes to the parent's axes
+    fixed: Rotation  # to the parent's axes, of the axes before the turn
+    turn: Rotation  # to the axes before the turn, of the link's: a joint that turns about z alone has one
     origin: Matrix  # p: link origin in the parent's frame
     linear: Matrix  # S, 3 × nv
     angular: Matrix
@@ -51,7 +57,12 @@ class Link:
     second: ca.DM  # J = ∫ x xᵀ
 
     @property
-    def placement(self) -> tuple[Matrix, Matrix]:
+    def rotation(self) -> Rotation:
+        """R: link axes to the parent's axes."""
+        return Product(self.fixed, self.turn)
+
+    @property
+    def placement(self) -> tuple[Rotation, Matrix]:
         """R and p."""
         return self.rotation, self.origin
 
@@ -62,7 +73,7 @@ class Link:
 
 @dataclass(frozen=True)
 class LinkMotion:
-    """LinkMotion of a link, in link axes."""
+    """Motion of a link, in link axes."""
 
     omega: Matrix  # ω
     spin: Matrix  # U
@@ -71,16 +82,22 @@ class LinkMotion:
     carried: Matrix  # Rᵀ ω_λ
     alpha: Matrix  # α
 
+    def spin_of(self, child: Link) -> Matrix:
+        """U_λ of a child's joint axis z, which is fixed in both links."""
+        return self.spin @ (child.rotation @ ca.DM([0, 0, 1]))
+
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q."""
     links = []
     for joint in tree.joints:
         body = joint.pseudo_inertia
+        _, origin = joint.placement(q)
         links.append(
             Link(
                 joint,
-                *joint.placement(q),
+                *rotations_of(joint, q),
+                origin,
                 *joint.subspace(q),
                 mass=float(body[3, 3]),
                 first=body[:3, 3],
@@ -105,6 +122,9 @@ def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: 
         carried = to_link @ parent.omega
         omega = carried + turning
         alpha = to_link @ parent.alpha + link.angular @ a_i + ca.cross(carried, turning) + angular_rate @ v_i
+        spin = spatial.spin(alpha, omega)
+        if turns_about_z(joint):
+            alpha, spin = spin_about_axis(to_link @ parent.spin_of(link), omega, alpha[2])
         acceleration = (
             to_link @ (parent.acceleration + parent.spin @ link.origin)
             + link.linear @ a_i
@@ -112,8 +132,24 @@ def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: 
             + linear_rate @ v_i
         )
         velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + sliding
-        motions.append(LinkMotion(omega, spatial.spin(alpha, omega), velocity, acceleration, carried, alpha))
+        motions.append(LinkMotion(omega, spin, velocity, acceleration, carried, alpha))
     return motions
+
+
+def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> tuple[Matrix, Matrix]:
+    """α and U of a link that turns about its z axis, from U e_z: points of the axis move with the parent too.
+
+    With that column given, α_x and α_y follow from U_yz = ω_y ω_z − α_x and U_xz = ω_x ω_z + α_y.
+    """
+    x, y, z = omega[0], omega[1], omega[2]
+    xy, xz, yz = x * y, x * z, y * z
+    alpha = ca.vertcat(yz - on_axis[1], on_axis[0] - xz, alpha_z)
+    spin = spatial.rows(
+        (-(y * y + z * z), xy - alpha_z, on_axis[0]),
+        (xy + alpha_z, -(x * x + z * z), on_axis[1]),
+        (xz - alpha[1], yz + alpha[0], on_axis[2]),
+    )
+    return alpha, spin
 
 
 def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
@@ -170,12 +206,16 @@ class Composite:
     def __add__(self, other: Composite) -> Composite:
         return Composite(self.mass + other.mass, self.first + other.first, self.second + other.second)
 
+    def turned(self, r: Rotation) -> Composite:
+        """The same in other axes, R x for x."""
+        return Composite(self.mass, r @ self.first, r.conjugate(self.second))
+
     def to_parent(self, link: Link) -> Composite:
         """The same masses about the parent's origin, in the parent's axes."""
-        p, h = link.origin, link.rotation @ self.first
-        shifted = h + self.mass * p
-        shift = h @ p.T + p @ shifted.T
-        return Composite(self.mass, shifted, spatial.congruence(link.rotation, self.second) + shift)
+        turned, p = self.turned(link.rotation), link.origin
+        shifted = turned.first + self.mass * p
+        second = turned.second + turned.first @ p.T + p @ shifted.T
+        return Composite(self.mass, shifted, spatial.symmetric(second))
 
     def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
         """What accelerations (columns linear; angular) from rest ask of the subtree."""
@@ -193,16 +233,22 @@ def composites(links: list[Link]) -> list[Composite]:
 
 
 def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
-    """M by composite bodies, nv × nv: unit accelerations of joint j ask wrenches that all joints above j pass on."""
+    """M by composite bodies, nv × nv: unit accelerations of joint j ask wrenches that all joints above j pass on.
+
+    What a joint feels is read in the axes before its turn, in which its columns are the same.
+    """
     links = place(tree, q)
     bodies = composites(links)
 
     def blocks() -> Iterable[tuple[int, int, Matrix]]:
         for j, link in enumerate(links):
-            wrench = bodies[j].wrench(link.linear, link.angular)
-            for i in reversed(tree.path(j)):
+            yield j, j, link.work(bodies[j].wrench(link.linear, link.angular))
+            wrench = bodies[j].turned(link.turn).wrench(link.linear, link.angular)
+            child = link
+            for i in reversed(tree.path(j)[:-1]):
+                wrench = wrench.to_parent(child.fixed, child.origin).turned(links[i].turn)
                 yield i, j, links[i].work(wrench)
-                wrench = wrench.to_parent(*links[i].placement)
+                child = links[i]
 
     return tree.symmetric_matrix(blocks())
 
@@ -242,7 +288,7 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
         if link.joint.parent >= 0:
             r, p, u = link.rotation, link.origin, lever_rates[i]
             first, shifted = r @ rates[i].first, r @ bodies[i].first + bodies[i].mass * p
-            second = r @ rates[i].second @ r.T + u @ shifted.T + first @ p.T
+            second = r.conjugate(rates[i].second) + u @ shifted.T + first @ p.T
             rates[link.joint.parent] += CompositeRate(second, first + bodies[i].mass * u)
 
     column_rates: list[tuple[Matrix, Matrix]] = []
@@ -290,20 +336,19 @@ class Articulated:
     def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
         """What is left when a joint gives way: minus wrench gainᵀ."""
         return Articulated(
-            self.linear - wrench.force @ gain.force.T,
+            spatial.symmetric(self.linear - wrench.force @ gain.force.T),
             self.coupling - wrench.force @ gain.moment.T,
-            self.angular - wrench.moment @ gain.moment.T,
+            spatial.symmetric(self.angular - wrench.moment @ gain.moment.T),
         )
 
     def to_parent(self, link: Link) -> Articulated:
         """The same inertia in the parent's axes, about the parent's origin."""
         p = spatial.skew(link.origin)
-        linear = spatial.congruence(link.rotation, self.linear)
-        turned = link.rotation @ self.coupling @ link.rotation.T
+        linear = link.rotation.conjugate(self.linear)
+        turned = link.rotation.conjugate(self.coupling)
         coupling = turned - linear @ p
-        return Articulated(
-            linear, coupling, spatial.congruence(link.rotation, self.angular) + p @ coupling - turned.T @ p
-        )
+        angular = link.rotation.conjugate(self.angular) + p @ coupling - turned.T @ p
+        return Articulated(linear, coupling, spatial.symmetric(angular))
 
 
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
@@ -382,10 +427,10 @@ class NewtonEuler(Dynamics):
         return coriolis_matrix(self._prepared, q, v)
 
     def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        # joints that share a coordinate cannot be eliminated one by one
-        if self.tree.has_mimic:
-            return super()._forward_dynamics(q, v, tau)
-        return forward_dynamics(self._prepared, q, v, tau)
+        by_elimination = super()._forward_dynamics(q, v, tau)
+        if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
+            return by_elimination
+        return smaller(by_elimination, forward_dynamics(self._prepared, q, v, tau))
 
     def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
         return kinetic_energy(self._prepared, q, v)
