@@ -155,7 +155,7 @@ def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> tuple[Ma
 def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
     """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
     force = link.mass * motion.acceleration + motion.spin @ link.first
-    moment = spatial.vee(motion.spin @ link.second) + ca.cross(link.first, motion.acceleration)
+    moment = spatial.vee_of_product(motion.spin, link.second) + ca.cross(link.first, motion.acceleration)
     return Wrench(force, moment)
 
 
