@@ -106,6 +106,25 @@ def test_rotations_stay_orthogonal() -> None:
         assert np.abs(cleaned - rotation).max() <= 1e-11
 
 
+def test_a_small_entry_among_large_ones_is_kept() -> None:
+    """Dropping it would bend the rotation by as much: nothing is changed then."""
+    rotation = pin.rpy.rpyToMatrix(0.7, 5e-12, 0.3)
+    given = pin.Model()
+    joint = given.addJoint(0, pin.JointModelRZ(), pin.SE3(rotation, np.zeros(3)), "j")
+    given.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    assert 0 < abs(rotation[2, 0]) < 1e-11
+    assert np.array_equal(clean_tree(read_tree(given), 1e-11)[0].joints[0].rotation, rotation)
+
+
+def test_the_smallest_moment_of_a_body_is_kept() -> None:
+    """A needle that turns about itself."""
+    needle = pin.Model()
+    joint = needle.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "j")
+    needle.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.diag([1, 1, 1e-12])), pin.SE3.Identity())
+    for cls in gd.formulations().values():
+        assert float(cls(needle).mass_matrix(0)) == pytest.approx(1e-12, rel=1e-12, abs=0)
+
+
 @pytest.mark.parametrize("clean", [None, "x", 1j, np.zeros(2), True])
 def test_a_tolerance_that_is_no_number_is_refused(tree: Tree, clean: object) -> None:
     for cls in (gd.NewtonEuler, gd.Kinematics):

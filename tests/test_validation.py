@@ -897,6 +897,15 @@ def test_small_differences_are_called_small(spoil: Callable[[np.ndarray], np.nda
     assert report.diagnosis[0].startswith("differences are small, at most ")
 
 
+def test_joints_in_their_own_places_are_in_no_other_order() -> None:
+    """An offset that is small beside the largest torques, but not beside those of every state."""
+    data = PUMA.createData()
+    report = validate(lambda q, v, a: pin.rnea(PUMA, data, q, v, a) + 5e-5, PUMA, samples=100)
+    assert not report.ok
+    assert report.diagnosis
+    assert not any("another order" in sentence for sentence in report.diagnosis)
+
+
 def test_complex_torques_are_refused() -> None:
     with pytest.raises(ArgumentError, match="the candidate gives ndarray, not 6 numbers"):
         validate(lambda q, v, a: a + 1j, PUMA, samples=2)

@@ -96,9 +96,9 @@ def turns_about_z(joint: Joint) -> bool:
 
 
 def rotations_of(joint: Joint, q: Matrix) -> tuple[Rotation, Rotation]:
-    """F and T with R = F T of a joint's placement (link axes to the parent's): T a turn about z, or nothing."""
+    """T and F with R = F T of a joint's placement (link axes to the parent's): T a turn about z, or none."""
     fixed = spatial.constant(joint.rotation)
     turned, _ = joint.type.placement(joint.configuration(q))
     if turns_about_z(joint):
-        return Full(fixed), AboutZ(turned[0, 0], turned[1, 0])
-    return Full(fixed @ turned), Full(ca.DM.eye(3))
+        return AboutZ(turned[0, 0], turned[1, 0]), Full(fixed)
+    return Full(ca.DM.eye(3)), Full(fixed @ turned)

@@ -47,8 +47,8 @@ class Link:
     """A link and the joint that moves it, in link axes."""
 
     joint: Joint
-    fixed: Rotation  # to the parent's axes, of the axes before the turn
-    turn: Rotation  # to the axes before the turn, of the link's: a joint that turns about z alone has one
+    turn: Rotation  # link axes to joint axes: about z, or none
+    fixed: Rotation  # joint axes to the parent's
     origin: Matrix  # p: link origin in the parent's frame
     linear: Matrix  # S, 3 × nv
     angular: Matrix
@@ -91,14 +91,18 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q."""
     links = []
     for joint in tree.joints:
-        body = joint.pseudo_inertia
+        turn, fixed = rotations_of(joint, q)
         _, origin = joint.placement(q)
+        linear, angular = joint.subspace(q)
+        body = joint.pseudo_inertia
         links.append(
             Link(
-                joint,
-                *rotations_of(joint, q),
-                origin,
-                *joint.subspace(q),
+                joint=joint,
+                turn=turn,
+                fixed=fixed,
+                origin=origin,
+                linear=linear,
+                angular=angular,
                 mass=float(body[3, 3]),
                 first=body[:3, 3],
                 second=body[:3, :3],
@@ -235,7 +239,7 @@ def composites(links: list[Link]) -> list[Composite]:
 def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
     """M by composite bodies, nv × nv: unit accelerations of joint j ask wrenches that all joints above j pass on.
 
-    What a joint feels is read in the axes before its turn, in which its columns are the same.
+    What a joint feels is read in joint axes, before its turn: a turn about z leaves the columns as they are.
     """
     links = place(tree, q)
     bodies = composites(links)
