@@ -122,7 +122,8 @@ def test_the_smallest_moment_of_a_body_is_kept() -> None:
     joint = needle.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "j")
     needle.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.diag([1, 1, 1e-12])), pin.SE3.Identity())
     for cls in gd.formulations().values():
-        assert float(cls(needle).mass_matrix(0)) == pytest.approx(1e-12, rel=1e-12, abs=0)
+        # a pseudo-inertia of size 1 holds this moment as a difference, good to 1e-16
+        assert float(cls(needle).mass_matrix(0)) == pytest.approx(1e-12, rel=1e-3, abs=0)
 
 
 @pytest.mark.parametrize("clean", [None, "x", 1j, np.zeros(2), True])
