@@ -1,0 +1,97 @@
+"""Recursive Newton–Euler equations (Luh, Walker and Paul 1980, as used by Shala and Likaj), in link axes.
+
+Outward, from the base to the tips, with Rᵀ to the axes of link i, p its origin in the parent, S_i = (linear; angular):
+
+    ω = Rᵀ ω_λ + angular v        α = Rᵀ α_λ + angular a + Rᵀ ω_λ × (angular v)
+    ẍ = Rᵀ (ẍ_λ + U_λ p) + linear a + (Rᵀ ω_λ + ω) × (linear v),         U = [α×] + [ω×][ω×]
+
+Each link, in trace form, with m, h = m c and the pseudo-inertia J = ∫ x xᵀ about the link-frame origin (ours):
+
+    f = m ẍ + U h                 n = vee(Φ − Φᵀ) + h × ẍ,  Φ = U J
+
+Inward, from the tips to the base:
+
+    f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
+
+Gravity is an acceleration −g of the base. The mass matrix comes from composite bodies, forward dynamics from
+articulated bodies or from M a = tau − nle, whichever is the smaller graph (Featherstone), the Coriolis matrix from
+composite bodies and their rates.
+
+All of it runs on a prepared tree (:mod:`gdalembert.preparation`) with z on the joints' axes. Then a turn touches two
+components of what it meets (:mod:`gdalembert.rotations`), and U e_z, the acceleration of the axis, is the parent's.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+import casadi as ca
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.formulations.newton_euler.articulated import forward_dynamics
+from gdalembert.formulations.newton_euler.composite import coriolis_matrix, mass_matrix
+from gdalembert.formulations.newton_euler.links import move, place
+from gdalembert.formulations.newton_euler.recursion import (
+    gravity_torques,
+    inverse_dynamics,
+    joint_wrenches,
+    kinetic_energy,
+)
+from gdalembert.functions import function, smaller
+from gdalembert.preparation import prepare
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Tree
+
+
+class NewtonEuler(Dynamics):
+    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.dynamics.Dynamics`.
+    """
+
+    name: ClassVar[str] = "newton_euler"
+
+    @cached_property
+    def _prepared(self) -> Tree:
+        return prepare(self.tree, self.clean)
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return inverse_dynamics(self._prepared, q, v, a)
+
+    def _generalized_gravity(self, q: Matrix) -> Matrix:
+        return gravity_torques(self._prepared, q)
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        return mass_matrix(self._prepared, q)
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        return coriolis_matrix(self._prepared, q, v)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        by_elimination = super()._forward_dynamics(q, v, tau)
+        if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
+            return by_elimination
+        return smaller(by_elimination, forward_dynamics(self._prepared, q, v, tau))
+
+    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+        return kinetic_energy(self._prepared, q, v)
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v, a) → (force, moment), 3 × (njoints − 1) each: the wrench on each link through its joint.
+
+        In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea``, gravity included, armature not.
+        """
+        s = self._symbols("q", "v", "a")
+        links = place(self.tree, s["q"])
+        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], -ca.DM(self.tree.gravity)))
+        shown = [wrenches[i] for i in self.tree.links]
+        return function(
+            "terms",
+            s,
+            {
+                "force": ca.horzcat(*(wrench.force for wrench in shown)),
+                "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
+            },
+        )

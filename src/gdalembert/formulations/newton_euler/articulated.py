@@ -1,0 +1,88 @@
+"""Articulated bodies: forward dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.formulations.newton_euler.links import Link, demanded_wrench, move, place
+from gdalembert.screws import Wrench
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Tree
+
+_NULL = ca.DM(3, 1)
+
+
+@dataclass(frozen=True)
+class Articulated:
+    """Articulated-body inertia, (f; n) = [[M, H], [Hᵀ, I]] (linear; angular): M, I symmetric."""
+
+    linear: Matrix  # M
+    coupling: Matrix  # H
+    angular: Matrix  # I
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular)
+
+    def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
+        """The wrench of accelerations (columns linear; angular)."""
+        return Wrench(self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular)
+
+    def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
+        """What is left when a joint gives way: minus wrench gainᵀ."""
+        return Articulated(
+            spatial.symmetric(self.linear - wrench.force @ gain.force.T),
+            self.coupling - wrench.force @ gain.moment.T,
+            spatial.symmetric(self.angular - wrench.moment @ gain.moment.T),
+        )
+
+    def to_parent(self, link: Link) -> Articulated:
+        """The same inertia in the parent's axes, about the parent's origin."""
+        p = spatial.skew(link.origin)
+        linear = link.rotation.conjugate(self.linear)
+        turned = link.rotation.conjugate(self.coupling)
+        coupling = turned - linear @ p
+        angular = link.rotation.conjugate(self.angular) + p @ coupling - turned.T @ p
+        return Articulated(linear, coupling, spatial.symmetric(angular))
+
+
+def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    """a by articulated bodies, nv.
+
+    The outward pass is run with a = 0; its wrenches are the bias, and what the recursion then finds is the change of
+    every link's acceleration against that pass.
+    """
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), -ca.DM(tree.gravity))
+    biases = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
+    bodies = [
+        Articulated(link.mass * ca.DM.eye(3), -spatial.skew(link.first), spatial.inertia_of(link.second))
+        for link in links
+    ]
+    armature = ca.DM(tree.armature)
+    gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)
+    efforts: list[Matrix] = [_NULL] * len(links)
+    for i, link in reversed(list(enumerate(links))):
+        wrench = bodies[i].wrench(link.linear, link.angular)
+        own = link.work(wrench) + ca.diag(link.joint.velocity(armature))
+        # columns of D⁻¹ [force; moment]ᵀ and D⁻¹ (tau − Sᵀ bias), in one elimination
+        demand = link.joint.velocity(tau) - link.work(biases[i])
+        solved = spatial.symmetric_solve(own, ca.horzcat(wrench.force.T, wrench.moment.T, demand))
+        gains[i], efforts[i] = Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6]
+        if link.joint.parent >= 0:
+            bodies[link.joint.parent] += bodies[i].without(wrench, gains[i]).to_parent(link)
+            passed_on = biases[i] + Wrench(wrench.force @ efforts[i], wrench.moment @ efforts[i])
+            biases[link.joint.parent] += passed_on.to_parent(*link.placement)
+
+    accelerations: list[Matrix] = []
+    changes: list[tuple[Matrix, Matrix]] = []
+    for link, gain, effort in zip(links, gains, efforts, strict=True):
+        linear, angular = changes[link.joint.parent] if link.joint.parent >= 0 else (_NULL, _NULL)
+        linear = link.rotation.T @ (linear + ca.cross(angular, link.origin))
+        angular = link.rotation.T @ angular
+        a_i = effort - gain.force.T @ linear - gain.moment.T @ angular
+        accelerations.append(a_i)
+        changes.append((linear + link.linear @ a_i, angular + link.angular @ a_i))
+    return tree.vector(accelerations)
