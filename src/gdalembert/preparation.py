@@ -12,27 +12,42 @@ with its parent: its second moments about its centre of mass move there, m alone
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import casadi as ca
 import numpy as np
 
-from gdalembert import spatial
+from gdalembert import gauge, spatial
 from gdalembert.cleaning import clean_rotation
 from gdalembert.joints import Helical, JointType, Prismatic, Revolute
+from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Joint, Tree, frozen
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedJoint(Joint):
-    """A joint whose link has the pseudo-inertia ``body`` (4 × 4), which is no longer that of a single body."""
+    """A joint in frames of our own.
+
+    Attributes:
+        body: the pseudo-inertia (4 × 4) of its link, which is no longer that of a single body.
+        angle: what q is ahead of the joint's own angle.
+        keeps: whether the link keeps the axes of its joint (:mod:`gdalembert.gauge`).
+    """
 
     body: Array = field(default_factory=lambda: np.zeros((4, 4)))
+    angle: float = 0.0
+    keeps: bool = False
 
     @property
     def pseudo_inertia(self) -> ca.DM:
         return spatial.constant(self.body)
 
+    def configuration(self, q: Matrix) -> Matrix:
+        own = super().configuration(q)
+        return self.type.integrate(own, ca.DM(self.angle)) if self.angle else own
 
+
+@lru_cache(maxsize=64)
 def prepare(tree: Tree, tolerance: float) -> Tree:
     """The same robot in frames of our own, with regrouped inertia.
 
@@ -40,15 +55,22 @@ def prepare(tree: Tree, tolerance: float) -> Tree:
         tree: the robot.
         tolerance: of the cleaning of the new rotations, as in :func:`~gdalembert.cleaning.clean_tree`.
     """
-    parents = {joint.parent for joint in tree.joints}
-    frames = [_own_frame(joint, leaf=i not in parents) for i, joint in enumerate(tree.joints)]
-    placements, bodies = [], []
-    for joint, own in zip(tree.joints, frames, strict=True):
+    tolerance = max(tolerance, 1e-15)
+    parents = [joint.parent for joint in tree.joints]
+    types: list[JointType] = []
+    placements: list[Array] = []
+    bodies: list[Array] = []
+    frames: list[Array] = []
+    for i, joint in enumerate(tree.joints):
         parent = frames[joint.parent] if joint.parent >= 0 else np.eye(4)
-        placement = np.linalg.inv(parent) @ _homogeneous(joint.rotation, joint.translation) @ own
-        placement[:3, :3] = clean_rotation(placement[:3, :3], max(tolerance, 1e-15))
-        placements.append(placement)
+        placement = np.linalg.inv(parent) @ _homogeneous(joint.rotation, joint.translation)
+        own, joint_type = _own_frame(joint, placement, tolerance, leaf=i not in parents)
+        placement = placement @ own
+        placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
         back = np.linalg.inv(own)
+        types.append(joint_type)
+        frames.append(own)
+        placements.append(placement)
         bodies.append(back @ joint.pseudo_inertia.full() @ back.T)
 
     for i, joint in reversed(list(enumerate(tree.joints))):
@@ -57,37 +79,47 @@ def prepare(tree: Tree, tolerance: float) -> Tree:
         if joint.parent >= 0:
             bodies[joint.parent] = bodies[joint.parent] + placements[i] @ moved @ placements[i].T
 
-    return replace(
-        tree,
-        joints=tuple(
+    links = [
+        gauge.Link(joint.parent, placement, body, isinstance(joint.type, Revolute))
+        for joint, placement, body in zip(tree.joints, placements, bodies, strict=True)
+    ]
+    gauges = gauge.choose(links)
+    prepared = []
+    for joint, joint_type, link, own_gauge in zip(tree.joints, types, links, gauges, strict=True):
+        above = gauges[joint.parent] if joint.parent >= 0 else gauge.AS_GIVEN
+        placement, angle = gauge.placed(above, link.placement, own_gauge)
+        if not isinstance(joint_type, Revolute):
+            placement, angle = gauge.without_rounding(above.inverse, link.placement, np.eye(4)), 0.0
+        placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
+        prepared.append(
             PreparedJoint(
                 **{
                     **vars(joint),
-                    "type": _about_z(joint.type),
+                    "type": joint_type,
                     "rotation": frozen(placement[:3, :3]),
                     "translation": frozen(placement[:3, 3]),
-                    "body": frozen(body),
+                    "body": frozen(gauge.without_rounding(own_gauge.inverse, link.body, own_gauge.inverse.T)),
+                    "angle": angle * joint_type.axis[2] if isinstance(joint_type, Revolute) else 0.0,
+                    "keeps": own_gauge.keeps,
                 }
             )
-            for joint, placement, body in zip(tree.joints, placements, bodies, strict=True)
-        ),
-    )
+        )
+    return replace(tree, joints=tuple(prepared))
 
 
-def _about_z(joint_type: JointType) -> JointType:
-    if isinstance(joint_type, Revolute | Prismatic | Helical):
-        return replace(joint_type, axis=(0.0, 0.0, 1.0))
-    return joint_type
-
-
-def _own_frame(joint: Joint, *, leaf: bool) -> Array:
-    """Our frame in the link frame, 4 × 4: z on the axis; the origin of a sliding leaf at its centre of mass."""
+def _own_frame(joint: Joint, placement: Array, tolerance: float, *, leaf: bool) -> tuple[Array, JointType]:
+    """Our frame in the link frame (4 × 4), and the joint's type in it: z on the axis, and the way of the parent's z
+    where both are parallel; the origin of a sliding leaf at its centre of mass."""
     own = np.eye(4)
-    if isinstance(joint.type, Revolute | Prismatic | Helical):
-        own[:3, :3] = _turned_to(np.array(joint.type.axis))
+    if not isinstance(joint.type, Revolute | Prismatic | Helical):
+        return own, joint.type
+    axis = np.array(joint.type.axis)
+    x, y, z = placement[:3, :3] @ axis
+    sense = -1.0 if max(abs(x), abs(y)) <= tolerance and z < 0 else 1.0
+    own[:3, :3] = _turned_to(sense * axis)
     if isinstance(joint.type, Prismatic) and leaf:
         own[:3, 3] = joint.com
-    return own
+    return own, replace(joint.type, axis=(0.0, 0.0, sense))
 
 
 def _turned_to(axis: Array) -> Array:

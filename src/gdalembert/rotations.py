@@ -6,7 +6,7 @@ They are written like matrices: ``r @ x``, ``r.T @ x``, and ``r.conjugate(s)`` f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 
@@ -58,8 +58,13 @@ class AboutZ(Rotation):
         c, s = self.cosine, self.sine
         return ca.vertcat(c * x[0, :] - s * x[1, :], s * x[0, :] + c * x[1, :], x[2, :])
 
+    def after(self, other: AboutZ) -> AboutZ:
+        """The rotation by both angles together."""
+        c, s = self.cosine, self.sine
+        return AboutZ(c * other.cosine - s * other.sine, s * other.cosine + c * other.sine)
+
     @property
-    def T(self) -> Rotation:
+    def T(self) -> AboutZ:
         return AboutZ(self.cosine, -self.sine)
 
     def conjugate(self, s: Matrix) -> Matrix:
@@ -90,15 +95,47 @@ class Product(Rotation):
         return self.first.conjugate(self.second.conjugate(s))
 
 
+@dataclass(frozen=True)
+class NoTurn(AboutZ):
+    """The rotation that changes nothing."""
+
+    cosine: Matrix = field(default_factory=lambda: ca.DM(1))
+    sine: Matrix = field(default_factory=lambda: ca.DM(1, 1))
+
+    def __matmul__(self, x: Matrix) -> Matrix:
+        return x
+
+    @property
+    def T(self) -> AboutZ:
+        return self
+
+    def conjugate(self, s: Matrix) -> Matrix:
+        return s
+
+
+NO_TURN = NoTurn()
+
+
 def turns_about_z(joint: Joint) -> bool:
     """Whether the joint turns about the z axis of its link."""
-    return isinstance(joint.type, Revolute | Helical) and joint.type.axis == (0.0, 0.0, 1.0)
+    return isinstance(joint.type, Revolute | Helical) and joint.type.axis[:2] == (0.0, 0.0)
 
 
-def rotations_of(joint: Joint, q: Matrix) -> tuple[Rotation, Rotation]:
+def is_parallel(joint: Joint) -> bool:
+    """Whether the joint's frame and its parent's link frame share the direction of z."""
+    return not joint.rotation[:2, 2].any() and bool(joint.rotation[2, 2] > 0)
+
+
+def fixed_turn(joint: Joint) -> AboutZ:
+    """The constant rotation of a joint's frame in its parent's, where they share the direction of z."""
+    fixed = spatial.constant(joint.rotation)
+    return AboutZ(fixed[0, 0], fixed[1, 0])
+
+
+def rotations_of(joint: Joint, q: Matrix) -> tuple[AboutZ, Rotation]:
     """T and F with R = F T of a joint's placement (link axes to the parent's): T a turn about z, or none."""
     fixed = spatial.constant(joint.rotation)
     turned, _ = joint.type.placement(joint.configuration(q))
     if turns_about_z(joint):
         return AboutZ(turned[0, 0], turned[1, 0]), Full(fixed)
-    return Full(ca.DM.eye(3)), Full(fixed @ turned)
+    return NO_TURN, Full(fixed @ turned)

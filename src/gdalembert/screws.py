@@ -31,6 +31,11 @@ class Motion:
             turning @ other.angular,
         )
 
+    def carry(self, wrench: Wrench) -> Wrench:
+        """The rate of a wrench (3 and 3) carried along by each of these twists."""
+        force, moment = spatial.skew(wrench.force), spatial.skew(wrench.moment)
+        return Wrench(-force @ self.angular, -moment @ self.angular - force @ self.linear)
+
     def about(self, p: Matrix) -> Motion:
         """The same about the point p, in the same axes."""
         return Motion(self.linear - spatial.skew(p) @ self.angular, self.angular)

@@ -65,7 +65,7 @@ def symmetric(m: Matrix) -> Matrix:
 
 def inertia_of(j: Matrix) -> Matrix:
     """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and the other way round but for a factor."""
-    return ca.trace(j) * ca.DM.eye(3) - j
+    return ca.diag(ca.vertcat(j[1, 1] + j[2, 2], j[0, 0] + j[2, 2], j[0, 0] + j[1, 1])) - (j - ca.diag(ca.diag(j)))
 
 
 def pseudo_inertia_of(i: Matrix) -> Matrix:

@@ -30,7 +30,7 @@ import casadi as ca
 
 from gdalembert.dynamics import Dynamics
 from gdalembert.formulations.newton_euler.articulated import forward_dynamics
-from gdalembert.formulations.newton_euler.composite import coriolis_matrix, mass_matrix
+from gdalembert.formulations.newton_euler.composite import coriolis_matrix, inverse_dynamics_derivatives, mass_matrix
 from gdalembert.formulations.newton_euler.links import move, place
 from gdalembert.formulations.newton_euler.recursion import (
     gravity_torques,
@@ -39,6 +39,7 @@ from gdalembert.formulations.newton_euler.recursion import (
     kinetic_energy,
 )
 from gdalembert.functions import function, smaller
+from gdalembert.joints import Ellipsoid
 from gdalembert.preparation import prepare
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Tree
@@ -73,6 +74,11 @@ class NewtonEuler(Dynamics):
         if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
             return by_elimination
         return smaller(by_elimination, forward_dynamics(self._prepared, q, v, tau))
+
+    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        if any(isinstance(joint.type, Ellipsoid) for joint in self.tree.joints):  # its columns are not constant
+            return super()._inverse_dynamics_derivatives(q, v, a)
+        return inverse_dynamics_derivatives(self._prepared, q, v, a)
 
     def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
         return kinetic_energy(self._prepared, q, v)

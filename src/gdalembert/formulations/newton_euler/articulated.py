@@ -56,7 +56,7 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     """
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), -ca.DM(tree.gravity))
-    biases = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
+    biases = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
     bodies = [
         Articulated(link.mass * ca.DM.eye(3), -spatial.skew(link.first), spatial.inertia_of(link.second))
         for link in links
@@ -65,7 +65,7 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)
     efforts: list[Matrix] = [_NULL] * len(links)
     for i, link in reversed(list(enumerate(links))):
-        wrench = bodies[i].wrench(link.linear, link.angular)
+        wrench = bodies[i].wrench(link.columns.linear, link.columns.angular)
         own = link.work(wrench) + ca.diag(link.joint.velocity(armature))
         # columns of D⁻¹ [force; moment]ᵀ and D⁻¹ (tau − Sᵀ bias), in one elimination
         demand = link.joint.velocity(tau) - link.work(biases[i])
@@ -84,5 +84,5 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         angular = link.rotation.T @ angular
         a_i = effort - gain.force.T @ linear - gain.moment.T @ angular
         accelerations.append(a_i)
-        changes.append((linear + link.linear @ a_i, angular + link.angular @ a_i))
+        changes.append((linear + link.columns.linear @ a_i, angular + link.columns.angular @ a_i))
     return tree.vector(accelerations)

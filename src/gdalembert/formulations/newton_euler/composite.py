@@ -1,16 +1,38 @@
-"""Composite bodies: mass matrix, Coriolis matrix."""
+"""Composite bodies: the mass matrix, the Coriolis matrix and the derivatives of inverse dynamics.
+
+A *field* is what a column of the motion subspace, or one of its rates, does to the points x of a subtree:
+
+    φ(x) = linear + angular × x + carried × ẋ
+
+x is seen from the origin of the subtree's root link, ẋ is its velocity against that origin. With the sums over the
+subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field asks for the wrench Σ m φ, Σ x × m φ, and a column
+e of joint i meets it with Σ m e·φ. With fields e_j (the column), ė_j and ë_j (what its joint's frame makes of it):
+
+    M_ij = Σ m e_i·e_j                         C_ij = Σ m e_i·ė_j
+    ∂tau_i/∂v_j = Σ m e_i·2 ė_j                ∂tau_i/∂q_j = Σ m e_i·ë_j + e_i·(e_j × W_j)
+
+W_j is the wrench that subtree j asks for; it is turned and shifted for the joints above j alone. The sums run over all
+points below both joints. Fields that belong to the lower joint rise as wrenches. For those of the upper joint the
+wrench (f; n) of the lower column rises, with η = Σ m ẋ × e_j:
+
+    Σ m φ·e_j = linear·f + angular·n + carried·η
+
+Everything is read and carried in the axes of the joint's frame, before its turn, which leaves the column as it is.
+(Ours; the mass matrix by composite bodies is Walker and Orin's method 3, 1982.)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.formulations.newton_euler.links import Link, move, place
+from gdalembert.formulations.newton_euler.links import Link, LinkMotion, move, place
+from gdalembert.formulations.newton_euler.recursion import joint_wrenches
 from gdalembert.rotations import Rotation
-from gdalembert.screws import Wrench
+from gdalembert.screws import Motion, Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Tree
 
@@ -39,10 +61,41 @@ class Composite:
         second = turned.second + turned.first @ p.T + p @ shifted.T
         return Composite(self.mass, shifted, spatial.symmetric(second))
 
-    def wrench(self, linear: Matrix, angular: Matrix) -> Wrench:
-        """What accelerations (columns linear; angular) from rest ask of the subtree."""
+    def wrench(self, e: Motion) -> Wrench:
+        """What columns e, or other fields e.linear + e.angular × x, ask of the subtree."""
         h = spatial.skew(self.first)
-        return Wrench(self.mass * linear - h @ angular, h @ linear + spatial.inertia_of(self.second) @ angular)
+        return Wrench(self.mass * e.linear - h @ e.angular, h @ e.linear + spatial.inertia_of(self.second) @ e.angular)
+
+
+@dataclass(frozen=True)
+class CompositeRate:
+    """r = Σ m ẋ and R = Σ m ẋ xᵀ of a moving subtree, in the axes of its root link."""
+
+    first: Matrix
+    second: Matrix
+
+    def __add__(self, other: CompositeRate) -> CompositeRate:
+        return CompositeRate(self.first + other.first, self.second + other.second)
+
+    def turned(self, r: Rotation) -> CompositeRate:
+        """The same in other axes, R x for x."""
+        return CompositeRate(r @ self.first, r.conjugate(self.second))
+
+    def to_parent(self, link: Link, body: Composite, lever_rate: Matrix) -> CompositeRate:
+        """The same masses about the parent's origin, which the own one leaves at ``lever_rate``, in parent's axes."""
+        turned, p = self.turned(link.rotation), link.origin
+        shifted = link.rotation @ body.first + body.mass * p
+        return CompositeRate(
+            turned.first + body.mass * lever_rate, turned.second + lever_rate @ shifted.T + turned.first @ p.T
+        )
+
+    def wrench(self, carried: Matrix) -> Wrench:
+        """What fields carried × ẋ ask of the subtree."""
+        return Wrench(-spatial.skew(self.first) @ carried, spatial.inertia_of(self.second) @ carried)
+
+    def eta(self, e: Motion) -> Matrix:
+        """η = Σ m ẋ × e of columns e."""
+        return spatial.skew(self.first) @ e.linear + spatial.inertia_of(self.second.T) @ e.angular
 
 
 def composites(links: list[Link]) -> list[Composite]:
@@ -55,17 +108,15 @@ def composites(links: list[Link]) -> list[Composite]:
 
 
 def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
-    """M by composite bodies, nv × nv: unit accelerations of joint j ask wrenches that all joints above j pass on.
-
-    What a joint feels is read in joint axes, before its turn: a turn about z leaves the columns as they are.
-    """
+    """M by composite bodies, nv × nv."""
     links = place(tree, q)
     bodies = composites(links)
 
     def blocks() -> Iterable[tuple[int, int, Matrix]]:
         for j, link in enumerate(links):
-            yield j, j, link.work(bodies[j].wrench(link.linear, link.angular))
-            wrench = bodies[j].turned(link.turn).wrench(link.linear, link.angular)
+            body = bodies[j].turned(link.turn)
+            wrench = body.wrench(link.columns)
+            yield j, j, link.work(wrench)
             child = link
             for i in reversed(tree.path(j)[:-1]):
                 wrench = wrench.to_parent(child.fixed, child.origin).turned(links[i].turn)
@@ -76,65 +127,143 @@ def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class CompositeRate:
-    """R = Σ m ẋ xᵀ and r = Σ m ẋ of a moving subtree, x and ẋ against the origin of its root link, in its axes."""
+class Moving:
+    """All subtrees in motion: their sums, and the velocity of each link origin against the parent's, in its axes."""
 
-    second: Matrix
-    first: Matrix
+    bodies: list[Composite]
+    rates: list[CompositeRate]
+    lever_rates: list[Matrix]
 
-    def __add__(self, other: CompositeRate) -> CompositeRate:
-        return CompositeRate(self.second + other.second, self.first + other.first)
+    def turned(self, j: int, r: Rotation) -> tuple[Composite, CompositeRate]:
+        """The sums of subtree j in other axes, R x for x."""
+        return self.bodies[j].turned(r), self.rates[j].turned(r)
 
 
-def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """C by composite bodies and their rates, nv × nv.
-
-    C_ij = Σ m φ_i·dφ_j/dt over all points below both joints, with φ_j = linear_j + angular_j × x the velocity field of
-    column j. For i above j, C_ij needs the wrench of dφ_j/dt, and C_ji that of φ_j with η = Σ m ẋ × φ_j:
-    C_ji = (d linear_i/dt)·f + (d angular_i/dt)·n + angular_i·η.
-    """
-    links = place(tree, q)
-    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
+def moving(links: list[Link], omegas: dict[int, Matrix], v: Matrix) -> Moving:
+    """The subtrees of links that turn with ω, for joint velocities v."""
     bodies = composites(links)
-    # the velocity of each origin against the parent's, in the parent's axes
     lever_rates = [
-        (ca.cross(motions[link.joint.parent].omega, link.origin) if link.joint.parent >= 0 else _NULL)
-        + link.rotation @ (link.linear @ link.joint.velocity(v))
-        for link in links
+        ca.cross(omegas[link.joint.parent], link.origin) + link.rotation @ link.velocity(v).linear for link in links
     ]
     rates = [
-        CompositeRate(spatial.skew(motion.omega) @ link.second, ca.cross(motion.omega, link.first))
-        for link, motion in zip(links, motions, strict=True)
+        CompositeRate(ca.cross(omegas[i], link.first), spatial.skew(omegas[i]) @ link.second)
+        for i, link in enumerate(links)
     ]
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
-            r, p, u = link.rotation, link.origin, lever_rates[i]
-            first, shifted = r @ rates[i].first, r @ bodies[i].first + bodies[i].mass * p
-            second = r.conjugate(rates[i].second) + u @ shifted.T + first @ p.T
-            rates[link.joint.parent] += CompositeRate(second, first + bodies[i].mass * u)
+            rates[link.joint.parent] += rates[i].to_parent(link, bodies[i], lever_rates[i])
+    return Moving(bodies, rates, lever_rates)
 
-    column_rates: list[tuple[Matrix, Matrix]] = []
-    for link, motion in zip(links, motions, strict=True):
-        linear_rate, angular_rate = link.joint.subspace_rate(q, v)
-        # a single column is not turned by the joint's own motion
-        turning = spatial.skew(motion.carried if link.joint.type.nv == 1 else motion.omega)
-        column_rates.append((turning @ link.linear + linear_rate, turning @ link.angular + angular_rate))
+
+@dataclass(frozen=True)
+class Field:
+    """linear + angular × x + carried × ẋ, 3 × k each for k fields side by side."""
+
+    linear: Matrix
+    angular: Matrix
+    carried: Matrix
+
+    def wrench(self, body: Composite, rate: CompositeRate) -> Wrench:
+        """What the fields ask of a subtree."""
+        return body.wrench(Motion(self.linear, self.angular)) + rate.wrench(self.carried)
+
+    def meet(self, column: Wrench, eta: Matrix) -> Matrix:
+        """Σ m φ·e of the fields (rows) with columns e of a joint further out, from their wrench and η."""
+        return self.linear.T @ column.force + self.angular.T @ column.moment + self.carried.T @ eta
+
+
+@dataclass(frozen=True)
+class Rising:
+    """What the joints above a joint need of it: wrenches of its fields, and the wrench and η of its columns."""
+
+    fields: tuple[Wrench, ...]
+    column: Wrench
+    eta: Matrix
+
+    def to_parent(self, link: Link, lever_rate: Matrix) -> Rising:
+        """The same in the axes and about the origin of the link's parent."""
+        fields = tuple(wrench.to_parent(link.fixed, link.origin) for wrench in self.fields)
+        column = self.column.to_parent(link.fixed, link.origin)
+        return Rising(fields, column, link.fixed @ self.eta + spatial.skew(lever_rate) @ column.force)
+
+    def turned(self, r: Rotation) -> Rising:
+        """The same in other axes, R x for x."""
+        return Rising(tuple(wrench.turned(r) for wrench in self.fields), self.column.turned(r), r @ self.eta)
+
+
+def rise(tree: Tree, links: list[Link], everything: Moving, j: int, rising: Rising) -> Iterator[tuple[int, Rising]]:
+    """What rises from joint j, at each joint i above it, in the axes of joint i."""
+    child = j
+    for i in reversed(tree.path(j)[:-1]):
+        rising = rising.to_parent(links[child], everything.lever_rates[child]).turned(links[i].turn)
+        yield i, rising
+        child = i
+
+
+def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """C by composite bodies and their rates, nv × nv."""
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
+    everything = moving(links, {i: motion.omega for i, motion in motions.items()}, v)
+    rates: list[Field] = []
 
     def blocks() -> Iterable[tuple[int, int, Matrix]]:
         for j, link in enumerate(links):
-            body, rate = bodies[j], rates[j]
-            of_rate = body.wrench(*column_rates[j]) + Wrench(
-                -spatial.skew(rate.first) @ link.angular, spatial.inertia_of(rate.second) @ link.angular
-            )
-            of_column = body.wrench(link.linear, link.angular)
-            eta = spatial.skew(rate.first) @ link.linear + spatial.inertia_of(rate.second.T) @ link.angular
-            for i in reversed(tree.path(j)):
-                yield i, j, links[i].work(of_rate)
-                if i != j:
-                    linear_rate, angular_rate = column_rates[i]
-                    row = linear_rate.T @ of_column.force + angular_rate.T @ of_column.moment
-                    yield j, i, (row + links[i].angular.T @ eta).T
-                of_rate, of_column = of_rate.to_parent(*links[i].placement), of_column.to_parent(*links[i].placement)
-                eta = links[i].rotation @ eta + spatial.skew(lever_rates[i]) @ of_column.force
+            e, e_rate = link.columns, link.column_rates(q, v)
+            turning = spatial.skew(link.fixed.T @ motions[link.joint.parent].omega + link.velocity(v).angular)
+            rates.append(Field(turning @ e.linear + e_rate.linear, turning @ e.angular + e_rate.angular, e.angular))
+            body, rate = everything.turned(j, link.turn)
+            wrench = rates[j].wrench(body, rate)
+            yield j, j, link.work(wrench)
+            for i, here in rise(tree, links, everything, j, Rising((wrench,), body.wrench(e), rate.eta(e))):
+                yield i, j, links[i].work(here.fields[0])
+                yield j, i, rates[i].meet(here.column, here.eta).T
 
     return tree.matrix(blocks())
+
+
+def displaced(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Field]:
+    """What the points of a subtree do more by a displacement along the columns e of its joint: 2 ė and ë, of 2 ẋ.
+
+    A displacement e.linear + e.angular × x is fixed in the parent, about a point that moves with it.
+    """
+    e, own, to_joint = link.columns, link.velocity(v), link.fixed.T
+    sliding, omega = spatial.skew(own.linear), to_joint @ parent.omega
+    turning = spatial.skew(2 * omega + own.angular)
+    velocity = Field(turning @ e.linear - sliding @ e.angular, turning @ e.angular, e.angular)
+
+    def spun(x: Matrix) -> Matrix:
+        return to_joint @ (parent.spin @ (link.fixed @ x))
+
+    point = spatial.skew(to_joint @ (parent.acceleration + parent.spin @ link.origin))
+    carried = spatial.skew(omega) @ e.angular
+    acceleration = Field(spun(e.linear) - 2 * sliding @ carried + point @ e.angular, spun(e.angular), carried)
+    return velocity, acceleration
+
+
+def inverse_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+    """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant."""
+    links = place(tree, q)
+    motions = move(links, q, v, a, -ca.DM(tree.gravity))
+    wrenches = joint_wrenches(links, motions)
+    everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)
+    velocities: list[Field] = []
+    accelerations: list[Field] = []
+    by_q: list[tuple[int, int, Matrix]] = []
+    by_v: list[tuple[int, int, Matrix]] = []
+    for j, link in enumerate(links):
+        e = link.columns
+        velocity, acceleration = displaced(link, motions[link.joint.parent], v)
+        velocities.append(velocity)
+        accelerations.append(acceleration)
+        body, rate = everything.turned(j, link.turn)
+        of_velocity, of_acceleration = velocity.wrench(body, rate), acceleration.wrench(body, rate)
+        by_v.append((j, j, link.work(of_velocity)))
+        by_q.append((j, j, link.work(of_acceleration)))
+        moved = of_acceleration + e.carry(wrenches[j].turned(link.turn))
+        for i, here in rise(tree, links, everything, j, Rising((of_velocity, moved), body.wrench(e), rate.eta(e))):
+            by_v.append((i, j, links[i].work(here.fields[0])))
+            by_q.append((i, j, links[i].work(here.fields[1])))
+            by_v.append((j, i, velocities[i].meet(here.column, here.eta).T))
+            by_q.append((j, i, accelerations[i].meet(here.column, here.eta).T))
+    return tree.matrix(by_q), tree.matrix(by_v)

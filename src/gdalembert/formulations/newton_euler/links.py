@@ -7,12 +7,23 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.rotations import Product, Rotation, rotations_of, turns_about_z
-from gdalembert.screws import Wrench
+from gdalembert.preparation import PreparedJoint
+from gdalembert.rotations import (
+    NO_TURN,
+    AboutZ,
+    Product,
+    Rotation,
+    fixed_turn,
+    is_parallel,
+    rotations_of,
+    turns_about_z,
+)
+from gdalembert.screws import Motion, Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Joint, Tree
 
 _NULL = ca.DM(3, 1)
+_Z = ca.DM([0, 0, 1])
 
 
 @dataclass(frozen=True)
@@ -20,14 +31,13 @@ class Link:
     """A link and the joint that moves it, in link axes."""
 
     joint: Joint
-    turn: Rotation  # link axes to joint axes: about z, or none
-    fixed: Rotation  # joint axes to the parent's
-    origin: Matrix  # p: link origin in the parent's frame
-    linear: Matrix  # S, 3 × nv
-    angular: Matrix
+    turn: AboutZ  # link axes to joint axes
+    fixed: Rotation  # joint axes to the parent's axes
+    origin: Matrix  # p: link origin in the parent's axes, from its origin
+    columns: Motion  # S, 3 × nv and 3 × nv
     mass: float  # m
-    first: ca.DM  # h = ∫ x
-    second: ca.DM  # J = ∫ x xᵀ
+    first: Matrix  # h = ∫ x
+    second: Matrix  # J = ∫ x xᵀ
 
     @property
     def rotation(self) -> Rotation:
@@ -39,9 +49,23 @@ class Link:
         """R and p."""
         return self.rotation, self.origin
 
+    def velocity(self, v: Matrix) -> Motion:
+        """S v: the motion against the parent."""
+        own = self.joint.velocity(v)
+        return Motion(self.columns.linear @ own, self.columns.angular @ own)
+
+    def acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Motion:
+        """S a + dS/dt v."""
+        rates, own = self.column_rates(q, v), self.joint.velocity(v)
+        return self.velocity(a) + Motion(rates.linear @ own, rates.angular @ own)
+
+    def column_rates(self, q: Matrix, v: Matrix) -> Motion:
+        """dS/dt, which is zero for all joints but the ellipsoid."""
+        return Motion(*self.joint.subspace_rate(q, v))
+
     def work(self, wrench: Wrench) -> Matrix:
         """Sᵀ (f; n)."""
-        return wrench.work(self.linear, self.angular)
+        return wrench.work(self.columns.linear, self.columns.angular)
 
 
 @dataclass(frozen=True)
@@ -49,67 +73,76 @@ class LinkMotion:
     """Motion of a link, in link axes."""
 
     omega: Matrix  # ω
+    alpha: Matrix  # α
     spin: Matrix  # U
     velocity: Matrix  # of the origin
     acceleration: Matrix  # ẍ of the origin
-    carried: Matrix  # Rᵀ ω_λ
-    alpha: Matrix  # α
 
-    def spin_of(self, child: Link) -> Matrix:
-        """U_λ of a child's joint axis z, which is fixed in both links."""
-        return self.spin @ (child.rotation @ ca.DM([0, 0, 1]))
+
+Motions = dict[int, LinkMotion]
+"""By the index of the link; −1 is the base."""
 
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
-    """All links at q."""
-    links = []
+    """All links at q.
+
+    The axes of a link that ``keeps`` those of its joint do not turn with it: its constants and its children's places
+    turn instead. At the base, where nothing is passed on, link axes and joint axes are one.
+    """
+    links: list[Link] = []
+    held: list[AboutZ] = []  # the turn of each link that its axes do not take part in
     for joint in tree.joints:
         turn, fixed = rotations_of(joint, q)
         _, origin = joint.placement(q)
-        linear, angular = joint.subspace(q)
+        above = held[joint.parent] if joint.parent >= 0 else NO_TURN
+        if is_parallel(joint) and turns_about_z(joint):
+            turn, fixed = above.after(fixed_turn(joint)).after(turn), NO_TURN
+        else:
+            fixed = Product(above, fixed)
+        keeps = isinstance(joint, PreparedJoint) and joint.keeps
+        held.append(turn if keeps else NO_TURN)
+        if keeps:
+            turn = NO_TURN
+        if joint.parent < 0:
+            turn, fixed = NO_TURN, Product(fixed, turn)
         body = joint.pseudo_inertia
         links.append(
             Link(
                 joint=joint,
                 turn=turn,
                 fixed=fixed,
-                origin=origin,
-                linear=linear,
-                angular=angular,
+                origin=above @ origin,
+                columns=Motion(*joint.subspace(q)),
                 mass=float(body[3, 3]),
-                first=body[:3, 3],
-                second=body[:3, :3],
+                first=held[-1] @ body[:3, 3],
+                second=held[-1].conjugate(body[:3, :3]),
             )
         )
     return links
 
 
-def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> list[LinkMotion]:
+def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> Motions:
     """Outward: the motion of all links."""
-    base = LinkMotion(_NULL, ca.DM(3, 3), _NULL, base_acceleration, _NULL, _NULL)
-    motions: list[LinkMotion] = []
-    for link in links:
-        joint = link.joint
-        parent = motions[joint.parent] if joint.parent >= 0 else base
-        v_i, a_i = joint.velocity(v), joint.velocity(a)
-        linear_rate, angular_rate = joint.subspace_rate(q, v)
+    motions = {-1: LinkMotion(_NULL, _NULL, ca.DM(3, 3), _NULL, base_acceleration)}
+    for i, link in enumerate(links):
+        parent = motions[link.joint.parent]
+        own, own_rate = link.velocity(v), link.acceleration(q, v, a)
         to_link = link.rotation.T
-        turning, sliding = link.angular @ v_i, link.linear @ v_i
 
         carried = to_link @ parent.omega
-        omega = carried + turning
-        alpha = to_link @ parent.alpha + link.angular @ a_i + ca.cross(carried, turning) + angular_rate @ v_i
+        omega = carried + own.angular
+        alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
         spin = spatial.spin(alpha, omega)
-        if turns_about_z(joint):
-            alpha, spin = spin_about_axis(to_link @ parent.spin_of(link), omega, alpha[2])
+        if turns_about_z(link.joint):
+            on_axis = parent.spin @ (link.rotation @ _Z)
+            alpha, spin = spin_about_axis(to_link @ on_axis, omega, alpha[2])
         acceleration = (
             to_link @ (parent.acceleration + parent.spin @ link.origin)
-            + link.linear @ a_i
-            + ca.cross(carried + omega, sliding)
-            + linear_rate @ v_i
+            + own_rate.linear
+            + ca.cross(carried + omega, own.linear)
         )
-        velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + sliding
-        motions.append(LinkMotion(omega, spin, velocity, acceleration, carried, alpha))
+        velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + own.linear
+        motions[i] = LinkMotion(omega, alpha, spin, velocity, acceleration)
     return motions
 
 

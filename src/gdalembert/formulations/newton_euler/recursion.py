@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.formulations.newton_euler.links import Link, LinkMotion, demanded_wrench, move, place
+from gdalembert.formulations.newton_euler.links import Link, Motions, demanded_wrench, move, place
 from gdalembert.screws import Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Tree
@@ -13,9 +13,9 @@ from gdalembert.tree import Tree
 _NULL = ca.DM(3, 1)
 
 
-def joint_wrenches(links: list[Link], motions: list[LinkMotion]) -> list[Wrench]:
+def joint_wrenches(links: list[Link], motions: Motions) -> list[Wrench]:
     """Inward: the wrench that each joint passes on to its link, in link axes about the link origin."""
-    wrenches = [demanded_wrench(link, motion) for link, motion in zip(links, motions, strict=True)]
+    wrenches = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
             wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
@@ -53,8 +53,9 @@ def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """½ Σ (m |ẋ|² + 2 ẋ·(ω × h) + ω·I ω)."""
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
-    return 0.5 * sum(
-        ca.dot(motion.velocity, link.mass * motion.velocity + 2 * ca.cross(motion.omega, link.first))
-        + ca.dot(motion.omega, spatial.inertia_of(link.second) @ motion.omega)
-        for link, motion in zip(links, motions, strict=True)
-    )
+    energy: Matrix = 0
+    for i, link in enumerate(links):
+        omega, velocity = motions[i].omega, motions[i].velocity
+        energy += 0.5 * ca.dot(velocity, link.mass * velocity + 2 * ca.cross(omega, link.first))
+        energy += 0.5 * ca.dot(omega, spatial.inertia_of(link.second) @ omega)
+    return energy
