@@ -12,7 +12,7 @@ the base. Cost is what ``inverse_dynamics`` of Newton–Euler spends on the cons
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -117,7 +117,8 @@ def choose(links: Sequence[Link]) -> list[Gauge]:
         above = candidates[link.parent] if link.parent >= 0 else [AS_GIVEN]
         for parent in above:
             costs = [
-                cost + _placement_cost(link, outward[i], parent, gauge) for cost, gauge in zip(own, candidates[i], strict=True)
+                cost + _placement_cost(link, outward[i], parent, gauge)
+                for cost, gauge in zip(own, candidates[i], strict=True)
             ]
             best = int(np.argmin(costs))
             picks[i].append(best)

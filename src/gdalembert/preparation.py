@@ -19,7 +19,7 @@ import numpy as np
 
 from gdalembert import gauge, spatial
 from gdalembert.cleaning import clean_rotation
-from gdalembert.joints import Helical, JointType, Prismatic, Revolute
+from gdalembert.joints import Helical, JointType, Prismatic, Revolute, Spherical
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Joint, Tree, frozen
 
@@ -64,7 +64,8 @@ def prepare(tree: Tree, tolerance: float) -> Tree:
     for i, joint in enumerate(tree.joints):
         parent = frames[joint.parent] if joint.parent >= 0 else np.eye(4)
         placement = np.linalg.inv(parent) @ _homogeneous(joint.rotation, joint.translation)
-        own, joint_type = _own_frame(joint, placement, tolerance, leaf=i not in parents)
+        siblings = [placements[k][:3, 2] for k in range(i) if parents[k] == joint.parent]
+        own, joint_type = _own_frame(joint, placement, siblings, tolerance, leaf=i not in parents)
         placement = placement @ own
         placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
         back = np.linalg.inv(own)
@@ -104,18 +105,44 @@ def prepare(tree: Tree, tolerance: float) -> Tree:
                 }
             )
         )
-    return replace(tree, joints=tuple(prepared))
+    return in_own_unit(replace(tree, joints=tuple(prepared)))
 
 
-def _own_frame(joint: Joint, placement: Array, tolerance: float, *, leaf: bool) -> tuple[Array, JointType]:
+def in_own_unit(tree: Tree) -> Tree:
+    """The same robot with the length that occurs most often as the unit of length, if nothing in it slides.
+
+    A coordinate of 1 needs no multiplication. Torques do not change: h = ∫ x is multiplied by the unit and m by its
+    square, while J is what it was.
+    """
+    lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
+    if not lengths or any(not isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
+        return tree
+    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=4e-16, atol=0)))
+    scale = np.diag([1, 1, 1, unit])
+
+    def scaled(x: Array) -> Array:
+        whole = np.isclose(np.abs(x), unit, rtol=4e-16, atol=0)
+        return frozen(np.where(whole, np.sign(x), x / unit))
+
+    joints = [
+        replace(joint, translation=scaled(joint.translation), body=frozen(scale @ joint.pseudo_inertia.full() @ scale))
+        for joint in tree.joints
+    ]
+    return replace(tree, joints=tuple(joints), gravity=frozen(tree.gravity / unit))
+
+
+def _own_frame(
+    joint: Joint, placement: Array, siblings: list[Array], tolerance: float, *, leaf: bool
+) -> tuple[Array, JointType]:
     """Our frame in the link frame (4 × 4), and the joint's type in it: z on the axis, and the way of the parent's z
     where both are parallel; the origin of a sliding leaf at its centre of mass."""
     own = np.eye(4)
     if not isinstance(joint.type, Revolute | Prismatic | Helical):
         return own, joint.type
     axis = np.array(joint.type.axis)
-    x, y, z = placement[:3, :3] @ axis
-    sense = -1.0 if max(abs(x), abs(y)) <= tolerance and z < 0 else 1.0
+    z = placement[:3, :3] @ axis
+    others = [np.array([0, 0, 1]), *siblings]
+    sense = -1.0 if any(np.abs(z + other).max() <= tolerance for other in others) else 1.0
     own[:3, :3] = _turned_to(sense * axis)
     if isinstance(joint.type, Prismatic) and leaf:
         own[:3, 3] = joint.com

@@ -66,9 +66,9 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     efforts: list[Matrix] = [_NULL] * len(links)
     for i, link in reversed(list(enumerate(links))):
         wrench = bodies[i].wrench(link.columns.linear, link.columns.angular)
-        own = link.work(wrench) + ca.diag(link.joint.velocity(armature))
+        own = link.work(wrench) + ca.diag(link.joint.velocity(armature)) / link.rate**2
         # columns of D⁻¹ [force; moment]ᵀ and D⁻¹ (tau − Sᵀ bias), in one elimination
-        demand = link.joint.velocity(tau) - link.work(biases[i])
+        demand = link.joint.velocity(tau) / link.rate - link.work(biases[i])
         solved = spatial.symmetric_solve(own, ca.horzcat(wrench.force.T, wrench.moment.T, demand))
         gains[i], efforts[i] = Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6]
         if link.joint.parent >= 0:
@@ -83,6 +83,6 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         linear = link.rotation.T @ (linear + ca.cross(angular, link.origin))
         angular = link.rotation.T @ angular
         a_i = effort - gain.force.T @ linear - gain.moment.T @ angular
-        accelerations.append(a_i)
+        accelerations.append(a_i / link.rate)
         changes.append((linear + link.columns.linear @ a_i, angular + link.columns.angular @ a_i))
     return tree.vector(accelerations)

@@ -107,6 +107,12 @@ def composites(links: list[Link]) -> list[Composite]:
     return bodies
 
 
+def at_rates(links: list[Link], blocks: Iterable[tuple[int, int, Matrix]]) -> Iterator[tuple[int, int, Matrix]]:
+    """Blocks (i, j, block) of the velocities v from those per unit of rate."""
+    for i, j, block in blocks:
+        yield i, j, links[i].rate * links[j].rate * block
+
+
 def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
     """M by composite bodies, nv × nv."""
     links = place(tree, q)
@@ -123,7 +129,7 @@ def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
                 yield i, j, links[i].work(wrench)
                 child = links[i]
 
-    return tree.symmetric_matrix(blocks())
+    return tree.symmetric_matrix(at_rates(links, blocks()))
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,7 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
                 yield i, j, links[i].work(here.fields[0])
                 yield j, i, rates[i].meet(here.column, here.eta).T
 
-    return tree.matrix(blocks())
+    return tree.matrix(at_rates(links, blocks()))
 
 
 def displaced(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Field]:
@@ -266,4 +272,4 @@ def inverse_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, a: Matrix) ->
             by_q.append((i, j, links[i].work(here.fields[1])))
             by_v.append((j, i, velocities[i].meet(here.column, here.eta).T))
             by_q.append((j, i, accelerations[i].meet(here.column, here.eta).T))
-    return tree.matrix(by_q), tree.matrix(by_v)
+    return tree.matrix(at_rates(links, by_q)), tree.matrix(at_rates(links, by_v))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert import spatial
+from gdalembert.formulations.newton_euler.spin import NO_SPIN, Spin, alpha_of_axis, spin_about_axis, spin_of
+from gdalembert.joints import Helical, Prismatic, Revolute
 from gdalembert.preparation import PreparedJoint
 from gdalembert.rotations import (
     NO_TURN,
@@ -34,7 +35,8 @@ class Link:
     turn: AboutZ  # link axes to joint axes
     fixed: Rotation  # joint axes to the parent's axes
     origin: Matrix  # p: link origin in the parent's axes, from its origin
-    columns: Motion  # S, 3 × nv and 3 × nv
+    columns: Motion  # S, 3 × nv and 3 × nv, per unit of rate
+    rate: float  # how many times v the joint moves along them
     mass: float  # m
     first: Matrix  # h = ∫ x
     second: Matrix  # J = ∫ x xᵀ
@@ -51,7 +53,7 @@ class Link:
 
     def velocity(self, v: Matrix) -> Motion:
         """S v: the motion against the parent."""
-        own = self.joint.velocity(v)
+        own = self.rate * self.joint.velocity(v)
         return Motion(self.columns.linear @ own, self.columns.angular @ own)
 
     def acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Motion:
@@ -64,8 +66,12 @@ class Link:
         return Motion(*self.joint.subspace_rate(q, v))
 
     def work(self, wrench: Wrench) -> Matrix:
-        """Sᵀ (f; n)."""
+        """Sᵀ (f; n), per unit of rate."""
         return wrench.work(self.columns.linear, self.columns.angular)
+
+    def torque(self, wrench: Wrench) -> Matrix:
+        """Sᵀ (f; n)."""
+        return self.rate * self.work(wrench)
 
 
 @dataclass(frozen=True)
@@ -74,13 +80,20 @@ class LinkMotion:
 
     omega: Matrix  # ω
     alpha: Matrix  # α
-    spin: Matrix  # U
+    spin: Spin  # U
     velocity: Matrix  # of the origin
     acceleration: Matrix  # ẍ of the origin
 
 
 Motions = dict[int, LinkMotion]
 """By the index of the link; −1 is the base."""
+
+
+def rate_of(joint: Joint) -> float:
+    """How many times v a joint moves along the positive z axis, or along its columns if it has others."""
+    own = joint.type
+    sense = own.axis[2] if isinstance(own, Revolute | Helical | Prismatic) and abs(own.axis[2]) == 1 else 1.0
+    return sense * (1.0 if joint.scaling is None else joint.scaling)
 
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
@@ -106,13 +119,16 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         if joint.parent < 0:
             turn, fixed = NO_TURN, Product(fixed, turn)
         body = joint.pseudo_inertia
+        rate = rate_of(joint)
+        linear, angular = joint.subspace(q)
         links.append(
             Link(
                 joint=joint,
                 turn=turn,
                 fixed=fixed,
                 origin=above @ origin,
-                columns=Motion(*joint.subspace(q)),
+                columns=Motion(linear / rate, angular / rate),
+                rate=rate,
                 mass=float(body[3, 3]),
                 first=held[-1] @ body[:3, 3],
                 second=held[-1].conjugate(body[:3, :3]),
@@ -123,7 +139,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
 
 def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> Motions:
     """Outward: the motion of all links."""
-    motions = {-1: LinkMotion(_NULL, _NULL, ca.DM(3, 3), _NULL, base_acceleration)}
+    motions = {-1: LinkMotion(_NULL, _NULL, NO_SPIN, _NULL, base_acceleration)}
     for i, link in enumerate(links):
         parent = motions[link.joint.parent]
         own, own_rate = link.velocity(v), link.acceleration(q, v, a)
@@ -132,10 +148,12 @@ def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: 
         carried = to_link @ parent.omega
         omega = carried + own.angular
         alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
-        spin = spatial.spin(alpha, omega)
         if turns_about_z(link.joint):
-            on_axis = parent.spin @ (link.rotation @ _Z)
-            alpha, spin = spin_about_axis(to_link @ on_axis, omega, alpha[2])
+            on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
+            alpha = alpha_of_axis(on_axis, omega, alpha[2])
+            spin = spin_about_axis(on_axis, omega, alpha, axes_shared=link.turn is NO_TURN)
+        else:
+            spin = spin_of(alpha, omega)
         acceleration = (
             to_link @ (parent.acceleration + parent.spin @ link.origin)
             + own_rate.linear
@@ -146,24 +164,8 @@ def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: 
     return motions
 
 
-def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> tuple[Matrix, Matrix]:
-    """α and U of a link that turns about its z axis, from U e_z: points of the axis move with the parent too.
-
-    With that column given, α_x and α_y follow from U_yz = ω_y ω_z − α_x and U_xz = ω_x ω_z + α_y.
-    """
-    x, y, z = omega[0], omega[1], omega[2]
-    xy, xz, yz = x * y, x * z, y * z
-    alpha = ca.vertcat(yz - on_axis[1], on_axis[0] - xz, alpha_z)
-    spin = spatial.rows(
-        (-(y * y + z * z), xy - alpha_z, on_axis[0]),
-        (xy + alpha_z, -(x * x + z * z), on_axis[1]),
-        (xz - alpha[1], yz + alpha[0], on_axis[2]),
-    )
-    return alpha, spin
-
-
 def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
     """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
     force = link.mass * motion.acceleration + motion.spin @ link.first
-    moment = spatial.vee_of_product(motion.spin, link.second) + ca.cross(link.first, motion.acceleration)
+    moment = motion.spin.moment(link.second) + ca.cross(link.first, motion.acceleration)
     return Wrench(force, moment)

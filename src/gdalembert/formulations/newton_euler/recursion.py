@@ -26,7 +26,7 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau, nv."""
     links = place(tree, q)
     wrenches = joint_wrenches(links, move(links, q, v, a, -ca.DM(tree.gravity)))
-    return tree.vector([link.work(wrench) for link, wrench in zip(links, wrenches, strict=True)])
+    return tree.vector([link.torque(wrench) for link, wrench in zip(links, wrenches, strict=True)])
 
 
 def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
@@ -43,7 +43,7 @@ def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
         lifts.append(link.rotation.T @ above)
     return tree.vector(
         [
-            link.work(Wrench(mass * lift, ca.cross(first, lift)))
+            link.torque(Wrench(mass * lift, ca.cross(first, lift)))
             for link, mass, first, lift in zip(links, masses, firsts, lifts, strict=True)
         ]
     )
