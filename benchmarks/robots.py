@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from importlib import metadata
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
+from gdalembert.urdf import robot_folder
 
 HERE = Path(__file__).parent
 
@@ -24,19 +26,31 @@ EXAMPLES = {
 
 NAMES = ("puma560_benchmark", "panda7", *EXAMPLES)
 
+TITLES = dict(
+    zip(NAMES, ("PUMA 560", "Panda arm", "UR5", "Panda + hand", "Kinova", "Solo12", "Go2", "Talos"), strict=True)
+)
+"""What figures call them."""
+
+
+def known(name: str) -> str:
+    """A robot of :data:`NAMES`, for argparse."""
+    if name not in NAMES:
+        raise argparse.ArgumentTypeError(f"no robot {name}; there are {', '.join(NAMES)}")
+    return name
+
 
 def load(name: str) -> pin.Model:
     """A robot of :data:`NAMES`."""
-    if name == "puma560_benchmark":
-        return gd.load_urdf(HERE / "robots" / "puma560_benchmark.urdf", check="off")
-    if name not in EXAMPLES:
-        return gd.load_urdf(name)
-    root_joint = pin.JointModelFreeFlyer() if EXAMPLES[name][1] else None
+    root_joint = pin.JointModelFreeFlyer() if name in EXAMPLES and EXAMPLES[name][1] else None
     return gd.load_urdf(path(name), root_joint=root_joint, check="off")
 
 
 def path(name: str) -> Path:
-    """The URDF of a robot of :data:`EXAMPLES`."""
+    """The URDF of a robot of :data:`NAMES`, or of a shipped one."""
+    if name == "puma560_benchmark":
+        return HERE / "robots" / "puma560_benchmark.urdf"
+    if name not in EXAMPLES:
+        return Path(str(robot_folder())) / f"{name}.urdf"
     try:
         package = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:
@@ -47,15 +61,33 @@ def path(name: str) -> Path:
 
 def chain(n: int) -> pin.Model:
     """A serial chain of n revolute joints with skew axes and full inertias: nothing in it is zero."""
-    rng = np.random.default_rng(n)
+    return _revolute(f"chain{n}", list(range(n)), np.random.default_rng(n))
+
+
+def random_tree(n: int, seed: int) -> pin.Model:
+    """n revolute joints as in :func:`chain`, each on a link drawn from all earlier ones, added depth first."""
+    rng = np.random.default_rng((n, seed))
+    children: list[list[int]] = [[] for _ in range(n)]
+    for k in range(1, n):
+        children[rng.integers(k)].append(k)
+    parents, stack = [], [(0, 0)]
+    while stack:
+        k, parent = stack.pop()
+        parents.append(parent)
+        stack += [(child, len(parents)) for child in children[k]]
+    return _revolute(f"tree{n}", parents, rng)
+
+
+def _revolute(name: str, parents: list[int], rng: np.random.Generator) -> pin.Model:
+    """A joint on each of ``parents``, which are Pinocchio's: 0 is the universe."""
     model = pin.Model()
-    model.name = f"chain{n}"
-    for k in range(n):
+    model.name = name
+    for k, parent in enumerate(parents):
         axis = rng.normal(size=3)
         quaternion = rng.normal(size=4)
         turned = pin.Quaternion(*(quaternion / np.linalg.norm(quaternion))).toRotationMatrix()
         joint = pin.JointModelRevoluteUnaligned(axis / np.linalg.norm(axis))
-        index = model.addJoint(k, joint, pin.SE3(turned, rng.normal(size=3)), f"joint{k + 1}")
+        index = model.addJoint(parent, joint, pin.SE3(turned, rng.normal(size=3)), f"joint{k + 1}")
         b = rng.normal(size=(3, 3))
         body = pin.Inertia(rng.uniform(0.5, 2), rng.normal(size=3), np.trace(b @ b.T) * np.eye(3) - b @ b.T)
         model.appendBodyToJoint(index, body, pin.SE3.Identity())

@@ -1,46 +1,147 @@
-"""How the graphs grow with the number of joints: chains of n = 2 … 20, all axes skew, nothing zero.
+"""How the graphs grow with the number of joints: chains and random trees of n = 2 … 60, all axes skew, nothing zero.
 
     python benchmarks/scaling.py
 
-For each Function the counts, and the order p of n^p between n = 10 and n = 20, which is what growth looks like once
-the first links are behind. The table goes to standard output and to ``benchmarks/results/scaling.md``.
+For each Function the counts, and the exponent p of the power n^p that fits the upper half of the lengths best, which is
+what growth looks like once the first links are behind. The tables go to standard output and with a figure to
+``benchmarks/results``.
 """
 
 from __future__ import annotations
 
-import math
+import argparse
+import itertools
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from robots import HERE, chain
+import numpy as np
+import pinocchio as pin
+from robots import chain, random_tree
+from tables import BLUE, GREEN, ORANGE, heading, label, markdown, panels, write
 
 import gdalembert as gd
 
-LENGTHS = (2, 4, 6, 8, 10, 15, 20)
-FUNCTIONS = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "forward_dynamics")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LENGTHS = (2, 4, 8, 15, 30, 60)
+SEEDS = (0, 1, 2)
+"""Of the trees."""
+
+SHAPES: dict[str, Callable[[int], list[pin.Model]]] = {
+    "chain": lambda n: [chain(n)],
+    "random trees": lambda n: [random_tree(n, seed) for seed in SEEDS],
+}
+"""The models of n joints of which the median is taken."""
+
+FUNCTIONS = {
+    "inverse_dynamics": "τ",
+    "mass_matrix": "M",
+    "coriolis_matrix": "C",
+    "forward_dynamics": "a",
+    "inverse_dynamics_derivatives": "∂τ/∂(q, v)",
+    "forward_dynamics_derivatives": "∂a/∂(q, v), M⁻¹",
+}
+DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+"""Which are counted for Newton-Euler alone: the other two follow in the same way from a larger tau."""
+
+FORMULATIONS = {
+    "Newton–Euler": (gd.NewtonEuler, BLUE),
+    "Lagrange–Euler": (gd.LagrangeEuler, ORANGE),
+    "generalized d'Alembert": (gd.GeneralizedDAlembert, GREEN),
+}
+
+Counts = dict[tuple[str, str, str], dict[int, int]]
+"""Shape, Function, formulation: instructions by n."""
 
 
-def order(counts: dict[int, int]) -> float:
-    """The exponent p of n^p from n = 10 to n = 20."""
-    return math.log2(counts[20] / counts[10])
+def measure(lengths: Sequence[int] = LENGTHS) -> Counts:
+    """All graphs of all lengths."""
+    counts: Counts = {}
+    for shape, models in SHAPES.items():
+        for n in lengths:
+            for formulation, (cls, _) in FORMULATIONS.items():
+                dynamics = [cls(model) for model in models(n)]
+                for function in FUNCTIONS:
+                    if cls is gd.NewtonEuler or function not in DERIVATIVES:
+                        sizes = [getattr(dyn, function).n_instructions() for dyn in dynamics]
+                        counts.setdefault((shape, function, formulation), {})[n] = statistics.median(sizes)
+    return counts
 
 
-def table() -> str:
-    lines = ["# Growth with the number of joints", "", "Instructions of each SX Function for a chain of n joints."]
-    graphs = {n: {name: cls(chain(n)) for name, cls in gd.formulations().items()} for n in LENGTHS}
-    for function in FUNCTIONS:
-        lines += ["", f"## {function}", "", f"| | {' | '.join(f'n = {n}' for n in LENGTHS)} | order |"]
-        lines.append("|---|" + "---|" * (len(LENGTHS) + 1))
-        for name in gd.formulations():
-            counts = {n: getattr(graphs[n][name], function).n_instructions() for n in LENGTHS}
-            lines.append(f"| {name} | {' | '.join(map(str, counts.values()))} | {order(counts):.2f} |")
+def upper_half(lengths: Iterable[int]) -> list[int]:
+    """To which the power is fitted."""
+    ordered = sorted(lengths)
+    return ordered[len(ordered) // 2 :]
+
+
+def exponent(counts: Mapping[int, int]) -> float:
+    """p of the power n^p that fits the upper half of the lengths best, by least squares of the logarithms."""
+    upper = upper_half(counts)
+    slope, _ = np.polyfit(np.log(upper), np.log([counts[n] for n in upper]), 1)
+    return float(slope)
+
+
+NOTES = """\
+# Growth with the number of joints
+
+![instructions over the number of joints](scaling.png)
+
+Instructions of each SX Function for n revolute joints with skew axes and full inertias. In a random tree each joint
+stands on one of all earlier ones, drawn at random; the counts are the medians of {trees} trees. The last column is the
+exponent p of n^p, fitted to n = {upper}.
+"""
+
+
+def table(counts: Counts) -> str:
+    """One section a Function, one row a shape and formulation."""
+    lengths = list(next(iter(counts.values())))
+    lines = [NOTES.format(trees=len(SEEDS), upper=", ".join(map(str, upper_half(lengths)))).rstrip()]
+    for function, symbol in FUNCTIONS.items():
+        rows = [
+            (f"{formulation}, {shape}", *row.values(), f"{exponent(row):.2f}")
+            for (shape, f, formulation), row in counts.items()
+            if f == function
+        ]
+        head = ["", *(f"n = {n}" for n in lengths), "exponent"]
+        lines += ["", f"## {function}: {symbol}", "", *markdown(head, rows)]
     return "\n".join(lines) + "\n"
 
 
+def draw(counts: Counts) -> Figure:
+    """Instructions over n, both logarithmic: a column a Function, a row a shape, the exponents in the corners."""
+    figure, axes = panels(len(SHAPES), len(FUNCTIONS), (8.6, 4.6), sharex=True, sharey="row")
+    lengths = list(next(iter(counts.values())))
+    for (i, shape), (j, function) in itertools.product(enumerate(SHAPES), enumerate(FUNCTIONS)):
+        axis = axes[i, j]
+        for k, (formulation, (_, colour)) in enumerate(FORMULATIONS.items()):
+            if row := counts.get((shape, function, formulation)):
+                style = {"color": colour, "marker": "o", "markersize": 2.5, "linewidth": 1.3}
+                axis.plot(list(row), list(row.values()), label=formulation, **style)
+                power = f"$n^{{{exponent(row):.2f}}}$"
+                axis.text(0.05, 0.98 - 0.1 * k, power, color=colour, va="top", transform=axis.transAxes)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_xticks(lengths, [f"{n}" for n in lengths])
+        axis.minorticks_off()
+        above = FUNCTIONS[function] if i == 0 else ""
+        below = "joints n" if i == len(SHAPES) - 1 else ""
+        label(axis, above, x=below, y=f"{shape}: instructions" if j == 0 else "")
+    heading(
+        figure,
+        axes[0, 0],
+        f"Instructions of the graphs over the number of joints, and how they grow from n = {upper_half(lengths)[0]} on",
+    )
+    return figure
+
+
 def main() -> None:
-    text = table()
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    counts = measure()
+    text = table(counts)
     print(text)
-    path = HERE / "results" / "scaling.md"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write("scaling", text, lambda: draw(counts))
 
 
 if __name__ == "__main__":

@@ -172,12 +172,14 @@ def test_count(capsys: Capture) -> None:
     assert main(["count", "puma560"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["puma560", "Function", "instructions", "multiplications", "additions"]
-    assert len(lines) == 1 + 3 * 10
+    assert len(lines) == 1 + 3 * 13
     dyn = gd.NewtonEuler(gd.load_urdf("puma560"))
     cost = [str(number) for number in count(dyn.inverse_dynamics).values()]
     assert ["newton_euler", "inverse_dynamics", *cost] in [line.split() for line in lines]
+    cost = [str(number) for number in count(dyn.inverse_dynamics_hessian).values()]
+    assert ["newton_euler", "inverse_dynamics_hessian", *cost] in [line.split() for line in lines]
     assert main(["count", "puma560", "--formulation", "newton_euler", "--free-flyer"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + 10
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 13
 
 
 @pytest.mark.usefixtures("wrong")

@@ -53,7 +53,7 @@ def test_growth_is_as_slow_as_promised() -> None:
         tau = [dyn.inverse_dynamics.n_instructions() for dyn in dynamics]
         mass = [dyn.mass_matrix.n_instructions() for dyn in dynamics]
         steps = [b - a for a, b in itertools.pairwise(tau)]
-        # linear, but for an instruction more or less where a random number happens to save one
-        assert max(steps) - min(steps) <= 0.02 * max(steps)
+        # linear, but for what the frames of one random chain save more than those of another
+        assert max(steps) - min(steps) <= 0.06 * max(steps)
         bends = [c - 2 * b + a for a, b, c in zip(mass, mass[1:], mass[2:], strict=False)]
         assert abs(bends[1] - bends[0]) <= 0.05 * max(bends)

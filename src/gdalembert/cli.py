@@ -40,6 +40,9 @@ _FUNCTIONS = (
     "kinetic_energy",
     "potential_energy",
     "state_derivative",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_hessian",
 )
 
 

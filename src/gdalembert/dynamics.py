@@ -3,9 +3,14 @@
     tau = M(q) a + C(q, v) v + g(q) + K (q − rest)          M = (links) + diag(armature)
     nle = C v + g + K (q − rest)                            dM/dt − 2 C skew
     a   = M⁻¹ (tau − nle)                                   g = ∂V/∂q
+    ∂a/∂q = −M⁻¹ ∂tau/∂q,  ∂a/∂v = −M⁻¹ ∂tau/∂v             (∂tau at constant a)
 
 A formulation is a subclass that writes down ``_inverse_dynamics`` for the links alone; armature and springs are
 added here. What it does not write down itself follows from that one function.
+
+Derivatives with respect to q are taken in the tangent space, nv columns: in the direction δ q moves as
+``pin.integrate(q, s δ)`` does, dq/ds = T(q) δ, so that ∂f/∂q there is the partial derivative times T. T is the matrix
+of dq/dt = T(q) v; where v = dq/dt it is 1.
 """
 
 from __future__ import annotations
@@ -23,10 +28,10 @@ import pinocchio as pin
 
 from gdalembert.cleaning import Change, clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.functions import directional_derivative, function, symbols
+from gdalembert.functions import directional_derivative, function, smaller, symbols
 from gdalembert.joints import UnboundedRevolute
 from gdalembert.reading import read_tree
-from gdalembert.spatial import Matrix, symmetric_solve
+from gdalembert.spatial import Matrix, symmetric, symmetric_solve
 from gdalembert.tree import Array, Joint, Tree
 from gdalembert.tree_guard import is_singular
 
@@ -123,6 +128,22 @@ class Dynamics(ABC):
         bias = self._inverse_dynamics(q, v, ca.DM(self.tree.nv, 1))
         return symmetric_solve(self._mass_matrix(q) + self._armature_matrix, tau - bias)
 
+    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
+
+        By algorithmic differentiation of ``_inverse_dynamics``, forward (column by column) or in reverse (row by row):
+        which makes the smaller graph depends on the formulation and the robot, so both are tried.
+        """
+        s = self._symbols("q", "v", "a")
+        tau = ca.cse([self._inverse_dynamics(s["q"], s["v"], s["a"])])[0]
+        x = ca.vertcat(s["q"], s["v"])
+        directions = ca.diagcat(self._tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
+        forward = ca.jtimes(tau, x, directions)
+        reverse = ca.jtimes(tau, x, ca.DM.eye(self.tree.nv), True).T @ directions
+        graph = ca.Function("derivatives", list(s.values()), [smaller(forward, reverse)])
+        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a), self.tree.nv)
+        return dtau_dq, dtau_dv
+
     def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
         """½ v·M v of the links."""
         return 0.5 * ca.dot(v, self._mass_matrix(q) @ v)
@@ -178,6 +199,81 @@ class Dynamics(ABC):
             "forward_dynamics",
             s,
             {"a": self._forward_dynamics(s["q"], s["v"], s["tau"] - self.spring_torque(s["q"]))},
+        )
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, springs included.
+
+        Row i is that of tau_i. Column j of dtau_dq is the derivative of tau as q moves to ``pin.integrate(q, s e_j)``,
+        in the direction of the j-th velocity: N m or N per rad or m, in the axes of the moved link where v is. Where
+        v = dq/dt it is the partial derivative. dtau_dv is per rad/s or m/s; ∂tau/∂a is the mass matrix.
+
+        Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
+        ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
+        """
+        s = self._symbols("q", "v", "a")
+        dtau_dq, dtau_dv = self._inverse_dynamics_derivatives(s["q"], s["v"], s["a"])
+        return function(
+            "inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + self._stiffness_matrix, "dtau_dv": dtau_dv}
+        )
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and springs included.
+
+        da_dq and da_dv are derivatives of a(q, v, tau), columns as in :attr:`inverse_dynamics_derivatives`; Minv = M⁻¹
+        = ∂a/∂tau is full and exactly symmetric. With a = ``forward_dynamics(q, v, tau)``, by the implicit function
+        theorem: da_dq = −M⁻¹ dtau_dq(q, v, a), da_dv = −M⁻¹ dtau_dv(q, v, a), all with one elimination of M.
+
+        Equals ``pin.computeABADerivatives``, for the joints that :attr:`inverse_dynamics_derivatives` names. Where M is
+        singular the results are not finite.
+
+        Raises:
+            UnsupportedError: as :attr:`forward_dynamics`.
+        """
+        self._require_regular_mass_matrix()
+        s = self._symbols("q", "v", "tau")
+        q, v, nv = s["q"], s["v"], self.tree.nv
+        m = self._mass_matrix(q) + self._armature_matrix
+        bias = self._inverse_dynamics(q, v, ca.DM(nv, 1)) + self.spring_torque(q)
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, symmetric_solve(m, s["tau"] - bias))
+        # one elimination: that of the second call is a common subexpression
+        solved = symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
+        da_dq, da_dv, inverse = ca.horzsplit(solved, nv)
+        return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": symmetric(inverse)})
+
+    @cached_property
+    def inverse_dynamics_hessian(self) -> ca.Function:
+        """(q, v, a, lam) → (d2tau_dqdq, d2tau_dqdv, d2tau_dvdv, d2tau_dadq), nv × nv each.
+
+        The second derivatives of f = lamᵀ tau(``pin.integrate(q, δq)``, v + δv, a + δa) at δ = 0: rows are those of
+        the variable named first, columns of the second, so that d2tau_dqdv[i, j] = ∂²f/∂δq_i ∂δv_j. To second order
+
+            f = lamᵀ tau + … + ½ δq·d2tau_dqdq δq + δq·d2tau_dqdv δv + ½ δv·d2tau_dvdv δv + δa·d2tau_dadq δq.
+
+        d2tau_dadq is the derivative of M lam. tau is linear in a, with M that does not depend on v: the blocks dvda
+        and dada are zero. d2tau_dqdq and d2tau_dvdv are exactly symmetric. For joints with nq ≠ nv derivatives along
+        two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
+        derivative along ``pin.integrate``. Springs and armature have no part in any of it.
+        """
+        s = self._symbols("q", "v", "a", "lam")
+        q, v, a, nq, nv = s["q"], s["v"], s["a"], self.tree.nq, self.tree.nv
+        tau = ca.cse([self._inverse_dynamics(q, v, a)])[0]
+        gradient = ca.jtimes(tau, ca.vertcat(q, v, a), s["lam"], True)
+        by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
+        t, y = self._tangent_map(q), ca.SX.sym("y", nq)
+        # d²/ds² f(q(s)) with dq/ds = T δ: δ·Tᵀ (∂²f/∂q²) T δ + ∂f/∂q·dT/ds δ
+        bend = ca.substitute(ca.jtimes(t.T @ y, q, t), y, by_q)
+        return function(
+            "inverse_dynamics_hessian",
+            s,
+            {
+                "d2tau_dqdq": symmetric(t.T @ ca.jtimes(by_q, q, t) + 0.5 * (bend + bend.T)),
+                "d2tau_dqdv": ca.jtimes(by_v, q, t).T,
+                "d2tau_dvdv": symmetric(ca.jtimes(by_v, v, ca.DM.eye(nv))),
+                "d2tau_dadq": ca.jtimes(by_a, q, t),
+            },
         )
 
     @cached_property
@@ -253,6 +349,15 @@ class Dynamics(ABC):
     @property
     def _armature_matrix(self) -> ca.DM:
         return ca.sparsify(ca.diag(ca.DM(self.tree.armature)))
+
+    @property
+    def _stiffness_matrix(self) -> ca.DM:
+        return ca.sparsify(ca.diag(ca.DM(self._stiffness)))
+
+    def _tangent_map(self, q: ca.SX) -> ca.SX:
+        """T (nq × nv) of dq/dt = T(q) v."""
+        v = ca.SX.sym("v", self.tree.nv)
+        return ca.jacobian(self.tree.configuration_rate(q, v), v)
 
     def _symbols(self, *names: str) -> dict[str, ca.SX]:
         return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})

@@ -1,4 +1,4 @@
-"""The one place that makes ``casadi.Function`` objects: named, dense, and without common subexpressions."""
+"""The one place that makes ``casadi.Function`` objects: named, dense, and with every value computed once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import casadi as ca
 
+from gdalembert.repeats import without_repeats
 from gdalembert.spatial import Matrix
 
 
@@ -15,8 +16,9 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
     A ``casadi.Function`` behaves as CasADi's functions do: it takes numbers, SX or MX, by position or by name; a
     missing keyword is 0, a scalar is broadcast.
     """
-    dense = ca.cse([ca.densify(ca.SX(output)) for output in outputs.values()])
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
+    dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
+    small = without_repeats(list(inputs.values()), dense)
+    return ca.Function(name, list(inputs.values()), small, list(inputs), list(outputs))
 
 
 def symbols(**lengths: int) -> dict[str, ca.SX]:

@@ -11,17 +11,21 @@ with its parent: its second moments about its centre of mass move there, m alone
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import casadi as ca
 import numpy as np
 
-from gdalembert import gauge, spatial
+from gdalembert import spatial
 from gdalembert.cleaning import clean_rotation
+from gdalembert.gauge import AS_GIVEN, Link, choose, placed
 from gdalembert.joints import Helical, JointType, Prismatic, Revolute, Spherical
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Joint, Tree, frozen
+
+_SAME = 1e-15  # relative difference of numbers that rounding alone tells apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,57 +59,63 @@ def prepare(tree: Tree, tolerance: float) -> Tree:
         tree: the robot.
         tolerance: of the cleaning of the new rotations, as in :func:`~gdalembert.cleaning.clean_tree`.
     """
-    tolerance = max(tolerance, 1e-15)
+    tolerance = max(tolerance, _SAME)
+    links = regrouped(aligned(tree, tolerance))
+    gauges = choose(links)
+    joints = []
+    for joint, link, own in zip(tree.joints, links, gauges, strict=True):
+        placement, angle = placed(gauges[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
+        ours = {
+            "type": link.type,
+            "rotation": frozen(clean_rotation(placement[:3, :3], tolerance)),
+            "translation": frozen(placement[:3, 3]),
+            "body": frozen(own.body(link)),
+            "angle": angle * sense_of(link.type),
+            "keeps": own.keeps,
+        }
+        joints.append(PreparedJoint(**{**vars(joint), **ours}))
+    return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints))))
+
+
+def aligned(tree: Tree, tolerance: float) -> list[Link]:
+    """The links in frames with z on the axis of the joint, and the origin of a sliding leaf at its centre of mass.
+
+    Of both ways along the axis z points the way of the parent's z, or of a sibling's, where they are parallel.
+    """
     parents = [joint.parent for joint in tree.joints]
-    types: list[JointType] = []
-    placements: list[Array] = []
-    bodies: list[Array] = []
+    links: list[Link] = []
     frames: list[Array] = []
     for i, joint in enumerate(tree.joints):
-        parent = frames[joint.parent] if joint.parent >= 0 else np.eye(4)
-        placement = np.linalg.inv(parent) @ _homogeneous(joint.rotation, joint.translation)
-        siblings = [placements[k][:3, 2] for k in range(i) if parents[k] == joint.parent]
-        own, joint_type = _own_frame(joint, placement, siblings, tolerance, leaf=i not in parents)
-        placement = placement @ own
+        given = _homogeneous(joint.rotation, joint.translation)
+        placement = np.linalg.inv(frames[joint.parent]) @ given if joint.parent >= 0 else given
+        siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
+        frame, joint_type = np.eye(4), joint.type
+        if isinstance(joint.type, Revolute | Prismatic | Helical):
+            axis = np.array(joint.type.axis)
+            z = placement[:3, :3] @ axis
+            opposite = any(np.abs(z + other).max() <= tolerance for other in (np.array([0, 0, 1]), *siblings))
+            sense = -1.0 if opposite else 1.0
+            frame[:3, :3] = _turned_to(sense * axis)
+            joint_type = replace(joint.type, axis=(0.0, 0.0, sense))
+        if isinstance(joint.type, Prismatic) and i not in parents:
+            frame[:3, 3] = joint.com
+        placement = placement @ frame
         placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
-        back = np.linalg.inv(own)
-        types.append(joint_type)
-        frames.append(own)
-        placements.append(placement)
-        bodies.append(back @ joint.pseudo_inertia.full() @ back.T)
+        back = np.linalg.inv(frame)
+        frames.append(frame)
+        links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia.full() @ back.T))
+    return links
 
-    for i, joint in reversed(list(enumerate(tree.joints))):
-        moved = _shared_with_parent(joint, bodies[i])
+
+def regrouped(links: list[Link]) -> list[Link]:
+    """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
+    bodies = [link.body for link in links]
+    for i, link in reversed(list(enumerate(links))):
+        moved = _shared_with_parent(link, bodies[i])
         bodies[i] = bodies[i] - moved
-        if joint.parent >= 0:
-            bodies[joint.parent] = bodies[joint.parent] + placements[i] @ moved @ placements[i].T
-
-    links = [
-        gauge.Link(joint.parent, placement, body, isinstance(joint.type, Revolute))
-        for joint, placement, body in zip(tree.joints, placements, bodies, strict=True)
-    ]
-    gauges = gauge.choose(links)
-    prepared = []
-    for joint, joint_type, link, own_gauge in zip(tree.joints, types, links, gauges, strict=True):
-        above = gauges[joint.parent] if joint.parent >= 0 else gauge.AS_GIVEN
-        placement, angle = gauge.placed(above, link.placement, own_gauge)
-        if not isinstance(joint_type, Revolute):
-            placement, angle = gauge.without_rounding(above.inverse, link.placement, np.eye(4)), 0.0
-        placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
-        prepared.append(
-            PreparedJoint(
-                **{
-                    **vars(joint),
-                    "type": joint_type,
-                    "rotation": frozen(placement[:3, :3]),
-                    "translation": frozen(placement[:3, 3]),
-                    "body": frozen(gauge.without_rounding(own_gauge.inverse, link.body, own_gauge.inverse.T)),
-                    "angle": angle * joint_type.axis[2] if isinstance(joint_type, Revolute) else 0.0,
-                    "keeps": own_gauge.keeps,
-                }
-            )
-        )
-    return in_own_unit(replace(tree, joints=tuple(prepared)))
+        if link.parent >= 0:
+            bodies[link.parent] = bodies[link.parent] + link.placement @ moved @ link.placement.T
+    return [replace(link, body=body) for link, body in zip(links, bodies, strict=True)]
 
 
 def in_own_unit(tree: Tree) -> Tree:
@@ -115,38 +125,42 @@ def in_own_unit(tree: Tree) -> Tree:
     square, while J is what it was.
     """
     lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
-    if not lengths or any(not isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
+    if not lengths or not all(isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
         return tree
-    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=4e-16, atol=0)))
+    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=_SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
-
-    def scaled(x: Array) -> Array:
-        whole = np.isclose(np.abs(x), unit, rtol=4e-16, atol=0)
-        return frozen(np.where(whole, np.sign(x), x / unit))
-
-    joints = [
-        replace(joint, translation=scaled(joint.translation), body=frozen(scale @ joint.pseudo_inertia.full() @ scale))
-        for joint in tree.joints
-    ]
-    return replace(tree, joints=tuple(joints), gravity=frozen(tree.gravity / unit))
+    shorter = _with_numbers(tree, lambda joint: (joint.translation / unit, scale @ joint.pseudo_inertia.full() @ scale))
+    return replace(shorter, gravity=frozen(tree.gravity / unit))
 
 
-def _own_frame(
-    joint: Joint, placement: Array, siblings: list[Array], tolerance: float, *, leaf: bool
-) -> tuple[Array, JointType]:
-    """Our frame in the link frame (4 × 4), and the joint's type in it: z on the axis, and the way of the parent's z
-    where both are parallel; the origin of a sliding leaf at its centre of mass."""
-    own = np.eye(4)
-    if not isinstance(joint.type, Revolute | Prismatic | Helical):
-        return own, joint.type
-    axis = np.array(joint.type.axis)
-    z = placement[:3, :3] @ axis
-    others = [np.array([0, 0, 1]), *siblings]
-    sense = -1.0 if any(np.abs(z + other).max() <= tolerance for other in others) else 1.0
-    own[:3, :3] = _turned_to(sense * axis)
-    if isinstance(joint.type, Prismatic) and leaf:
-        own[:3, 3] = joint.com
-    return own, replace(joint.type, axis=(0.0, 0.0, sense))
+def with_equal_magnitudes(tree: Tree) -> Tree:
+    """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
+    numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.full().ravel())]
+    magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
+    starts = np.append(True, np.diff(magnitudes) > _SAME * magnitudes[1:])
+    shared = magnitudes[starts][np.cumsum(starts) - 1]
+    shared[np.isclose(shared, 1.0, rtol=_SAME, atol=0)] = 1.0
+
+    def settled(x: Array) -> Array:
+        return np.asarray(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
+
+    return _with_numbers(tree, lambda joint: (settled(joint.translation), settled(joint.pseudo_inertia.full())))
+
+
+def _with_numbers(tree: Tree, numbers: Callable[[Joint], tuple[Array, Array]]) -> Tree:
+    """A prepared tree with other translations and pseudo-inertias."""
+    joints = []
+    for joint in tree.joints:
+        translation, body = numbers(joint)
+        joints.append(PreparedJoint(**{**vars(joint), "translation": frozen(translation), "body": frozen(body)}))
+    return replace(tree, joints=tuple(joints))
+
+
+def sense_of(joint_type: JointType) -> float:
+    """−1 for a joint that moves along −z, else 1."""
+    if isinstance(joint_type, Revolute | Prismatic | Helical) and joint_type.axis == (0.0, 0.0, -1.0):
+        return -1.0
+    return 1.0
 
 
 def _turned_to(axis: Array) -> Array:
@@ -160,13 +174,13 @@ def _turned_to(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _shared_with_parent(joint: Joint, body: Array) -> Array:
+def _shared_with_parent(link: Link, body: Array) -> Array:
     """The part of a link's pseudo-inertia that moves with the parent as well."""
     moved = np.zeros((4, 4))
-    if isinstance(joint.type, Revolute):
+    if isinstance(link.type, Revolute):
         on_axis = np.ix_((2, 3), (2, 3))
         moved[on_axis] = body[on_axis]
-    elif isinstance(joint.type, Prismatic) and body[3, 3] > 0:
+    elif isinstance(link.type, Prismatic) and body[3, 3] > 0:
         moved[:3, :3] = body[:3, :3] - np.outer(body[:3, 3], body[:3, 3]) / body[3, 3]
     return moved
 

@@ -70,10 +70,19 @@ class NewtonEuler(Dynamics):
         return coriolis_matrix(self._prepared, q, v)
 
     def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        by_elimination = super()._forward_dynamics(q, v, tau)
         if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
-            return by_elimination
-        return smaller(by_elimination, forward_dynamics(self._prepared, q, v, tau))
+            return super()._forward_dynamics(q, v, tau)
+        articulated = forward_dynamics(self._prepared, q, v, tau)
+        if self._is_deep:
+            return articulated
+        return smaller(articulated, super()._forward_dynamics(q, v, tau))
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a."""
+        depths = [sum(self.tree.joints[i].type.nv for i in self.tree.path(j)) for j in range(len(self.tree.joints))]
+        elimination, articulated = sum(d * d + 20 * d for d in depths), 350 * len(depths)
+        return elimination > 2 * articulated
 
     def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
         if any(isinstance(joint.type, Ellipsoid) for joint in self.tree.joints):  # its columns are not constant

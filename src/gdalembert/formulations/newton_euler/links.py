@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert.formulations.newton_euler.spin import NO_SPIN, Spin, alpha_of_axis, spin_about_axis, spin_of
-from gdalembert.joints import Helical, Prismatic, Revolute
-from gdalembert.preparation import PreparedJoint
+from gdalembert.preparation import PreparedJoint, sense_of
 from gdalembert.rotations import (
     NO_TURN,
     AboutZ,
@@ -89,13 +88,6 @@ Motions = dict[int, LinkMotion]
 """By the index of the link; −1 is the base."""
 
 
-def rate_of(joint: Joint) -> float:
-    """How many times v a joint moves along the positive z axis, or along its columns if it has others."""
-    own = joint.type
-    sense = own.axis[2] if isinstance(own, Revolute | Helical | Prismatic) and abs(own.axis[2]) == 1 else 1.0
-    return sense * (1.0 if joint.scaling is None else joint.scaling)
-
-
 def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q.
 
@@ -119,7 +111,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         if joint.parent < 0:
             turn, fixed = NO_TURN, Product(fixed, turn)
         body = joint.pseudo_inertia
-        rate = rate_of(joint)
+        rate = sense_of(joint.type) * (1.0 if joint.scaling is None else joint.scaling)
         linear, angular = joint.subspace(q)
         links.append(
             Link(
