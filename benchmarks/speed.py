@@ -115,9 +115,12 @@ def batch_calls(model: pin.Model, function: ca.Function, n: int) -> dict[str, Ca
     def loop() -> list[object]:
         return [of_pinocchio(model, data, *state) for state in zip(*inputs, strict=True)]
 
+    def into_the_same_arrays(f: gd.CompiledFunction) -> Call:
+        return partial(f.batch, *inputs, out=f.batch(*inputs))
+
     calls: dict[str, Call] = {
-        "gd.compile": partial(gd.compile(function).batch, *inputs),
-        "interpreter": partial(gd.compile(function, interpreter=True).batch, *inputs),
+        "gd.compile": into_the_same_arrays(gd.compile(function)),
+        "interpreter": into_the_same_arrays(gd.compile(function, interpreter=True)),
         "casadi.Function": partial(function, *(x.T for x in inputs)),
         PINOCCHIO: loop,
     }
@@ -196,7 +199,8 @@ of paired rounds in one process, one thread. Pinocchio gives M together with its
 
 ## {n:,} states in a call
 
-Per state. *gd.compile* and *interpreter* are their `batch`; *casadi.Function* takes matrices, a column for each state;
+Per state. *gd.compile* and *interpreter* are their `batch`, into the same arrays each time (`out=`: fresh memory costs
+more than the numbers where outputs are large); *casadi.Function* takes matrices, a column for each state;
 *Pinocchio* is a Python loop; *Pinocchio, one call* is its `rneaInParallel` or `abaInParallel` with one thread.
 
 {batch}

@@ -13,13 +13,6 @@ from gdalembert import spatial
 RNG = np.random.default_rng(0)
 
 
-def test_vee_of_a_product() -> None:
-    u, b = RNG.normal(size=(2, 3, 3))
-    j = b + b.T
-    vee = spatial.vee_of_product(ca.DM(u), ca.DM(j))
-    assert relative_error(spatial.skew(vee).full(), u @ j - (u @ j).T) < 1e-14
-
-
 def test_spin_is_what_a_turning_point_feels() -> None:
     alpha, omega, x = RNG.normal(size=(3, 3))
     felt = np.cross(alpha, x) + np.cross(omega, np.cross(omega, x))

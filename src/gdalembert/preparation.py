@@ -2,11 +2,15 @@
 
 Nothing of it shows outside: q, v, a, tau, M, C, g are those of the tree that is given.
 
-**Frames.** A link frame may be turned so that z lies on the joint's axis; that of a sliding link may also be shifted.
+**Frames.** z lies on the joint's axis; origin and x are chosen so that many constants are zero (:mod:`gdalembert.gauge`);
+what is left of a placement's turn about z goes to q as an angle.
 
 **Inertia** (regrouping of base parameters). Points on the axis of a revolute joint belong to both of its links: the
 line mass (m, h_z, J_zz) moves to the parent, and off the robot where the parent is the universe. A sliding link turns
 with its parent: its second moments about its centre of mass move there, m alone is left behind.
+
+**Numbers.** If nothing slides, the length that occurs most often is the unit of length. Magnitudes that rounding alone
+tells apart become one.
 """
 
 from __future__ import annotations

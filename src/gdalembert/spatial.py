@@ -27,15 +27,6 @@ def skew(w: Matrix) -> Matrix:
     return ca.skew(w)
 
 
-def vee_of_product(u: Matrix, j: Matrix) -> Matrix:
-    """The 3-vector of U J − (U J)ᵀ for a symmetric J, 15 products instead of 18."""
-    return ca.vertcat(
-        (u[2, 2] - u[1, 1]) * j[1, 2] + u[2, 0] * j[0, 1] + u[2, 1] * j[1, 1] - u[1, 0] * j[0, 2] - u[1, 2] * j[2, 2],
-        (u[0, 0] - u[2, 2]) * j[0, 2] + u[0, 1] * j[1, 2] + u[0, 2] * j[2, 2] - u[2, 0] * j[0, 0] - u[2, 1] * j[0, 1],
-        (u[1, 1] - u[0, 0]) * j[0, 1] + u[1, 0] * j[0, 0] + u[1, 2] * j[0, 2] - u[0, 1] * j[1, 1] - u[0, 2] * j[1, 2],
-    )
-
-
 def spin(alpha: Matrix, omega: Matrix) -> Matrix:
     """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates by U x against the origin."""
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]

@@ -13,9 +13,13 @@ Inward, from the tips to the base:
 
     f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
 
-Gravity is an acceleration −g of the base. The mass matrix comes from composite bodies, forward dynamics from
-articulated bodies or from M a = tau − nle, whichever is the smaller graph (Featherstone), the Coriolis matrix from
-composite bodies and their rates.
+Gravity is an acceleration −g of the base. What is computed where:
+
+    links         R, p, S, m, h, J of the links at q, and their motion outward
+    spin          U and the moment it makes
+    recursion     inward; tau, nle, g
+    composite     M, C and the derivatives of tau, from composite bodies
+    articulated   forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
 
 All of it runs on a prepared tree (:mod:`gdalembert.preparation`) with z on the joints' axes. Then a turn touches two
 components of what it meets (:mod:`gdalembert.rotations`), and U e_z, the acceleration of the axis, is the parent's.

@@ -111,16 +111,16 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         if joint.parent < 0:
             turn, fixed = NO_TURN, Product(fixed, turn)
         body = joint.pseudo_inertia
-        rate = sense_of(joint.type) * (1.0 if joint.scaling is None else joint.scaling)
-        linear, angular = joint.subspace(q)
+        sense = sense_of(joint.type)
+        linear, angular = joint.type.subspace(joint.configuration(q))
         links.append(
             Link(
                 joint=joint,
                 turn=turn,
                 fixed=fixed,
                 origin=above @ origin,
-                columns=Motion(linear / rate, angular / rate),
-                rate=rate,
+                columns=Motion(sense * linear, sense * angular),
+                rate=sense if joint.scaling is None else sense * joint.scaling,
                 mass=float(body[3, 3]),
                 first=held[-1] @ body[:3, 3],
                 second=held[-1].conjugate(body[:3, :3]),

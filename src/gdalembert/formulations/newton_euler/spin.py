@@ -40,14 +40,8 @@ NO_SPIN = Spin(ca.DM(3, 3), (ca.DM(1, 1), ca.DM(1, 1), ca.DM(1, 1)))
 
 def spin_of(alpha: Matrix, omega: Matrix) -> Spin:
     """U of a link that turns with ω and α."""
-    x, y, z = omega[0], omega[1], omega[2]
-    xx, yy, zz = x * x, y * y, z * z
-    matrix = spatial.rows(
-        (-(yy + zz), x * y - alpha[2], x * z + alpha[1]),
-        (x * y + alpha[2], -(xx + zz), y * z - alpha[0]),
-        (x * z - alpha[1], y * z + alpha[0], -(xx + yy)),
-    )
-    return Spin(matrix, (zz - yy, xx - zz, yy - xx))
+    xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
+    return Spin(spatial.spin(alpha, omega), (zz - yy, xx - zz, yy - xx))
 
 
 def alpha_of_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> Matrix:
