@@ -131,29 +131,38 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
 
 def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> Motions:
     """Outward: the motion of all links."""
-    motions = {-1: LinkMotion(_NULL, _NULL, NO_SPIN, _NULL, base_acceleration)}
+    motions = {-1: base_motion(base_acceleration)}
     for i, link in enumerate(links):
-        parent = motions[link.joint.parent]
-        own, own_rate = link.velocity(v), link.acceleration(q, v, a)
-        to_link = link.rotation.T
-
-        carried = to_link @ parent.omega
-        omega = carried + own.angular
-        alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
-        if turns_about_z(link.joint):
-            on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
-            alpha = alpha_of_axis(on_axis, omega, alpha[2])
-            spin = spin_about_axis(on_axis, omega, alpha, axes_shared=link.turn is NO_TURN)
-        else:
-            spin = spin_of(alpha, omega)
-        acceleration = (
-            to_link @ (parent.acceleration + parent.spin @ link.origin)
-            + own_rate.linear
-            + ca.cross(carried + omega, own.linear)
-        )
-        velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + own.linear
-        motions[i] = LinkMotion(omega, alpha, spin, velocity, acceleration)
+        motions[i] = moved(link, motions[link.joint.parent], q, v, a)
     return motions
+
+
+def base_motion(acceleration: Matrix) -> LinkMotion:
+    """A base that does not turn."""
+    return LinkMotion(_NULL, _NULL, NO_SPIN, _NULL, acceleration)
+
+
+def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> LinkMotion:
+    """The motion of a link, from that of what it is joined to."""
+    own, own_rate = link.velocity(v), link.acceleration(q, v, a)
+    to_link = link.rotation.T
+
+    carried = to_link @ parent.omega
+    omega = carried + own.angular
+    alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
+    if turns_about_z(link.joint):
+        on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
+        alpha = alpha_of_axis(on_axis, omega, alpha[2])
+        spin = spin_about_axis(on_axis, omega, alpha, axes_shared=link.turn is NO_TURN)
+    else:
+        spin = spin_of(alpha, omega)
+    acceleration = (
+        to_link @ (parent.acceleration + parent.spin @ link.origin)
+        + own_rate.linear
+        + ca.cross(carried + omega, own.linear)
+    )
+    velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + own.linear
+    return LinkMotion(omega, alpha, spin, velocity, acceleration)
 
 
 def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
