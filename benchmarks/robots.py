@@ -42,7 +42,7 @@ def known(name: str) -> str:
 def load(name: str) -> pin.Model:
     """A robot of :data:`NAMES`."""
     root_joint = pin.JointModelFreeFlyer() if name in EXAMPLES and EXAMPLES[name][1] else None
-    return gd.load_urdf(path(name), root_joint=root_joint, check="off")
+    return gd.load_urdf(path(name), root_joint=root_joint, mimic=False, check="off")
 
 
 def path(name: str) -> Path:

@@ -72,7 +72,10 @@ DRAWN = {
     "Inverse dynamics  τ(q, v, a)": ("inverse_dynamics",),
     "Mass matrix  M(q)": ("mass_matrix",),
     "Forward dynamics  a(q, v, τ)": ("forward_dynamics",),
-    "Derivatives  ∂τ/∂(q, v)": ("inverse_dynamics_derivatives", "jacobian_of_inverse_dynamics"),
+    "Derivatives  ∂τ/∂(q, v), Pinocchio's analytic, the others' by ca.jacobian": (
+        "inverse_dynamics_derivatives",
+        "jacobian_of_inverse_dynamics",
+    ),
 }
 """Its panels; where there are two ways to a quantity, each package has its smaller graph."""
 

@@ -37,7 +37,7 @@ import gdalembert as gd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROBOTS = ("puma560_benchmark", "ur5", "panda7")
+ROBOTS = ("puma560_benchmark", "ur5", "panda7", "kinova")
 
 STATES = 10_000
 """In a batch."""

@@ -15,9 +15,9 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import urdf
-from gdalembert.cleaning import clean_tree
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
+from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import count
 from gdalembert.reading import read_tree
 from gdalembert.registry import formulations
@@ -163,12 +163,16 @@ def _headline(robot: str) -> str:
 def _info(arguments: argparse.Namespace) -> int:
     model = _load(arguments.robot, arguments)
     tree = read_tree(model)
-    _, changes = clean_tree(tree, arguments.clean)
+    dynamics = NewtonEuler(tree, clean=arguments.clean)
+    changes = dynamics.changes
     gravity = ", ".join(f"{g:.6g}" for g in tree.gravity)
     print(f"{tree.name}: nq = {tree.nq}, nv = {tree.nv}, gravity ({gravity}) m/s²")
     _print_table(("joint", "type", "parent", "mass [kg]", "armature"), [_row(tree, j) for j in tree.joints], (0, 1, 2))
     numbers = "1 number" if len(changes) == 1 else f"{len(changes)} numbers"
-    print(f"cleaning with tolerance {arguments.clean:g} changes {numbers}")
+    effect = f", and tau by at most {dynamics.change_in_tau:.1e} (relative)" if changes else ""
+    print(f"cleaning with tolerance {arguments.clean:g} changes {numbers}{effect}")
+    for change in changes:
+        print(f"  {change}")
     return 0
 
 

@@ -33,7 +33,7 @@ from gdalembert.joints import UnboundedRevolute
 from gdalembert.reading import read_tree
 from gdalembert.spatial import Matrix, symmetric, symmetric_solve
 from gdalembert.tree import Array, Joint, Tree
-from gdalembert.tree_guard import is_singular
+from gdalembert.tree_guard import is_singular, random_configuration
 
 Springs = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 
@@ -58,7 +58,7 @@ class Dynamics(ABC):
     Attributes:
         tree: the numbers that stand in the graphs, after cleaning.
         clean: the tolerance of the cleaning, as given.
-        changes: what cleaning changed.
+        changes: what cleaning changed; :attr:`change_in_tau` is what that did to tau.
         springs: as given.
 
     Raises:
@@ -89,7 +89,7 @@ class Dynamics(ABC):
         if springs is not None and not isinstance(springs, Mapping):
             raise ArgumentTypeError(f"springs={springs!r}: give {{joint: (stiffness, rest)}}")
         self.springs = MappingProxyType(dict(springs or {}))
-        self._stiffness, self._rest = _spring_vectors(self.tree, self.springs)
+        self._stiffness, self._rest = spring_vectors(self.tree, self.springs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), clean=self.clean, springs=dict(self.springs)), (self._given,)
@@ -148,13 +148,32 @@ class Dynamics(ABC):
         """½ v·M v of the links."""
         return 0.5 * ca.dot(v, self._mass_matrix(q) @ v)
 
+    def _gravitational_energy(self, q: Matrix) -> Matrix:
+        """−Σ m g·r of the links."""
+        return -ca.dot(ca.DM(self.tree.gravity), self.tree.first_moment(q))
+
+    # What acts beside the links, linear in q and v.
+
+    def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """nv, on the left-hand side of the equation of motion."""
+        return self.spring_torque(q)
+
+    @property
+    def _passive_derivatives(self) -> tuple[ca.DM, ca.DM]:
+        """Its derivatives by q and v, nv × nv."""
+        return self._stiffness_matrix, ca.DM(self.tree.nv, self.tree.nv)
+
     # The public Functions.
 
     @cached_property
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
         s = self._symbols("q", "v", "a")
-        tau = self._inverse_dynamics(s["q"], s["v"], s["a"]) + self._armature * s["a"] + self.spring_torque(s["q"])
+        tau = (
+            self._inverse_dynamics(s["q"], s["v"], s["a"])
+            + self._armature * s["a"]
+            + self._passive_torque(s["q"], s["v"])
+        )
         return function("inverse_dynamics", s, {"tau": tau})
 
     @cached_property
@@ -177,7 +196,7 @@ class Dynamics(ABC):
     def nle(self) -> ca.Function:
         """(q, v) → (nle), nv: C v + g, and the torque of the springs."""
         s = self._symbols("q", "v")
-        tau = self._inverse_dynamics(s["q"], s["v"], ca.DM(self.tree.nv, 1)) + self.spring_torque(s["q"])
+        tau = self._inverse_dynamics(s["q"], s["v"], ca.DM(self.tree.nv, 1)) + self._passive_torque(s["q"], s["v"])
         return function("nle", s, {"nle": tau})
 
     @cached_property
@@ -195,11 +214,8 @@ class Dynamics(ABC):
         """
         self._require_regular_mass_matrix()
         s = self._symbols("q", "v", "tau")
-        return function(
-            "forward_dynamics",
-            s,
-            {"a": self._forward_dynamics(s["q"], s["v"], s["tau"] - self.spring_torque(s["q"]))},
-        )
+        tau = s["tau"] - self._passive_torque(s["q"], s["v"])
+        return function("forward_dynamics", s, {"a": self._forward_dynamics(s["q"], s["v"], tau)})
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> ca.Function:
@@ -214,9 +230,8 @@ class Dynamics(ABC):
         """
         s = self._symbols("q", "v", "a")
         dtau_dq, dtau_dv = self._inverse_dynamics_derivatives(s["q"], s["v"], s["a"])
-        return function(
-            "inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + self._stiffness_matrix, "dtau_dv": dtau_dv}
-        )
+        by_q, by_v = self._passive_derivatives
+        return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
 
     @cached_property
     def forward_dynamics_derivatives(self) -> ca.Function:
@@ -236,7 +251,7 @@ class Dynamics(ABC):
         s = self._symbols("q", "v", "tau")
         q, v, nv = s["q"], s["v"], self.tree.nv
         m = self._mass_matrix(q) + self._armature_matrix
-        bias = self._inverse_dynamics(q, v, ca.DM(nv, 1)) + self.spring_torque(q)
+        bias = self._inverse_dynamics(q, v, ca.DM(nv, 1)) + self._passive_torque(q, v)
         dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, symmetric_solve(m, s["tau"] - bias))
         # one elimination: that of the second call is a common subexpression
         solved = symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
@@ -287,8 +302,8 @@ class Dynamics(ABC):
     def potential_energy(self) -> ca.Function:
         """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and ½ K (q − rest)²."""
         s = self._symbols("q")
-        energy = -ca.dot(ca.DM(self.tree.gravity), self.tree.first_moment(s["q"]))
-        return function("potential_energy", s, {"potential": energy + self._spring_energy(s["q"])})
+        energy = self._gravitational_energy(s["q"]) + self._spring_energy(s["q"])
+        return function("potential_energy", s, {"potential": energy})
 
     @cached_property
     def state_derivative(self) -> ca.Function:
@@ -301,13 +316,30 @@ class Dynamics(ABC):
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=nv)
         q, v = s["x"][:nq], s["x"][nq:]
-        a = self._forward_dynamics(q, v, s["u"] - self.spring_torque(q))
+        a = self._forward_dynamics(q, v, s["u"] - self._passive_torque(q, v))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 
     @property
     def terms(self) -> ca.Function:
         """The formulation's own parts, one Function with named outputs; what they are, the subclass says."""
         raise UnsupportedError(f"{type(self).__name__} names no terms")
+
+    @cached_property
+    def change_in_tau(self) -> float:
+        """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
+
+        The states are always the same. 0 if nothing was cleaned.
+        """
+        if not self.changes:
+            return 0.0
+        rng, given = np.random.default_rng(0), type(self)(self._given, clean=0, springs=dict(self.springs))
+        worst = 0.0
+        for _ in range(100):
+            state = random_configuration(self.tree, rng), rng.normal(size=self.tree.nv), rng.normal(size=self.tree.nv)
+            before = given.inverse_dynamics(*state).full()
+            change = np.abs(self.inverse_dynamics(*state).full() - before).max()
+            worst = max(worst, float(change / max(1.0, np.abs(before).max())))
+        return worst
 
     def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
         """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
@@ -363,7 +395,7 @@ class Dynamics(ABC):
         return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
 
 
-def _spring_vectors(tree: Tree, springs: Springs) -> tuple[Array, Array]:
+def spring_vectors(tree: Tree, springs: Springs) -> tuple[Array, Array]:
     """Stiffness and rest position for each entry of v."""
     stiffness, rest = np.zeros(tree.nv), np.zeros(tree.nv)
     by_name = {joint.name: joint for joint in tree.joints}

@@ -45,7 +45,7 @@ class Link:
 
     @property
     def turns(self) -> bool:
-        """Whether the joint turns about z."""
+        """Whether the joint is revolute, so that any point of the axis can be the origin."""
         return isinstance(self.type, Revolute)
 
     @property
@@ -149,10 +149,15 @@ def _feet(links: Sequence[Link], children: list[list[int]]) -> list[list[float]]
     steps = [(i, link.parent, float(link.placement[2, 3])) for i, link in enumerate(links) if link.parent >= 0]
     parallel = [step for step in steps if links[step[0]].parallel]
     for i, parent, height in reversed(parallel):
-        feet[parent] += [foot + height for foot in feet[i]]
+        feet[parent] = _nearest([*feet[parent], *(foot + height for foot in feet[i])])
     for i, parent, height in parallel:
-        feet[i] += [foot - height for foot in feet[parent]]
+        feet[i] = _nearest([*feet[i], *(foot - height for foot in feet[parent])])
     return feet
+
+
+def _nearest(feet: Sequence[float]) -> list[float]:
+    """Those nearest to the origin, each once."""
+    return sorted(_distinct(feet), key=abs)[:_MOST_CANDIDATES]
 
 
 def _candidates(link: Link, children: Sequence[Link], feet: Sequence[float]) -> list[Gauge]:

@@ -2,8 +2,8 @@
 
 Nothing of it shows outside: q, v, a, tau, M, C, g are those of the tree that is given.
 
-**Frames.** z lies on the joint's axis; origin and x are chosen so that many constants are zero (:mod:`gdalembert.gauge`);
-what is left of a placement's turn about z goes to q as an angle.
+**Frames.** z lies on the joint's axis; origin and x are chosen so that many constants are zero
+(:mod:`gdalembert.gauge`); what is left of a placement's turn about z goes to q as an angle.
 
 **Inertia** (regrouping of base parameters). Points on the axis of a revolute joint belong to both of its links: the
 line mass (m, h_z, J_zz) moves to the parent, and off the robot where the parent is the universe. A sliding link turns
@@ -30,6 +30,7 @@ from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Joint, Tree, frozen
 
 _SAME = 1e-15  # relative difference of numbers that rounding alone tells apart
+_NOISE = 1e-6  # of the largest length: what is no unit of length
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,32 +57,33 @@ class PreparedJoint(Joint):
 
 
 @lru_cache(maxsize=64)
-def prepare(tree: Tree, tolerance: float) -> Tree:
-    """The same robot in frames of our own, with regrouped inertia.
+def prepare(tree: Tree) -> Tree:
+    """The same robot, to rounding, in frames of our own, with regrouped inertia.
 
-    Args:
-        tree: the robot.
-        tolerance: of the cleaning of the new rotations, as in :func:`~gdalembert.cleaning.clean_tree`.
+    Of a joint of the result only ``body`` says what mass it moves: ``mass``, ``com`` and ``inertia`` are NaN. There are
+    no operational frames, and lengths (gravity too) can be in a unit of their own.
     """
-    tolerance = max(tolerance, _SAME)
-    links = regrouped(aligned(tree, tolerance))
+    links = regrouped(aligned(tree))
     gauges = choose(links)
     joints = []
     for joint, link, own in zip(tree.joints, links, gauges, strict=True):
         placement, angle = placed(gauges[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
         ours = {
             "type": link.type,
-            "rotation": frozen(clean_rotation(placement[:3, :3], tolerance)),
+            "rotation": frozen(clean_rotation(placement[:3, :3], _SAME)),
             "translation": frozen(placement[:3, 3]),
             "body": frozen(own.body(link)),
             "angle": angle * sense_of(link.type),
             "keeps": own.keeps,
+            "mass": np.nan,
+            "com": frozen(np.full(3, np.nan)),
+            "inertia": frozen(np.full((3, 3), np.nan)),
         }
         joints.append(PreparedJoint(**{**vars(joint), **ours}))
-    return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints))))
+    return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints), frames=())))
 
 
-def aligned(tree: Tree, tolerance: float) -> list[Link]:
+def aligned(tree: Tree) -> list[Link]:
     """The links in frames with z on the axis of the joint, and the origin of a sliding leaf at its centre of mass.
 
     Of both ways along the axis z points the way of the parent's z, or of a sibling's, where they are parallel.
@@ -90,21 +92,21 @@ def aligned(tree: Tree, tolerance: float) -> list[Link]:
     links: list[Link] = []
     frames: list[Array] = []
     for i, joint in enumerate(tree.joints):
-        given = _homogeneous(joint.rotation, joint.translation)
+        given = homogeneous(joint.rotation, joint.translation)
         placement = np.linalg.inv(frames[joint.parent]) @ given if joint.parent >= 0 else given
         siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
         frame, joint_type = np.eye(4), joint.type
         if isinstance(joint.type, Revolute | Prismatic | Helical):
             axis = np.array(joint.type.axis)
             z = placement[:3, :3] @ axis
-            opposite = any(np.abs(z + other).max() <= tolerance for other in (np.array([0, 0, 1]), *siblings))
+            opposite = any(np.abs(z + other).max() <= _SAME for other in (np.array([0, 0, 1]), *siblings))
             sense = -1.0 if opposite else 1.0
-            frame[:3, :3] = _turned_to(sense * axis)
+            frame[:3, :3] = turned_to(sense * axis)
             joint_type = replace(joint.type, axis=(0.0, 0.0, sense))
         if isinstance(joint.type, Prismatic) and i not in parents:
             frame[:3, 3] = joint.com
         placement = placement @ frame
-        placement[:3, :3] = clean_rotation(placement[:3, :3], tolerance)
+        placement[:3, :3] = clean_rotation(placement[:3, :3], _SAME)
         back = np.linalg.inv(frame)
         frames.append(frame)
         links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia.full() @ back.T))
@@ -131,6 +133,7 @@ def in_own_unit(tree: Tree) -> Tree:
     lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
     if not lengths or not all(isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
         return tree
+    lengths = [x for x in lengths if x > _NOISE * max(lengths)]
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=_SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
     shorter = _with_numbers(tree, lambda joint: (joint.translation / unit, scale @ joint.pseudo_inertia.full() @ scale))
@@ -167,7 +170,7 @@ def sense_of(joint_type: JointType) -> float:
     return 1.0
 
 
-def _turned_to(axis: Array) -> Array:
+def turned_to(axis: Array) -> Array:
     """A rotation whose z is the axis; a permutation of axes where it can be one."""
     if np.count_nonzero(axis) == 1:
         k = int(np.flatnonzero(axis)[0])
@@ -189,5 +192,5 @@ def _shared_with_parent(link: Link, body: Array) -> Array:
     return moved
 
 
-def _homogeneous(rotation: Array, translation: Array) -> Array:
+def homogeneous(rotation: Array, translation: Array) -> Array:
     return np.block([[rotation, translation[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])

@@ -14,7 +14,7 @@ import casadi as ca
 Value = tuple[int, bool]
 """A number in the table, and whether it is meant with a minus."""
 
-_EVEN = {ca.OP_COS, ca.OP_SQ, ca.OP_FABS}
+_EVEN = {ca.OP_COS, ca.OP_FABS}
 _ODD = {ca.OP_SIN, ca.OP_TWICE, ca.OP_INV}
 
 
@@ -113,6 +113,8 @@ def without_repeats(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> list[c
             work[places[0]] = table.sum(*operands)
         elif op == ca.OP_SUB:
             work[places[0]] = table.sum(operands[0], _minus(operands[1]))
+        elif op == ca.OP_SQ:
+            work[places[0]] = table.product(*operands, *operands)
         elif op == ca.OP_MUL:
             work[places[0]] = table.product(*operands)
         elif len(operands) == 1:

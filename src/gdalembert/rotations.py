@@ -79,20 +79,20 @@ class AboutZ(Rotation):
 
 @dataclass(frozen=True)
 class Product(Rotation):
-    """First the second, then the first."""
+    """The outer rotation after the inner one."""
 
-    first: Rotation
-    second: Rotation
+    outer: Rotation
+    inner: Rotation
 
     def __matmul__(self, x: Matrix) -> Matrix:
-        return self.first @ (self.second @ x)
+        return self.outer @ (self.inner @ x)
 
     @property
     def T(self) -> Rotation:
-        return Product(self.second.T, self.first.T)
+        return Product(self.inner.T, self.outer.T)
 
     def conjugate(self, s: Matrix) -> Matrix:
-        return self.first.conjugate(self.second.conjugate(s))
+        return self.outer.conjugate(self.inner.conjugate(s))
 
 
 @dataclass(frozen=True)

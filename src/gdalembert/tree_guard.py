@@ -87,6 +87,16 @@ def is_singular(tree: Tree) -> bool:
     return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < 1e-13)
 
 
+def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
+    """q (nq), reached from the neutral configuration by normally distributed velocities."""
+    q = ca.DM(tree.nq, 1)
+    for joint in tree.joints:
+        if joint.scaling is None:
+            reached = joint.type.integrate(joint.type.neutral(), ca.DM(rng.normal(size=joint.type.nv)))
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = reached
+    return q
+
+
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     """For each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
@@ -94,12 +104,7 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     the branch. Ours: M is an analytic function of q, so that what is singular at a generic point is singular
     everywhere.
     """
-    rng = np.random.default_rng(20260101)
-    q = ca.DM(tree.nq, 1)
-    for joint in tree.joints:
-        if joint.scaling is None:
-            reached = joint.type.integrate(joint.type.neutral(), ca.DM(rng.normal(size=joint.type.nv)))
-            q[joint.idx_q : joint.idx_q + joint.type.nq] = reached
+    q = random_configuration(tree, np.random.default_rng(20260101))
     placed: list[Array] = []
     twists: list[Array] = []
     for joint in tree.joints:

@@ -8,6 +8,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.formulations.newton_euler.links import Link, demanded_wrench, move, place
+from gdalembert.rotations import Rotation
 from gdalembert.screws import Wrench
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Tree
@@ -22,6 +23,11 @@ class Articulated:
     linear: Matrix  # M
     coupling: Matrix  # H
     angular: Matrix  # I
+
+    @classmethod
+    def of(cls, mass: float, first: Matrix, second: Matrix) -> Articulated:
+        """That of a rigid body."""
+        return cls(mass * ca.DM.eye(3), -spatial.skew(first), spatial.inertia_of(second))
 
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular)
@@ -40,12 +46,18 @@ class Articulated:
 
     def to_parent(self, link: Link) -> Articulated:
         """The same inertia in the parent's axes, about the parent's origin."""
-        p = spatial.skew(link.origin)
-        linear = link.rotation.conjugate(self.linear)
-        turned = link.rotation.conjugate(self.coupling)
-        coupling = turned - linear @ p
-        angular = link.rotation.conjugate(self.angular) + p @ coupling - turned.T @ p
-        return Articulated(linear, coupling, spatial.symmetric(angular))
+        return self.turned(link.rotation).shifted(link.origin)
+
+    def turned(self, r: Rotation) -> Articulated:
+        """The same in other axes, R x for x."""
+        return Articulated(r.conjugate(self.linear), r.conjugate(self.coupling), r.conjugate(self.angular))
+
+    def shifted(self, p: Matrix) -> Articulated:
+        """The same about a point from which the origin is seen at p."""
+        lever = spatial.skew(p)
+        coupling = self.coupling - self.linear @ lever
+        angular = self.angular + lever @ coupling - self.coupling.T @ lever
+        return Articulated(self.linear, coupling, spatial.symmetric(angular))
 
 
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
@@ -57,10 +69,7 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), -ca.DM(tree.gravity))
     biases = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
-    bodies = [
-        Articulated(link.mass * ca.DM.eye(3), -spatial.skew(link.first), spatial.inertia_of(link.second))
-        for link in links
-    ]
+    bodies = [Articulated.of(link.mass, link.first, link.second) for link in links]
     armature = ca.DM(tree.armature)
     gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)
     efforts: list[Matrix] = [_NULL] * len(links)

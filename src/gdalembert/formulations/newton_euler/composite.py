@@ -1,19 +1,22 @@
 """Composite bodies: the mass matrix, the Coriolis matrix and the derivatives of inverse dynamics.
 
-A *field* is what a column of the motion subspace, or one of its rates, does to the points x of a subtree:
+A *field* gives each point x of a subtree a vector:
 
     φ(x) = linear + angular × x + carried × ẋ
 
 x is seen from the origin of the subtree's root link, ẋ is its velocity against that origin. With the sums over the
-subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field asks for the wrench Σ m φ, Σ x × m φ, and a column
-e of joint i meets it with Σ m e·φ. With fields e_j (the column), ė_j and ë_j (what its joint's frame makes of it):
+subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field asks for the wrench Σ m φ, Σ x × m φ. The columns
+e_i of a motion subspace are such fields, and with sums over all points below both joints
 
     M_ij = Σ m e_i·e_j                         C_ij = Σ m e_i·ė_j
-    ∂tau_i/∂v_j = Σ m e_i·2 ė_j                ∂tau_i/∂q_j = Σ m e_i·ë_j + e_i·(e_j × W_j)
+    ∂tau_i/∂v_j = Σ m e_i·(ė_j + e_j′)         ∂tau_i/∂q_j = Σ m e_i·e_j″ + e_i·(e_j × W_j)
 
-W_j is the wrench that subtree j asks for; it is turned and shifted for the joints above j alone. The sums run over all
-points below both joints. Fields that belong to the lower joint rise as wrenches. For those of the upper joint the
-wrench (f; n) of the lower column rises, with η = Σ m ẋ × e_j:
+ė_j is the rate of a column that turns with its link, e_j′ and e_j″ the first and second rate of a displacement along
+it, which is fixed in the parent, about a point that moves with it. (With a single axis ė_j = e_j′: ∂tau/∂v = 2 C.)
+W_j is the wrench that subtree j asks for; it is turned and shifted for the joints above j alone.
+
+Fields of the lower joint rise to the upper one as wrenches. For those of the upper joint the wrench (f; n) of the lower
+column rises, with η = Σ m ẋ × e_j:
 
     Σ m φ·e_j = linear·f + angular·n + carried·η
 
@@ -56,10 +59,13 @@ class Composite:
 
     def to_parent(self, link: Link) -> Composite:
         """The same masses about the parent's origin, in the parent's axes."""
-        turned, p = self.turned(link.rotation), link.origin
-        shifted = turned.first + self.mass * p
-        second = turned.second + turned.first @ p.T + p @ shifted.T
-        return Composite(self.mass, shifted, spatial.symmetric(second))
+        return self.turned(link.rotation).shifted(link.origin)
+
+    def shifted(self, p: Matrix) -> Composite:
+        """The same masses about a point from which the origin is seen at p."""
+        first = self.first + self.mass * p
+        second = self.second + self.first @ p.T + p @ first.T
+        return Composite(self.mass, first, spatial.symmetric(second))
 
     def wrench(self, e: Motion) -> Wrench:
         """What columns e, or other fields e.linear + e.angular × x, ask of the subtree."""
@@ -228,10 +234,10 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     return tree.matrix(at_rates(links, blocks()))
 
 
-def displaced(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Field]:
-    """What the points of a subtree do more by a displacement along the columns e of its joint: 2 ė and ë, of 2 ẋ.
+def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Field]:
+    """ė + e′ and e″ of the columns e of a joint; their ``carried`` part is for twice ẋ.
 
-    A displacement e.linear + e.angular × x is fixed in the parent, about a point that moves with it.
+    So is ė + e′ the field of ``carried`` = e.angular, and e″, where 2 e′.angular × ẋ stands, that of e′.angular.
     """
     e, own, to_joint = link.columns, link.velocity(v), link.fixed.T
     sliding, omega = spatial.skew(own.linear), to_joint @ parent.omega
@@ -252,14 +258,14 @@ def inverse_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, a: Matrix) ->
     links = place(tree, q)
     motions = move(links, q, v, a, -ca.DM(tree.gravity))
     wrenches = joint_wrenches(links, motions)
-    everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)
+    everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
     velocities: list[Field] = []
     accelerations: list[Field] = []
     by_q: list[tuple[int, int, Matrix]] = []
     by_v: list[tuple[int, int, Matrix]] = []
     for j, link in enumerate(links):
         e = link.columns
-        velocity, acceleration = displaced(link, motions[link.joint.parent], v)
+        velocity, acceleration = displacement(link, motions[link.joint.parent], v)
         velocities.append(velocity)
         accelerations.append(acceleration)
         body, rate = everything.turned(j, link.turn)

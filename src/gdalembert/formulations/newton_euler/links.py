@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert.formulations.newton_euler.spin import NO_SPIN, Spin, alpha_of_axis, spin_about_axis, spin_of
+from gdalembert.formulations.newton_euler.spin import NO_SPIN, Spin, spin_about_axis, spin_of
 from gdalembert.preparation import PreparedJoint, sense_of
 from gdalembert.rotations import (
     NO_TURN,
@@ -152,8 +152,7 @@ def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> Li
     alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
     if turns_about_z(link.joint):
         on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
-        alpha = alpha_of_axis(on_axis, omega, alpha[2])
-        spin = spin_about_axis(on_axis, omega, alpha, axes_shared=link.turn is NO_TURN)
+        alpha, spin = spin_about_axis(on_axis, omega, alpha[2])
     else:
         spin = spin_of(alpha, omega)
     acceleration = (

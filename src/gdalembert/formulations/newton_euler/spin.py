@@ -40,33 +40,19 @@ NO_SPIN = Spin(ca.DM(3, 3), (ca.DM(1, 1), ca.DM(1, 1), ca.DM(1, 1)))
 
 def spin_of(alpha: Matrix, omega: Matrix) -> Spin:
     """U of a link that turns with ω and α."""
+    return Spin(spatial.spin(alpha, omega), _differences(omega))
+
+
+def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> tuple[Matrix, Spin]:
+    """α and U of a link that turns about its z axis, from U e_z: points of the axis move with the parent as well.
+
+    With that column given, α_x and α_y follow from U e_z = (ω_x ω_z + α_y, ω_y ω_z − α_x, −ω_x² − ω_y²).
+    """
+    alpha = ca.vertcat(omega[1] * omega[2] - on_axis[1], on_axis[0] - omega[0] * omega[2], alpha_z)
+    matrix = spatial.spin(alpha, omega)
+    return alpha, Spin(ca.horzcat(matrix[:, :2], on_axis), _differences(omega))
+
+
+def _differences(omega: Matrix) -> tuple[Matrix, Matrix, Matrix]:
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
-    return Spin(spatial.spin(alpha, omega), (zz - yy, xx - zz, yy - xx))
-
-
-def alpha_of_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> Matrix:
-    """α of a link that turns about its z axis, from U e_z = (ω_x ω_z + α_y, ω_y ω_z − α_x, −ω_x² − ω_y²).
-
-    U e_z is the parent's: the points of the axis move with it as well.
-    """
-    return ca.vertcat(omega[1] * omega[2] - on_axis[1], on_axis[0] - omega[0] * omega[2], alpha_z)
-
-
-def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha: Matrix, *, axes_shared: bool) -> Spin:
-    """U of a link that turns about its z axis, from U e_z.
-
-    ω_x² is left out where U_zz makes it superfluous; a link that shares its axes with others shares the square too.
-    """
-    x, y, z = omega[0], omega[1], omega[2]
-    yy, zz = y * y, z * z
-    u_xx, u_zz, zy = -(yy + zz), on_axis[2], zz - yy
-    if axes_shared:
-        u_yy, xz, yx = -(x * x + zz), x * x - zz, yy - x * x
-    else:
-        u_yy, xz, yx = u_zz - zy, u_xx - u_zz, -(zy + (u_xx - u_zz))
-    matrix = spatial.rows(
-        (u_xx, x * y - alpha[2], on_axis[0]),
-        (x * y + alpha[2], u_yy, on_axis[1]),
-        (x * z - alpha[1], y * z + alpha[0], u_zz),
-    )
-    return Spin(matrix, (zy, xz, yx))
+    return zz - yy, xx - zz, yy - xx
