@@ -364,6 +364,17 @@ def test_articulated_bodies_and_elimination_agree(joint: str) -> None:
         assert relative_error(eliminated, a) < conditioned
 
 
+@pytest.mark.parametrize("name", ["fixed", "free", "mimic"])
+def test_derivatives_are_those_of_inverse_dynamics(name: str) -> None:
+    model = MODELS[name]()
+    dyn = gd.NewtonEuler(model, clean=0)
+    s = [ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("a", model.nv)]
+    by_differentiation = ca.Function("derivatives", s, gd.Dynamics._inverse_dynamics_derivatives(dyn, *s))
+    for state in states(model, np.random.default_rng(17), 2):
+        for found, truth in zip(dyn.inverse_dynamics_derivatives(*state), by_differentiation(*state), strict=True):
+            assert relative_error(found.full(), truth.full()) < 1e-12
+
+
 # Which forward dynamics.
 
 

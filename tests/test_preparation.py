@@ -429,6 +429,13 @@ def test_the_length_that_occurs_most_often_is_one() -> None:
     assert np.allclose(found.gravity * 0.3, given.gravity, rtol=1e-15, atol=0)
 
 
+def test_noise_is_no_unit_of_length() -> None:
+    model = build(np.random.default_rng(5), ["RX", "RX", "RX"], range(3))
+    for k in (2, 3):
+        model.jointPlacements[k] = pin.SE3(np.eye(3), np.array([0.3, 1e-9, 1e-9]))
+    assert lengths_of(in_own_unit(read_tree(model))).count(1.0) == 2
+
+
 @pytest.mark.parametrize("sliding", ["PX", "HX", "Translation", "Planar", "FreeFlyer", "Ellipsoid"])
 def test_what_slides_is_measured_in_metres(sliding: str) -> None:
     tree = read_tree(build(np.random.default_rng(6), ["RX", sliding, "RX"], [0, 1, 2]))
@@ -497,6 +504,13 @@ def test_preparation_is_done_once() -> None:
         (j.name, j.parent, j.idx_q, j.idx_v, j.scaling, j.offset) for j in tree.joints
     ]
     assert not any(x.flags.writeable for j in prepared.joints for x in (j.body, j.rotation, j.translation))
+
+
+def test_a_prepared_tree_says_nothing_that_is_not_so() -> None:
+    """Its links are no bodies, and it has no operational frames."""
+    prepared = prepare(read_tree(model_of_everything(1, mimic=True)))
+    assert prepared.frames == ()
+    assert all(np.isnan([j.mass, *j.com, *j.inertia.ravel()]).all() for j in prepared.joints)
 
 
 def test_rotations_are_their_matrices() -> None:

@@ -1,0 +1,340 @@
+"""FlexibleArm: a robot with flexible links and joints, behind the interface of a rigid one.
+
+    M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
+
+q: joints, then modal coordinates link by link, then rotors; M, C, g from :mod:`gdalembert.flexible.recursion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.dynamics import Dynamics, Springs, spring_vectors
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.flexible import matrix_recursion, recursion
+from gdalembert.flexible.assembly import Assembly, Replacement, assemble
+from gdalembert.flexible.joint import FlexibleJoint
+from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.functions import function, smaller, symbols
+from gdalembert.joints import UnboundedRevolute
+from gdalembert.kinematics import Kinematics
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Array, Tree
+
+
+class FlexibleArm(Dynamics):
+    """Dynamics of a model whose links bend, stretch and twist in assumed modes, and whose joints give way.
+
+    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. All Functions of
+    :class:`~gdalembert.dynamics.Dynamics` with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
+    ``generalized_gravity`` is gravity alone; ``potential_energy`` is gravity and elastic energy; u in
+    ``state_derivative`` are the actuators, tau = B u.
+
+    Args:
+        model: a ``pin.Model`` without mimic joints.
+        links: the flexible links, by the name of their body frame.
+        joints: the flexible joints, by name.
+        kinematics: ``"exact"``: sections turn by the exponential of their rotation vector; ``"first_order"``: by
+            1 + [ϑ×], which is no rotation (the paper's; links without foreshortening only).
+        own_bodies: the inertia of a flexible link's own body, in the link frame; needed only where a model that was
+            made by hand does not tell it from what is fixed to the link.
+        clean, springs: as in :class:`~gdalembert.dynamics.Dynamics`.
+
+    Attributes:
+        layout: a name for each entry of v.
+        replacements: what each beam took the place of.
+        stiffness: K (nv × nv). ``damping``: D (nv × nv). ``actuation``: B (nv × number of joints).
+
+    Raises:
+        As :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.dynamics.Dynamics`.
+    """
+
+    assembly: Assembly
+    flexible: FlexibleTree
+
+    def __init__(
+        self,
+        model: pin.Model,
+        links: Mapping[str, FlexibleLink] | None = None,
+        joints: Mapping[str, FlexibleJoint] | None = None,
+        *,
+        kinematics: str = "exact",
+        own_bodies: Mapping[str, pin.Inertia] | None = None,
+        clean: float = 1e-11,
+        springs: Springs | None = None,
+    ) -> None:
+        if not isinstance(model, pin.Model):
+            raise ArgumentTypeError(f"FlexibleArm takes a pin.Model, not {type(model).__name__}")
+        super().__init__(model, clean=clean, springs=springs)
+        self._set_up(assemble(model, self.tree, links or {}, joints or {}, own_bodies or {}), kinematics)
+
+    def _set_up(self, assembly: Assembly, kinematics: str) -> None:
+        if kinematics not in ("exact", "first_order"):
+            raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
+        if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.elements):
+            raise ArgumentError(
+                "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
+            )
+        self.assembly, self.kinematics = assembly, kinematics
+        parts: dict[str, Any] = {
+            "name": assembly.name,
+            "nq": assembly.nq,
+            "nv": assembly.nv,
+            "armature": assembly.armature,
+            "gravity": assembly.gravity,
+            "exact": kinematics == "exact",
+            "attachments": assembly.attachments,
+            "rotors": assembly.rotors,
+        }
+        self.tree = flexible_tree(assembly.elements, **parts, regrouped=False).tree
+        self.flexible = flexible_tree(assembly.elements, **parts)
+        self._stiffness, self._rest = spring_vectors(self.tree, self.springs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(_restored, clean=self.clean, springs=dict(self.springs)), (
+            self._given,
+            self.assembly,
+            self.kinematics,
+        )
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        return self.assembly.layout
+
+    @property
+    def replacements(self) -> tuple[Replacement, ...]:
+        return self.assembly.replacements
+
+    @property
+    def stiffness(self) -> Array:
+        return self.assembly.stiffness
+
+    @property
+    def damping(self) -> Array:
+        return self.assembly.damping
+
+    @property
+    def actuation(self) -> Array:
+        return self.assembly.actuation
+
+    # What the links ask for.
+
+    @property
+    def _is_exact(self) -> bool:
+        return self.kinematics == "exact"
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        if self._is_exact:
+            return recursion.inverse_dynamics(self.flexible, q, v, a)
+        tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a)
+        return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        return recursion.mass_matrix(self.flexible, q) if self._is_exact else super()._mass_matrix(q)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        if not self._is_exact:
+            return super()._forward_dynamics(q, v, tau)
+        return smaller(recursion.forward_dynamics(self.flexible, q, v, tau), super()._forward_dynamics(q, v, tau))
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        for joint in self.tree.joints:
+            if joint.type.nq != joint.type.nv and not isinstance(joint.type, UnboundedRevolute):
+                raise UnsupportedError(
+                    f"joint {joint.name!r}: no Coriolis matrix of a flexible robot with a {type(joint.type).__name__} "
+                    "joint, where v is not dq/dt; nle holds C v"
+                )
+        s_v = ca.SX.sym("v", self.tree.nv)
+        product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1)) - self._generalized_gravity(q)
+        return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
+
+    # Springs, dampers, actuators.
+
+    def _linear_coordinates(self, q: Matrix) -> Matrix:
+        """q where v is its rate, else 0: what K acts on (nv)."""
+        parts: list[Matrix] = [
+            joint.configuration(q)
+            if joint.type.nq == joint.type.nv and joint.scaling is None
+            else ca.DM(joint.type.nv, 1)
+            for joint in self.tree.joints
+        ]
+        return self.tree.vector(parts)
+
+    def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
+        elastic = spatial.constant(self.stiffness) @ self._linear_coordinates(q)
+        return super()._passive_torque(q, v) + elastic + spatial.constant(self.damping) @ v
+
+    @property
+    def _passive_derivatives(self) -> tuple[ca.DM, ca.DM]:
+        by_q, by_v = super()._passive_derivatives
+        return by_q + spatial.constant(self.stiffness), by_v + spatial.constant(self.damping)
+
+    def _spring_energy(self, q: Matrix) -> Matrix:
+        return super()._spring_energy(q) + self._elastic_energy(q)
+
+    def _elastic_energy(self, q: Matrix) -> Matrix:
+        x = self._linear_coordinates(q)
+        return 0.5 * ca.dot(x, spatial.constant(self.stiffness) @ x)
+
+    def _require_regular_mass_matrix(self) -> None:
+        """Every mode has inertia of its own, every rotor too."""
+
+    @cached_property
+    def elastic_energy(self) -> ca.Function:
+        """(q) → (elastic) [J]: ½ qᵀ K q of modes and flexible joints."""
+        s = self._symbols("q")
+        return function("elastic_energy", s, {"elastic": self._elastic_energy(s["q"])})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v], u the actuators (one for each joint velocity), tau = B u, xdot = [dq/dt; a]."""
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(x=nq + nv, u=self.actuation.shape[1])
+        q, v = s["x"][:nq], s["x"][nq:]
+        a = self._forward_dynamics(q, v, spatial.constant(self.actuation) @ s["u"] - self._passive_torque(q, v))
+        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
+
+    # The parts by name, and what is asked of a flexible robot.
+
+    @property
+    def modes(self) -> range:
+        """The entries of v that are modal coordinates."""
+        joints = sum(element.type.nv for element in self.assembly.elements)
+        return range(joints, self.tree.nv - len(self.assembly.rotors))
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v) → (m_r, m_rf, m_f, C_1, C_2, G_1, G_2, K_f): the equations by joints (r) and modes (f), CB37–CB38.
+
+            [ m_r    m_rf ] [ a_r ]   [ C_1 ]   [ G_1 ]   [ 0   0  ] [ q_r ]   [ u ]
+            [ m_rfᵀ  m_f  ] [ a_f ] + [ C_2 ] + [ G_2 ] + [ 0  K_f ] [ q_f ] = [ 0 ]
+
+        C_1 and C_2 are vectors, as in the paper. Armature and rotors are not in it.
+        """
+        s = self._symbols("q", "v")
+        zero = ca.DM(self.tree.nv, 1)
+        m, gravity = self._mass_matrix(s["q"]), self._generalized_gravity(s["q"])
+        velocity = self._inverse_dynamics(s["q"], s["v"], zero) - gravity
+        r, f = slice(0, self.modes.start), slice(self.modes.start, self.modes.stop)
+        parts = {
+            "m_r": m[r, r],
+            "m_rf": m[r, f],
+            "m_f": m[f, f],
+            "C_1": velocity[r],
+            "C_2": velocity[f],
+            "G_1": gravity[r],
+            "G_2": gravity[f],
+            "K_f": spatial.constant(self.stiffness[f, f]),
+        }
+        return function("terms", s, parts)
+
+    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str = "locked") -> Array:
+        """Frequencies [rad/s] of small vibrations about q, lowest first.
+
+        With joints ``"locked"`` those of the modes alone (and of rotors against their joints); ``"free"`` those of all
+        coordinates, one zero for each rigid motion. Gravity and spin are left out.
+
+        Raises:
+            ArgumentError: if ``joints`` is neither, or q has a wrong length.
+        """
+        if joints not in ("locked", "free"):
+            raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
+        m = self.mass_matrix(self._configuration(q)).full()
+        chosen = range(self.tree.nv) if joints == "free" else range(self.modes.start, self.tree.nv)
+        index = np.ix_(chosen, chosen)
+        half = np.linalg.inv(np.linalg.cholesky(m[index]))
+        squares = np.linalg.eigvalsh(half @ self.stiffness[index] @ half.T)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def static_deflection(
+        self, q: npt.ArrayLike, frame: str | None = None, wrench: npt.ArrayLike | None = None
+    ) -> Array:
+        """The configuration at rest with the joints where q has them: its modes and rotors are solved for.
+
+        Args:
+            q: a configuration (nq); its joints count, its modes are the first guess.
+            frame, wrench: a frame and the wrench (force; moment) in its axes and about its origin that acts on it.
+
+        Raises:
+            ArgumentError: if q or the wrench has a wrong length, or if there is no equilibrium near q.
+        """
+        configuration = self._configuration(q).copy()
+        push: Matrix = ca.DM(self.tree.nv, 1)
+        s = self._symbols("q")
+        if (frame is None) != (wrench is None):
+            raise ArgumentError("static_deflection: give frame and wrench together")
+        if frame is not None:
+            loads = np.asarray(wrench, dtype=float)
+            if loads.shape != (6,):
+                raise ArgumentError(f"static_deflection: the wrench has shape {loads.shape}, not (6,)")
+            push = Kinematics(self.tree).frame_jacobian(frame, pin.LOCAL)(s["q"]).T @ ca.DM(loads)
+        zero = ca.DM(self.tree.nv, 1)
+        rest = self._generalized_gravity(s["q"]) + self._passive_torque(s["q"], zero) - push
+        free = slice(self.modes.start, self.tree.nv)
+        behind = self.tree.nq - self.tree.nv
+        residual = ca.Function(
+            "residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, free.start + behind :]]
+        )
+        scale = max(1.0, float(np.abs(self.stiffness).max()))
+        for _ in range(50):
+            force, slope = (x.full() for x in residual(configuration))
+            step = np.linalg.solve(slope, force.ravel())
+            configuration[free.start + behind :] -= step
+            if np.abs(step).max(initial=0) <= 1e-14 * max(1.0, np.abs(configuration).max()):
+                return configuration
+        raise ArgumentError(
+            f"static_deflection: no equilibrium near q after 50 steps of Newton's method; the forces still differ by "
+            f"{np.abs(force).max():.3g} (stiffness up to {scale:.3g})"
+        )
+
+    def linearize(
+        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
+
+        By default v = 0, and u holds the joints at q (:meth:`static_deflection` gives such a q).
+
+        Raises:
+            ArgumentError: if an argument has a wrong length.
+        """
+        nv = self.tree.nv
+        configuration = self._configuration(q)
+        rate = np.zeros(nv) if v is None else np.asarray(v, dtype=float)
+        if u is None:
+            effort = np.linalg.lstsq(self.actuation, self.nle(configuration, rate).full().ravel(), rcond=None)[0]
+        else:
+            effort = np.asarray(u, dtype=float)
+        if rate.shape != (nv,) or effort.shape != (self.actuation.shape[1],):
+            raise ArgumentError(
+                f"linearize: v and u have lengths {rate.size} and {effort.size}, not {nv} and {self.actuation.shape[1]}"
+            )
+        by_q, by_v, inverse = (
+            x.full() for x in self.forward_dynamics_derivatives(configuration, rate, self.actuation @ effort)
+        )
+        return (
+            np.block([[np.zeros((nv, nv)), np.eye(nv)], [by_q, by_v]]),
+            np.vstack([np.zeros_like(self.actuation), inverse @ self.actuation]),
+        )
+
+    def _configuration(self, q: npt.ArrayLike) -> Array:
+        configuration = np.asarray(q, dtype=float)
+        if configuration.shape != (self.tree.nq,):
+            raise ArgumentError(f"{self.tree.name}: q has shape {configuration.shape}, not ({self.tree.nq},)")
+        return configuration
+
+
+def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float, springs: Springs) -> FlexibleArm:
+    """A pickled arm."""
+    arm = FlexibleArm.__new__(FlexibleArm)
+    Dynamics.__init__(arm, given, clean=clean, springs=springs)
+    arm._set_up(assembly, kinematics)
+    return arm

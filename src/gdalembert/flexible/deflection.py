@@ -1,0 +1,252 @@
+"""Deflection: what the modes of a link do to a section of its beam, as a joint whose coordinates they are.
+
+With modal coordinates f the section stands in the clamped frame at (flexible sheet, eqs. 3 and 18)
+
+    p = p̄ + U f − ½ (fᵀ s f) e_x        R_E = exp([ϑ×]), or I + [ϑ×] to first order        ϑ = Θ f
+
+and its velocity, in its own axes, is S ḟ with
+
+    S = [ R_Eᵀ (U − e_x fᵀ s) ]         J_r = a 1 − b [ϑ×] + c ϑ ϑᵀ
+        [ J_r Θ               ]
+
+where a = sin t / t, b = (1 − cos t) / t², c = (t − sin t) / t³ of t = |ϑ|. To first order J_r = 1 − ½ [ϑ×], and S is
+right to first order: R_E then is no rotation, and nothing exact can be said of its velocity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert import spatial
+from gdalembert.flexible.element import Element, Station
+from gdalembert.joints import JointType
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Array, _ByValue, frozen
+
+_ROUNDING = 4 * np.finfo(float).eps
+_TERMS = 12
+
+
+@dataclass(frozen=True)
+class Angle:
+    """The functions c_n of x = t², c_n = Σ_k (−x)^k / (2k + n)!, that a rotation by the vector ϑ of length t needs.
+
+    c₀ = cos t, c₁ = sin t / t, c₂ = (1 − cos t) / t², c₃ = (t − sin t) / t³. From c₄ and c₅ follow the others by
+    c_n = 1/n! − x c_{n+2}, and all rates by dc_n/dx = (n c_{n+2} − c_{n+1}) / 2. These two are polynomials here,
+    without root, quotient or case, so that all derivatives are right from t = 0 on. What they leave out is below
+    rounding up to t = π, and makes an error of 1e-7 at t = 2π: a section of a beam does not turn that far.
+    """
+
+    x: Matrix
+
+    def c(self, n: int) -> Matrix:
+        """c_n."""
+        if n < 4:
+            return 1 / math.factorial(n) - self.x * self.c(n + 2)
+        series: Matrix = 0
+        for k in reversed(range(_TERMS)):
+            series = series * self.x + (-1) ** k / math.factorial(2 * k + n)
+        return series
+
+    def slope(self, n: int) -> Matrix:
+        """2 dc_n/dx."""
+        return n * self.c(n + 2) - self.c(n + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Deflection(_ByValue, JointType):
+    """The motion of a section in the frame of its link, n modal coordinates f; axes of the section like the frame's.
+
+    Attributes:
+        origin: p̄, the section when nothing is deformed (3, m).
+        translation: U (3 × n). ``rotation``: Θ (3 × n).
+        shortening: s (n × n, symmetric).
+        beam: e_x, the unit vector along the undeformed beam (3).
+        exact: whether R_E is a rotation; otherwise I + [ϑ×].
+    """
+
+    origin: Array
+    translation: Array
+    rotation: Array
+    shortening: Array
+    beam: Array
+    exact: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        station: Station,
+        rotation: npt.ArrayLike = ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        translation: npt.ArrayLike = (0, 0, 0),
+        *,
+        exact: bool = True,
+    ) -> Deflection:
+        """A station, seen in a frame in which the clamped frame stands at (R, p)."""
+        r = np.asarray(rotation, dtype=float)
+        return cls(
+            frozen(_clean(np.asarray(translation, dtype=float) + r @ station.position)),
+            frozen(_clean(r @ station.translation)),
+            frozen(_clean(r @ station.rotation)),
+            frozen(station.shortening),
+            frozen(_clean(r[:, 0])),
+            exact,
+        )
+
+    @property
+    def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class
+        """n."""
+        return int(self.translation.shape[1])
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]  # of this section, not of its class
+        """n."""
+        return self.nv
+
+    @property
+    def axis(self) -> Array | None:
+        """The unit axis about which alone the section turns; ``None`` where its modes turn it about several."""
+        if self.nv == 0 or not self.rotation.any():
+            return np.array([0.0, 0.0, 1.0])
+        largest = self.rotation[:, np.argmax(np.linalg.norm(self.rotation, axis=0))]
+        axis: Array = _clean(largest / np.linalg.norm(largest))
+        others = self.rotation - np.outer(axis, axis @ self.rotation)
+        return axis if np.abs(others).max() <= _ROUNDING * np.abs(self.rotation).max() else None
+
+    # ---- where it is
+
+    def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        beam, s = spatial.constant(self.beam), spatial.constant(self.shortening)
+        p = spatial.constant(self.origin) + spatial.constant(self.translation) @ q - beam * (ca.dot(q, s @ q) / 2)
+        return self._rotation(q), p
+
+    def transform(self, q: Matrix) -> Matrix:
+        """E, 4 × 4."""
+        return spatial.transform(*self.placement(q))
+
+    def _rotation(self, q: Matrix) -> Matrix:
+        theta, axis = self._vector(q), self.axis
+        if not self.exact:
+            return ca.DM.eye(3) + spatial.skew(theta)
+        if axis is not None:
+            about = ca.dot(spatial.constant(axis), theta)
+            return spatial.axis_rotation(axis, ca.cos(about), ca.sin(about))
+        angle = Angle(ca.sumsqr(theta))
+        return angle.c(0) * ca.DM.eye(3) + angle.c(1) * spatial.skew(theta) + angle.c(2) * spatial.outer(theta)
+
+    def _vector(self, q: Matrix) -> Matrix:
+        """ϑ = Θ f."""
+        return spatial.constant(self.rotation) @ q
+
+    # ---- how it moves
+
+    def displacement(self, q: Matrix) -> Matrix:
+        """∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the frame that the section moves in."""
+        return spatial.constant(self.translation) + self.displacement_rate(q)
+
+    def displacement_rate(self, v: Matrix) -> Matrix:
+        """d/dt ∂p/∂f = −e_x ḟᵀ s, 3 × n."""
+        return -spatial.constant(self.beam) @ (spatial.constant(self.shortening) @ v).T
+
+    def angular_velocity(self, q: Matrix, v: Matrix) -> Matrix:
+        """J_r Θ ḟ, in section axes."""
+        return self._turned(q, self._vector(v), -1)
+
+    def angular_acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
+        theta, rate, second_rate = self._vector(q), self._vector(v), self._vector(a)
+        along = self._turned(q, second_rate, -1)
+        if not self.exact or self.axis is not None:
+            return along
+        angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
+        return (
+            along
+            + (angle.slope(1) + angle.c(3)) * growth * rate
+            - angle.slope(2) * growth * ca.cross(theta, rate)
+            + (angle.slope(3) * growth * growth + angle.c(3) * ca.sumsqr(rate)) * theta
+        )
+
+    def modal_forces(self, q: Matrix, moment: Matrix) -> Matrix:
+        """(J_r Θ)ᵀ m: what a moment m in section axes does to the modes."""
+        return spatial.constant(self.rotation).T @ self._turned(q, moment, 1)
+
+    def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
+        """J_r x (sign −1) or J_rᵀ x (sign 1) of a vector x; about one axis J_r is 1 for all that it is asked of."""
+        theta = self._vector(q)
+        if not self.exact:
+            return x + sign * ca.cross(theta, x) / 2
+        if self.axis is not None:
+            return x
+        angle = Angle(ca.sumsqr(theta))
+        return angle.c(1) * x + sign * angle.c(2) * ca.cross(theta, x) + angle.c(3) * ca.dot(theta, x) * theta
+
+    def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        modes = ca.horzsplit(ca.DM.eye(self.nv)) if self.nv else []
+        angular = ca.horzcat(ca.DM(3, 0), *(self.angular_velocity(q, mode) for mode in modes))
+        return self._rotation(q).T @ self.displacement(q), angular
+
+    def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        r, rate = self._rotation(q), self._vector(v)
+        turning = spatial.skew(self.angular_velocity(q, v) if self.exact else rate)
+        carried = turning @ (r.T if self.exact else ca.DM.eye(3)) @ self.displacement(q)
+        return r.T @ self.displacement_rate(v) - carried, self._jacobian_rate(q, v) @ spatial.constant(self.rotation)
+
+    def _jacobian_rate(self, q: Matrix, v: Matrix) -> Matrix:
+        """dJ_r/dt, 3 × 3."""
+        theta, rate = self._vector(q), self._vector(v)
+        if not self.exact:
+            return -spatial.skew(rate) / 2
+        if self.axis is not None:
+            return ca.DM(3, 3)
+        angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
+        mixed = rate @ theta.T
+        return (
+            angle.slope(1) * growth * ca.DM.eye(3)
+            - (angle.slope(2) * growth * spatial.skew(theta) + angle.c(2) * spatial.skew(rate))
+            + (angle.slope(3) * growth * spatial.outer(theta) + angle.c(3) * (mixed + mixed.T))
+        )
+
+
+def _clean(x: Array) -> Array:
+    """Zero in place of what is rounding beside the largest number."""
+    return np.where(np.abs(x) <= _ROUNDING * np.abs(x).max(initial=0), 0.0, x)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Which entries of q and v are whose."""
+
+    nv: int
+    behind: int
+
+    @classmethod
+    def of(cls, elements: Sequence[Element]) -> Coordinates:
+        """Those of a robot: joints, and modes."""
+        return cls(sum(e.type.nv + e.inertia.modes for e in elements), sum(e.type.nq - e.type.nv for e in elements))
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return self.nv + self.behind
+
+    def joint(self, element: Element, q: Matrix) -> Matrix:
+        """Of q the joint's own."""
+        return q[element.idx_q : element.idx_q + element.type.nq]
+
+    def modes(self, element: Element, q: Matrix) -> Matrix:
+        """Of q the modal coordinates f."""
+        first = element.first_mode + self.behind
+        return q[first : first + element.inertia.modes]
+
+    def joint_rate(self, element: Element, v: Matrix) -> Matrix:
+        """Of v (or a) the joint's own."""
+        return v[element.idx_v : element.idx_v + element.type.nv]
+
+    def modal_rate(self, element: Element, v: Matrix) -> Matrix:
+        """Of v (or a) the modes' own."""
+        return v[element.first_mode : element.first_mode + element.inertia.modes]

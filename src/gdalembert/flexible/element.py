@@ -1,0 +1,103 @@
+"""The numbers of a flexible robot: joint by joint, each with the link that it moves.
+
+Frames of a link: the *link frame* is moved by the joint; the *clamped frame* B stands at the root of the beam, fixed in
+the link frame, x along the undeformed beam, y and z along the principal axes of the section; a *station* is a section
+of the beam with its own frame, which is B shifted along the beam when nothing is deformed, and moves with the modes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gdalembert.joints import JointType
+from gdalembert.tree import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A section of a link, where children, frames and rigid bodies are attached. n is the number of modes.
+
+    Attributes:
+        position: undeformed, in the clamped frame (3, m).
+        translation: U, displacement per unit of each modal coordinate (3 × n).
+        rotation: Θ, small rotation vector of the section per unit of each modal coordinate (3 × n).
+        shortening: s (n × n, symmetric): foreshortening moves the section by −½ fᵀ s f along x; zero to leave it out.
+        body: pseudo-inertia (4 × 4) of the rigid bodies on it, in the station's frame.
+    """
+
+    position: Array
+    translation: Array
+    rotation: Array
+    shortening: Array
+    body: Array
+
+
+def root(modes: int, body: Array | None = None) -> Station:
+    """The root of a link with so many modes, which does not move in the clamped frame."""
+    none = np.zeros((3, modes))
+    return Station(np.zeros(3), none, none, np.zeros((modes, modes)), np.zeros((4, 4)) if body is None else body)
+
+
+@dataclass(frozen=True, eq=False)
+class ModalInertia:
+    """Integrals over the mass of a link, in its clamped frame (flexible sheet, eqs. 4, 6, 10, 17).
+
+    r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement per unit of modal coordinate j.
+
+    Attributes:
+        rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.
+        first: C_j = ∫ r̂ φ̂_jᵀ dm (n × 4 × 4).
+        second: C_jk = ∫ φ̂_j φ̂_kᵀ dm (n × n × 4 × 4), C_kj = C_jkᵀ.
+        shortening: Ψ_jk = −∫ r̂ (s_jk, 0, 0, 0) dm (n × n × 4 × 4), symmetric in j and k; zero to leave it out.
+        stiffness: K_f (n × n).
+    """
+
+    rigid: Array
+    first: Array
+    second: Array
+    shortening: Array
+    stiffness: Array
+
+    @property
+    def modes(self) -> int:
+        """n."""
+        return len(self.first)
+
+
+def rigid_link(body: Array) -> ModalInertia:
+    """The case without modes: a pseudo-inertia (4 × 4)."""
+    none = np.zeros((0, 0, 4, 4))
+    return ModalInertia(body, np.zeros((0, 4, 4)), none, none, np.zeros((0, 0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """A joint and the link that it moves.
+
+    Attributes:
+        name: of the joint.
+        type: its motion (revolute or prismatic).
+        parent: index of the parent element, −1 for the universe.
+        attached: index of the parent's station that the joint stands on; 0 is the root.
+        placement: P, the joint frame in that station's frame (4 × 4).
+        clamped: Q, the clamped frame in the link frame (4 × 4).
+        inertia: of the link.
+        stations: root first.
+        idx_q, idx_v: where the joint's coordinates start in q and v.
+        first_mode: where the modal coordinates start in v; in q they start ``nq − nv`` of the robot later.
+    """
+
+    name: str
+    type: JointType
+    parent: int
+    attached: int
+    placement: Array
+    clamped: Array
+    inertia: ModalInertia
+    stations: tuple[Station, ...]
+    idx_q: int
+    idx_v: int
+    first_mode: int
+    mode_names: tuple[str, ...] = field(default=())

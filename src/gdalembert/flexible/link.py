@@ -1,0 +1,301 @@
+"""A flexible link: a beam or nodes, its modes, what is fixed to it, and how it is damped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible import integrals as it
+from gdalembert.flexible.beam import Beam, number
+from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.element import root as root_station
+from gdalembert.flexible.integrals import Nodes
+from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.tree import Array, frozen
+
+Where: TypeAlias = str | float
+"""``"root"``, ``"tip"``, or an abscissa [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleLink:
+    """A link that bends, stretches and twists (flexible sheet, eqs. 1–10, 17, section 7).
+
+    Modes are ordered y, z, extension, torsion. *Modes by role*: a link of a beam without any set has no modes yet;
+    :meth:`by_role` chooses them by what the link carries, which the arm knows.
+
+    Attributes:
+        beam: a :class:`~gdalembert.flexible.beam.Beam`, or :class:`~gdalembert.flexible.integrals.Nodes`, which bring
+            their own modes.
+        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. Extension
+            together with foreshortening is axial strain on top of it.
+        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``; ``None``: x from the link frame to its child
+            joint, which the arm finds.
+        children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
+            with nodes, the one nearest to that. A name that is left out is placed by the arm.
+        hub: a ``pin.Inertia`` fixed to the clamped frame and given in it.
+        tip_body: a ``pin.Inertia`` fixed to the tip and given in the tip's frame.
+        foreshortening: whether a bent beam shortens (section 11); goes with exact rotation only. Nodes shorten if they
+            have a ``shortening``.
+        modal_damping: ratio of critical damping ζ of the modes of the bare clamped link: one for all, or one each from
+            the lowest frequency up.
+        rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if a value cannot be used, a set is not clamped at the root or holds a combination of others,
+            the beam has no stiffness for a set, or modes move no inertia: torsion needs section inertia, or a body on
+            the tip (``tip_body``, or something named in ``children``).
+
+    Warns:
+        TipWarning: if a set does not move the tip.
+    """
+
+    beam: Beam | Nodes
+    bending_y: ModeSet | None = None
+    bending_z: ModeSet | None = None
+    extension: ModeSet | None = None
+    torsion: ModeSet | None = None
+    root: Any = field(default=None, kw_only=True)
+    children: Mapping[str, Where] = field(default_factory=dict, kw_only=True)
+    hub: pin.Inertia | None = field(default=None, kw_only=True)
+    tip_body: pin.Inertia | None = field(default=None, kw_only=True)
+    foreshortening: bool = field(default=True, kw_only=True)
+    modal_damping: float | tuple[float, ...] | None = field(default=None, kw_only=True)
+    rayleigh: tuple[float, float] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.beam, Beam | Nodes):
+            raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
+        if not isinstance(self.foreshortening, bool):
+            raise ArgumentTypeError(
+                f"FlexibleLink: foreshortening: expected True or False, got {self.foreshortening!r}"
+            )
+        for name in it.DIRECTIONS:
+            each = getattr(self, name)
+            if each is not None and not isinstance(each, ModeSet):
+                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
+            if each is not None and isinstance(self.beam, Nodes):
+                raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
+        for name in ("hub", "tip_body"):
+            if (body := getattr(self, name)) is not None:
+                it.pseudo_inertia(name, body)
+        object.__setattr__(self, "root", None if self.root is None else _rigid(self.root))
+        object.__setattr__(self, "children", self._children())
+        object.__setattr__(self, "modal_damping", self._ratios())
+        object.__setattr__(self, "rayleigh", self._rayleigh())
+        if self.has_modes:
+            self._check_modes()
+
+    def _children(self) -> dict[str, Where]:
+        given: Any = {} if self.children is None else self.children
+        if not isinstance(given, Mapping):
+            raise ArgumentTypeError(f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {given!r}")
+        for name, where in given.items():
+            what = f"children[{name!r}]"
+            if not isinstance(name, str):
+                raise ArgumentTypeError(f"children: expected names, got {name!r}")
+            if isinstance(where, str):
+                if where not in ("root", "tip"):
+                    raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+            elif number(what, where, "m", inclusive=True) > self.length * (1 + 1e-12):
+                raise ArgumentError(f"{what}: {where:g} m does not lie on the link, which is {self.length:g} m long")
+        return dict(given)
+
+    def _ratios(self) -> float | tuple[float, ...] | None:
+        given: Any = self.modal_damping
+        if given is None:
+            return None
+        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+            return tuple(number(f"modal_damping[{k}]", z, inclusive=True) for k, z in enumerate(given))
+        return number("modal_damping", given, inclusive=True)
+
+    def _rayleigh(self) -> tuple[float, float] | None:
+        given: Any = self.rayleigh
+        if given is None:
+            return None
+        if self.modal_damping is not None:
+            raise ArgumentError("FlexibleLink: got modal_damping and rayleigh; give one of them")
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
+            raise ArgumentTypeError(f"rayleigh: got {given!r}; give (α [1/s], β [s])")
+        return number("rayleigh α", given[0], "1/s", inclusive=True), number(
+            "rayleigh β", given[1], "s", inclusive=True
+        )
+
+    def _check_modes(self) -> None:
+        if isinstance(self.beam, Beam):
+            it.check_families(self.beam, self.families)
+            for name in it.unmoved_tip(self.beam, self.families):
+                warnings.warn(
+                    f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
+                    "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
+                    it.TipWarning,
+                    stacklevel=4,
+                )
+        loads = [] if self.tip_body is None else [self.station("tip", it.pseudo_inertia("tip_body", self.tip_body))]
+        # what is attached is not known yet: taken to have some inertia
+        loads += [self.station(where, np.eye(4)) for where in self.children.values() if where != "root"]
+        it.check_mass(self.mode_names, self.inertia(), *loads)
+        if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != len(self.mode_names):
+            raise ArgumentError(
+                f"modal_damping: got {len(self.modal_damping)} ratios; give one, or one for each of the "
+                f"{len(self.mode_names)} modes"
+            )
+        self.damping_matrix()
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether modes are given, so that integrals and stations are known."""
+        return isinstance(self.beam, Nodes) or bool(self.families)
+
+    @property
+    def families(self) -> dict[str, ModeSet]:
+        """The sets that are given, by direction, in the order of the modes."""
+        given = ((name, getattr(self, name)) for name in it.DIRECTIONS)
+        return {name: each for name, each in given if each is not None}
+
+    @property
+    def length(self) -> float:
+        """[m]; of nodes, the abscissa of the one farthest along x."""
+        return float(self.beam.positions[self.beam.tip, 0]) if isinstance(self.beam, Nodes) else self.beam.length
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """``"y1"``, ``"y2"``, ``"z1"``, ``"x1"``, ``"t1"``, …; of nodes ``"f1"``, ``"f2"``, …"""
+        if isinstance(self.beam, Nodes):
+            return tuple(f"f{j}" for j in range(1, self.beam.modes + 1))
+        return it.mode_names(self.families)
+
+    def with_modes(self, **families: ModeSet | None) -> FlexibleLink:
+        """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
+        return replace(self, **families)  # type: ignore[arg-type]
+
+    def by_role(self, *, carries: bool) -> FlexibleLink:
+        """The link with modes: its own; without any, those of its role, in each direction that the beam can bend in.
+
+        Args:
+            carries: whether something with inertia stands on the tip. Then the modes are ``craig_bampton(2)``, static
+                shapes with two interior modes; else they are ``clamped_free(4)``, exact for a bare beam.
+
+        Raises:
+            ArgumentError: if the beam has no bending stiffness.
+        """
+        if self.has_modes or not isinstance(self.beam, Beam):
+            return self
+        chosen = craig_bampton(2) if carries else clamped_free(4)
+        y = None if self.beam.EI_z is None else chosen
+        z = None if self.beam.EI_y is None else chosen
+        if y is None and z is None:
+            raise ArgumentError("FlexibleLink: the beam has neither EI_y nor EI_z; give one [N m²], or a set of modes")
+        return self.with_modes(bending_y=y, bending_z=z)
+
+    def inertia(self) -> ModalInertia:
+        """The integrals over the bare link, in the clamped frame: without hub and tip body, which stand on stations.
+
+        Raises:
+            ArgumentError: if the link has no modes yet.
+        """
+        return self._inertia
+
+    @cached_property
+    def _inertia(self) -> ModalInertia:
+        beam = self._with_modes()
+        if isinstance(beam, Nodes):
+            return self._shortened(beam).inertia
+        return it.beam_inertia(beam, self.families, foreshortening=self.foreshortening)
+
+    def station(self, where: Where, body: Array | None = None) -> Station:
+        """A section of the link.
+
+        Args:
+            where: ``"root"``, ``"tip"`` or an abscissa [m]. With nodes, a frame at that abscissa on the x axis, rigidly
+                fixed to the nearest node.
+            body: pseudo-inertia (4 × 4) of all that is fixed to it, in its frame; tip body and hub included.
+
+        Raises:
+            ArgumentTypeError: if ``where`` is neither of these.
+            ArgumentError: if the link has no modes yet, or no such section.
+        """
+        beam = self._with_modes()
+        if isinstance(where, str):
+            if where not in ("root", "tip"):
+                raise ArgumentError(f"station: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+            eta = 0.0 if where == "root" else self.length
+        else:
+            eta = number("station", where, "m", inclusive=True)
+        if eta == 0:
+            return root_station(self.inertia().modes, body)
+        if isinstance(beam, Beam):
+            return it.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
+        if eta > self.length * (1 + 1e-12):
+            raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
+        at = np.array([eta, 0.0, 0.0])
+        return self._shortened(beam).station(beam.nearest(at), body, at)
+
+    def damping_matrix(self) -> Array:
+        """D_f (n × n) of the modal coordinates (section 7), from the bare link; zero if no damping is given.
+
+        Raises:
+            ArgumentError: if the link has no modes yet, or for ``modal_damping`` if a mode has no inertia of its own.
+        """
+        inertia = self.inertia()
+        if self.rayleigh is not None:
+            alpha, beta = self.rayleigh
+            return frozen(alpha * it.modal_mass(inertia) + beta * inertia.stiffness)
+        if self.modal_damping is None:
+            return frozen(np.zeros((inertia.modes, inertia.modes)))
+        frequencies, vectors = it.eigenmodes(inertia)
+        # Ψ⁻¹ = Ψᵀ M_ff of mass-normalised modes
+        inverse = vectors.T @ it.modal_mass(inertia)
+        ratios = np.broadcast_to(np.asarray(self.modal_damping), inertia.modes)
+        damping = inverse.T @ ((2 * ratios * frequencies)[:, None] * inverse)
+        return frozen((damping + damping.T) / 2)
+
+    def own_frequencies(self, *loads: Station) -> Array:
+        """ω (n, rad/s), rising, of the link clamped at its root.
+
+        Args:
+            loads: stations whose bodies move with it; none for the bare link.
+
+        Raises:
+            ArgumentError: if the link has no modes yet, or a mode moves no inertia.
+        """
+        return it.eigenmodes(self.inertia(), *loads)[0]
+
+    def _shortened(self, nodes: Nodes) -> Nodes:
+        return nodes if self.foreshortening else replace(nodes, shortening=None)
+
+    def _with_modes(self) -> Beam | Nodes:
+        if not self.has_modes:
+            raise ArgumentError(
+                "FlexibleLink: its modes are chosen by its role in an arm; give bending_y=, bending_z=, extension= or "
+                "torsion=, or ask by_role(carries=…)"
+            )
+        return self.beam
+
+
+def _rigid(given: Any) -> Array:
+    """A placement as 4 × 4."""
+    try:
+        t = np.asarray(given.homogeneous if isinstance(given, pin.SE3) else given, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"root: expected a pin.SE3 or 4 × 4 numbers, got {given!r}") from None
+    if t.shape != (4, 4):
+        raise ArgumentError(f"root: got numbers of shape {t.shape}; give 4 × 4, or a pin.SE3")
+    r = t[:3, :3]
+    if not np.all(np.isfinite(t)) or np.any(t[3] != (0, 0, 0, 1)):
+        raise ArgumentError("root: it is not finite, or its last row is not (0, 0, 0, 1); give a placement")
+    off = float(np.abs(r.T @ r - np.eye(3)).max())
+    if off > 1e-9 or np.linalg.det(r) < 0:
+        raise ArgumentError(
+            f"root: its axes are {'left-handed' if off <= 1e-9 else f'not orthonormal, by {off:.1e}'}; give a rotation "
+            "and a translation"
+        )
+    return frozen(t)
