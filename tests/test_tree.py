@@ -271,3 +271,15 @@ def test_a_massless_link_that_carries_mass_is_fine() -> None:
     for cls in gd.formulations().values():
         tau = pin.rnea(given, given.createData(), q, v, a)
         assert relative_error(cls(given, clean=0).forward_dynamics(q, v, tau).full().ravel(), a) < 1e-10
+
+
+def test_a_light_finger_on_a_heavy_arm_is_not_idle() -> None:
+    model = pin.Model()
+    arm = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "arm")
+    model.appendBodyToJoint(arm, pin.Inertia(1000, np.array([0, 0, 2.0]), np.eye(3)), pin.SE3.Identity())
+    finger = model.addJoint(arm, pin.JointModelRX(), pin.SE3(np.eye(3), np.array([0, 0, 2.0])), "finger")
+    model.appendBodyToJoint(finger, pin.Inertia(1e-6, np.zeros(3), 1e-12 * np.eye(3)), pin.SE3.Identity())
+    assert idle_joints(model) == ()
+    q = np.array([0.1, 0.2])
+    found = gd.NewtonEuler(model, clean=0).mass_matrix(q).full()
+    assert found[1, 1] == pytest.approx(pin.crba(model, model.createData(), q)[1, 1], rel=1e-12, abs=0)

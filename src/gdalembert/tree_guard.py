@@ -64,13 +64,19 @@ def _check_rotation(where: str, rotation: Array) -> None:
 
 
 def idle(tree: Tree) -> tuple[str, ...]:
-    """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration."""
-    m = np.diag(tree.armature)
+    """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration.
+
+    What counts as none is the rounding error of the joint's own block of M, not what other joints move.
+    """
+    m, rounding = np.diag(tree.armature), np.diag(tree.armature)
     for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
-        m[np.ix_(joint.columns, joint.columns)] += _inner(twists, twists @ body)
-    scale = max(np.abs(m).max(), 1e-300)
-    own = {joint.name: m[np.ix_(joint.columns, joint.columns)] for joint in tree.joints if joint.scaling is None}
-    return tuple(name for name, block in own.items() if np.linalg.eigvalsh(block)[0] <= 1e-15 * scale)
+        own = np.ix_(joint.columns, joint.columns)
+        m[own] += _inner(twists, twists @ body)
+        rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
+    blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in tree.joints if joint.scaling is None}
+    return tuple(
+        name for name, own in blocks.items() if np.linalg.eigvalsh(m[own])[0] <= 1e-14 * np.abs(rounding[own]).max()
+    )
 
 
 def is_singular(tree: Tree) -> bool:
