@@ -1,8 +1,8 @@
 """The beam of a flexible link: its length, and what its section resists and weighs along it.
 
 The beam lies along x of its clamped frame, from 0 to its length; y and z are the principal axes of the section, σ_y and
-σ_z offsets from its centre. What resists bending in y is I_z = ∫σ_y² dA, and in z it is I_y = ∫σ_z² dA (flexible sheet,
-eq. 10; the pairing that is printed in Cetinkunt and Book 1988, CB27 and CB29, is the other way round).
+σ_z offsets from its centre. What resists bending in y is I_z = ∫σ_y² dA, and in z it is I_y = ∫σ_z² dA. (The
+pairing that is printed in Cetinkunt and Book 1988, eqs. 27 and 29, is the other way round.)
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class Beam:
 
     @cached_property
     def pseudo_inertia(self) -> Array:
-        """C (4 × 4) of the beam when rigid, in the clamped frame, section inertia included (eqs. 4, 6)."""
+        """C (4 × 4) of the beam when rigid, in the clamped frame, section inertia included."""
 
         def moments(panels: int) -> tuple[Array, Array]:
             over = Quadrature.of(0, self.length, panels, self.breaks)

@@ -1,6 +1,6 @@
 """Deflection: what the modes of a link do to a section of its beam, as a joint whose coordinates they are.
 
-With modal coordinates f the section stands in the clamped frame at (flexible sheet, eqs. 3 and 18)
+With modal coordinates f the section stands in the clamped frame at (CB4; rotation and shortening are ours)
 
     p = p̄ + U f − ½ (fᵀ s f) e_x        R_E = exp([ϑ×]), or I + [ϑ×] to first order        ϑ = Θ f
 

@@ -42,7 +42,7 @@ def root(modes: int, body: Array | None = None) -> Station:
 
 @dataclass(frozen=True, eq=False)
 class ModalInertia:
-    """Integrals over the mass of a link, in its clamped frame (flexible sheet, eqs. 4, 6, 10, 17).
+    """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and Ψ are ours).
 
     r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement per unit of modal coordinate j.
 

@@ -14,9 +14,9 @@ section of it, 4 × 4 each; C, C_j and C_jk are the integrals over a link. Of ev
 
 c and d are the coordinates proximal to the body, joints and modes, r and t the modes of its own link;
 W_{,c} = ∂W/∂q_c, e_4 = (0, 0, 0, 1)ᵀ. Corrected against the print are the order of the indices of C_kr, which matters
-in space, the mirror image of M_cr below the diagonal, the last two terms of V_r, and the sign of G (flexible sheet,
-section 13). Ours are trees, bodies on any section, and foreshortening (eqs. 17 and 18): N_r takes Σ f_k Ψ_rk in,
-D takes ½ ΣΣ f_j f_k (Ψ_jk + Ψ_jkᵀ), and V_c the term ΣΣ ḟ_j ḟ_k Tr(W_{,c} Ψ_jk Wᵀ).
+in space, the mirror image of M_cr below the diagonal, the last two terms of V_r, and the sign of G. Ours
+are trees, bodies on any section, and foreshortening: N_r takes Σ f_k Ψ_rk in, D takes
+½ ΣΣ f_j f_k (Ψ_jk + Ψ_jkᵀ), and V_c the term ΣΣ ḟ_j ḟ_k Tr(W_{,c} Ψ_jk Wᵀ).
 
 These equations are for reading, and for tests of what runs faster: they grow like the cube of the number of links.
 """

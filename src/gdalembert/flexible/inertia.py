@@ -1,5 +1,4 @@
-"""The inertia of a deformed link: integrals that depend on the modal coordinates (eqs. 7 and 18 of the flexible sheet;
-Cetinkunt and Book 1988, CB20)."""
+"""The inertia of a deformed link: integrals that depend on the modal coordinates (CB20; foreshortening is ours)."""
 
 from __future__ import annotations
 

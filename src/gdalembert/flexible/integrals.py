@@ -1,4 +1,4 @@
-"""Constant integrals of a flexible link, and its stations (flexible sheet, eqs. 2, 4, 6, 10, 17; source: CB14, CB29).
+"""Constant integrals of a flexible link, and its stations (CB14, CB29).
 
 A point r of the undeformed link, in its clamped frame, moves with mode j by φ_j = u_j + ϑ_j × σ, σ being its offset
 from the centre of its section. A beam is taken as its Gauss points: sections with mass, section inertia, displacement

@@ -26,7 +26,7 @@ Where: TypeAlias = str | float
 
 @dataclass(frozen=True, eq=False)
 class FlexibleLink:
-    """A link that bends, stretches and twists (flexible sheet, eqs. 1–10, 17, section 7).
+    """A link that bends, stretches and twists (Cetinkunt and Book 1988; foreshortening is ours).
 
     Modes are ordered y, z, extension, torsion. *Modes by role*: a link of a beam without any set has no modes yet;
     :meth:`by_role` chooses them by what the link carries, which the arm knows.
@@ -42,7 +42,7 @@ class FlexibleLink:
             with nodes, the one nearest to that. A name that is left out is placed by the arm.
         hub: a ``pin.Inertia`` fixed to the clamped frame and given in it.
         tip_body: a ``pin.Inertia`` fixed to the tip and given in the tip's frame.
-        foreshortening: whether a bent beam shortens (section 11); goes with exact rotation only. Nodes shorten if they
+        foreshortening: whether a bent beam shortens; goes with exact rotation only. Nodes shorten if they
             have a ``shortening``.
         modal_damping: ratio of critical damping ζ of the modes of the bare clamped link: one for all, or one each from
             the lowest frequency up.
@@ -240,7 +240,7 @@ class FlexibleLink:
         return self._shortened(beam).station(beam.nearest(at), body, at)
 
     def damping_matrix(self) -> Array:
-        """D_f (n × n) of the modal coordinates (section 7), from the bare link; zero if no damping is given.
+        """D_f (n × n) of the modal coordinates from the bare link; zero if no damping is given.
 
         Raises:
             ArgumentError: if the link has no modes yet, or for ``modal_damping`` if a mode has no inertia of its own.

@@ -1,7 +1,7 @@
 """4 × 4 recursion for flexible links (Book, Recursive Lagrangian dynamics of flexible manipulator arms, 1984).
 
 The transforms of a chain are X_1, X_2, …, alternately those of joints (P A Q) and of sections of links (E), and
-W_k = W_{k−1} X_k. Outward, with gravity as an acceleration −g of the base (flexible sheet, section 10.1),
+W_k = W_{k−1} X_k. Outward, with gravity as an acceleration −g of the base (Book 1984),
 
     Ẇ_k = Ẇ_{k−1} X_k + W_{k−1} Ẋ_k        Ẅ_k = Ẅ_{k−1} X_k + 2 Ẇ_{k−1} Ẋ_k + W_{k−1} Ẍ_k
 
@@ -186,7 +186,7 @@ def _clean(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class DeformedLink:
-    """The integrals over a link at modal coordinates f, 4 × 4 each (eqs. 7 and 18)."""
+    """The integrals over a link at modal coordinates f, 4 × 4 each."""
 
     inertia: ModalInertia
     d: Matrix

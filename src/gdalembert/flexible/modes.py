@@ -1,4 +1,4 @@
-"""Shape functions of a flexible link (flexible sheet, section 8): what each modal coordinate does along the beam.
+"""Shape functions of a flexible link: what each modal coordinate does along the beam.
 
 For bending (value and slope are zero at the root):
 

@@ -1,4 +1,4 @@
-"""Newton–Euler with flexible links: links as joints with n degrees of freedom (flexible sheet, section 10.2).
+"""Newton–Euler with flexible links: links as joints with n degrees of freedom (ours).
 
 A link is moved by its joint; its modes f deform it, and carry its stations, where children stand:
 
@@ -12,7 +12,7 @@ What the link asks for, in trace form, with U = [α×] + [ω×][ω×], Σ and c 
     g_r = tr(U N_r) + P_r·ẍ + 2 tr([ω×] Σ ḟ_k C_kr) + Σ M_rk f̈_k
 
 A rigid link is the case without modes, and runs through the same code as in :class:`~gdalembert.NewtonEuler`. With
-foreshortening N_j and Σ take its integrals Ψ in, and the wrench the term Σ ḟ_j ḟ_k Ψ_jk (eq. 18).
+foreshortening N_j and Σ take its integrals Ψ in, and the wrench the term Σ ḟ_j ḟ_k Ψ_jk.
 """
 
 from __future__ import annotations
