@@ -235,9 +235,9 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
 
 
 def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Field]:
-    """ė + e′ and e″ of the columns e of a joint; their ``carried`` part is for twice ẋ.
+    """ė + e′ and e″ of the columns e of a joint, as fields for sums of twice ẋ:
 
-    So is ė + e′ the field of ``carried`` = e.angular, and e″, where 2 e′.angular × ẋ stands, that of e′.angular.
+    ė + e′ = … + e.angular × 2 ẋ,   e″ = … + e′.angular × 2 ẋ
     """
     e, own, to_joint = link.columns, link.velocity(v), link.fixed.T
     sliding, omega = spatial.skew(own.linear), to_joint @ parent.omega
