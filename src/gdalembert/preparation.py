@@ -39,7 +39,7 @@ class PreparedJoint(Joint):
 
     Attributes:
         body: the pseudo-inertia (4 × 4) of its link, which is no longer that of a single body.
-        angle: what q is ahead of the joint's own angle.
+        angle: what is added to q, of the frames of the model, to make the angle between ours.
         keeps: whether the link keeps the axes of its joint (:mod:`gdalembert.gauge`).
     """
 

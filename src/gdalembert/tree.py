@@ -25,7 +25,7 @@ _ZERO = ca.DM(1, 1)  # structurally zero
 Array = npt.NDArray[np.float64]
 
 
-class _ByValue:
+class ByValue:
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:
@@ -52,7 +52,7 @@ def frozen(values: npt.ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(_ByValue):
+class Joint(ByValue):
     """An elementary joint and the link it moves.
 
     Attributes:
@@ -121,7 +121,7 @@ class Joint(_ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(_ByValue):
+class Frame(ByValue):
     """A frame fixed in a link: ``joint`` is an index into ``Tree.joints``, −1 for the universe."""
 
     name: str
@@ -131,7 +131,7 @@ class Frame(_ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(_ByValue):
+class Tree(ByValue):
     """A frozen, picklable copy of what a ``pin.Model`` says about dynamics; equal if all numbers are equal.
 
     :func:`gdalembert.reading.read_tree` takes it from a model.

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
+import robots
 from models import relative_error
 
 import gdalembert as gd
@@ -79,6 +80,12 @@ def test_without_flexible_parts_it_is_the_rigid_robot() -> None:
         assert relative_error(getattr(dyn, name)(*arguments).full(), getattr(rigid, name)(*arguments).full()) < TIGHT
     frame = gd.Kinematics(dyn.tree).frame_placement("flange")(q).full()
     assert relative_error(frame, gd.Kinematics(model).frame_placement("flange")(q).full()) < TIGHT
+
+
+def test_what_cleaning_changes_is_that_of_the_rigid_robot() -> None:
+    model = robots.load("ur5")
+    dyn = FlexibleArm(model)
+    assert dyn.change_in_tau == gd.NewtonEuler(model).change_in_tau > 0
 
 
 def test_joints_of_the_undeformed_arm_are_the_rigid_ones() -> None:

@@ -24,6 +24,7 @@ from gdalembert.flexible.assembly import Assembly, Replacement, assemble
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import function, smaller, symbols
 from gdalembert.joints import UnboundedRevolute
 from gdalembert.kinematics import Kinematics
@@ -156,6 +157,11 @@ class FlexibleArm(Dynamics):
         s_v = ca.SX.sym("v", self.tree.nv)
         product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1)) - self._generalized_gravity(q)
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
+
+    @cached_property
+    def change_in_tau(self) -> float:
+        """What cleaning changes in tau of the rigid robot; beams and springs are taken as they are given."""
+        return NewtonEuler(self._given, clean=self.clean).change_in_tau
 
     # Springs, dampers, actuators.
 

@@ -16,7 +16,6 @@ right to first order: R_E then is no rotation, and nothing exact can be said of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -24,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.element import Element, Station
+from gdalembert.flexible.element import Station, without_rounding
 from gdalembert.joints import JointType
 from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, _ByValue, frozen
+from gdalembert.tree import Array, ByValue, frozen
 
 _ROUNDING = 4 * np.finfo(float).eps
 _TERMS = 12
@@ -60,7 +59,7 @@ class Angle:
 
 
 @dataclass(frozen=True, eq=False)
-class Deflection(_ByValue, JointType):
+class Deflection(ByValue, JointType):
     """The motion of a section in the frame of its link, n modal coordinates f; axes of the section like the frame's.
 
     Attributes:
@@ -90,11 +89,11 @@ class Deflection(_ByValue, JointType):
         """A station, seen in a frame in which the clamped frame stands at (R, p)."""
         r = np.asarray(rotation, dtype=float)
         return cls(
-            frozen(_clean(np.asarray(translation, dtype=float) + r @ station.position)),
-            frozen(_clean(r @ station.translation)),
-            frozen(_clean(r @ station.rotation)),
+            frozen(without_rounding(np.asarray(translation, dtype=float) + r @ station.position)),
+            frozen(without_rounding(r @ station.translation)),
+            frozen(without_rounding(r @ station.rotation)),
             frozen(station.shortening),
-            frozen(_clean(r[:, 0])),
+            frozen(without_rounding(r[:, 0])),
             exact,
         )
 
@@ -114,7 +113,7 @@ class Deflection(_ByValue, JointType):
         if self.nv == 0 or not self.rotation.any():
             return np.array([0.0, 0.0, 1.0])
         largest = self.rotation[:, np.argmax(np.linalg.norm(self.rotation, axis=0))]
-        axis: Array = _clean(largest / np.linalg.norm(largest))
+        axis: Array = without_rounding(largest / np.linalg.norm(largest))
         others = self.rotation - np.outer(axis, axis @ self.rotation)
         return axis if np.abs(others).max() <= _ROUNDING * np.abs(self.rotation).max() else None
 
@@ -210,43 +209,3 @@ class Deflection(_ByValue, JointType):
             - (angle.slope(2) * growth * spatial.skew(theta) + angle.c(2) * spatial.skew(rate))
             + (angle.slope(3) * growth * spatial.outer(theta) + angle.c(3) * (mixed + mixed.T))
         )
-
-
-def _clean(x: Array) -> Array:
-    """Zero in place of what is rounding beside the largest number."""
-    return np.where(np.abs(x) <= _ROUNDING * np.abs(x).max(initial=0), 0.0, x)
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """Which entries of q and v are whose."""
-
-    nv: int
-    behind: int
-
-    @classmethod
-    def of(cls, elements: Sequence[Element]) -> Coordinates:
-        """Those of a robot: joints, and modes."""
-        return cls(sum(e.type.nv + e.inertia.modes for e in elements), sum(e.type.nq - e.type.nv for e in elements))
-
-    @property
-    def nq(self) -> int:
-        """Length of q."""
-        return self.nv + self.behind
-
-    def joint(self, element: Element, q: Matrix) -> Matrix:
-        """Of q the joint's own."""
-        return q[element.idx_q : element.idx_q + element.type.nq]
-
-    def modes(self, element: Element, q: Matrix) -> Matrix:
-        """Of q the modal coordinates f."""
-        first = element.first_mode + self.behind
-        return q[first : first + element.inertia.modes]
-
-    def joint_rate(self, element: Element, v: Matrix) -> Matrix:
-        """Of v (or a) the joint's own."""
-        return v[element.idx_v : element.idx_v + element.type.nv]
-
-    def modal_rate(self, element: Element, v: Matrix) -> Matrix:
-        """Of v (or a) the modes' own."""
-        return v[element.first_mode : element.first_mode + element.inertia.modes]

@@ -7,11 +7,13 @@ of the beam with its own frame, which is B shifted along the beam when nothing i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gdalembert.joints import JointType
+from gdalembert.spatial import Matrix
 from gdalembert.tree import Array
 
 
@@ -101,3 +103,43 @@ class Element:
     idx_v: int
     first_mode: int
     mode_names: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Which entries of q and v are whose."""
+
+    nv: int
+    behind: int
+
+    @classmethod
+    def of(cls, elements: Sequence[Element]) -> Coordinates:
+        """Those of a robot: joints, and modes."""
+        return cls(sum(e.type.nv + e.inertia.modes for e in elements), sum(e.type.nq - e.type.nv for e in elements))
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return self.nv + self.behind
+
+    def joint(self, element: Element, q: Matrix) -> Matrix:
+        """Of q the joint's own."""
+        return q[element.idx_q : element.idx_q + element.type.nq]
+
+    def modes(self, element: Element, q: Matrix) -> Matrix:
+        """Of q the modal coordinates f."""
+        first = element.first_mode + self.behind
+        return q[first : first + element.inertia.modes]
+
+    def joint_rate(self, element: Element, v: Matrix) -> Matrix:
+        """Of v (or a) the joint's own."""
+        return v[element.idx_v : element.idx_v + element.type.nv]
+
+    def modal_rate(self, element: Element, v: Matrix) -> Matrix:
+        """Of v (or a) the modes' own."""
+        return v[element.first_mode : element.first_mode + element.inertia.modes]
+
+
+def without_rounding(x: Array) -> Array:
+    """Zero in place of what is rounding beside the largest number."""
+    return np.where(np.abs(x) <= 4 * np.finfo(float).eps * np.abs(x).max(initial=0), 0.0, x)

@@ -31,8 +31,8 @@ import casadi as ca
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.deflection import Coordinates, Deflection
-from gdalembert.flexible.element import Element, ModalInertia
+from gdalembert.flexible.deflection import Deflection
+from gdalembert.flexible.element import Coordinates, Element, ModalInertia
 from gdalembert.functions import directional_derivative
 from gdalembert.spatial import Matrix
 

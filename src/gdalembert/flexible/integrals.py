@@ -24,7 +24,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.beam import Beam, Quadrature, converged
 from gdalembert.flexible.element import ModalInertia, Station, root
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.tree import Array, _ByValue, frozen
+from gdalembert.tree import Array, ByValue, frozen
 
 Families: TypeAlias = Mapping[str, ModeSet]
 """Mode sets by direction: keys ``"bending_y"``, ``"bending_z"``, ``"extension"``, ``"torsion"``."""
@@ -208,7 +208,7 @@ def beam_station(
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes(_ByValue):
+class Nodes(ByValue):
     """A link by N nodes and n modes, from finite elements or a measurement; in axes of the clamped frame.
 
     Attributes:

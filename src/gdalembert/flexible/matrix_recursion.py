@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.deflection import Coordinates, Deflection
-from gdalembert.flexible.element import Element, ModalInertia
+from gdalembert.flexible.deflection import Deflection
+from gdalembert.flexible.element import Coordinates, Element, ModalInertia, without_rounding
 from gdalembert.spatial import Matrix
 
 _NULL = ca.DM(4, 4)
@@ -86,7 +86,9 @@ class JointTransform(Rigid):
         linear, angular = element.type.subspace(q)
         q_matrix, q_inverse = element.clamped, np.linalg.inv(element.clamped)
         twists = [
-            spatial.constant(_clean(q_inverse @ np.array(spatial.twist(linear[:, k], angular[:, k])) @ q_matrix))
+            spatial.constant(
+                without_rounding(q_inverse @ np.array(spatial.twist(linear[:, k], angular[:, k])) @ q_matrix)
+            )
             for k in range(element.type.nv)
         ]
         moved = spatial.transform(*element.type.placement(q))
@@ -177,11 +179,6 @@ def _weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
     for k, matrix in enumerate(matrices):
         total = total + matrix * weights[k]
     return total
-
-
-def _clean(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Zero in place of what is rounding beside the largest number."""
-    return np.where(np.abs(x) <= 1e-15 * np.abs(x).max(initial=0), 0.0, x)
 
 
 @dataclass(frozen=True)

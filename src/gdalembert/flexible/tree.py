@@ -19,7 +19,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.element import Element, ModalInertia
+from gdalembert.flexible.element import Element, ModalInertia, without_rounding
 from gdalembert.flexible.inertia import deformed
 from gdalembert.joints import JointType, Prismatic, Revolute
 from gdalembert.preparation import homogeneous, turned_to
@@ -131,11 +131,11 @@ def flexible_tree(
     for i, element in enumerate(elements):
         seen = _seen(element.inertia, clamped[i])
         at_rest = [body for k, body in enumerate(bodies[i]) if not moves(i, k)]
-        inertias.append(replace(seen, rigid=_clean(sum(at_rest, seen.rigid))))
+        inertias.append(replace(seen, rigid=without_rounding(sum(at_rest, seen.rigid))))
     placements = []
     for own, element in zip(ours, elements, strict=True):
         under = stands(element.parent, element.attached) if element.parent >= 0 else np.eye(4)
-        placements.append(_clean(under @ element.placement @ own))
+        placements.append(without_rounding(under @ element.placement @ own))
     for i, element in reversed(list(enumerate(elements))):
         moved = _on_axis(element.type, inertias[i].rigid) if regrouped else np.zeros((4, 4))
         inertias[i] = replace(inertias[i], rigid=inertias[i].rigid - moved)
@@ -196,7 +196,7 @@ def flexible_tree(
         if a.element < 0:
             frames.append(Frame(a.name, -1, frozen(a.placement[:3, :3]), frozen(a.placement[:3, 3])))
             continue
-        placed = _clean(stands(a.element, a.station) @ a.placement)
+        placed = without_rounding(stands(a.element, a.station) @ a.placement)
         index = stations[a.element][a.station - 1] if moves(a.element, a.station) else links[a.element]
         frames.append(Frame(a.name, index, frozen(placed[:3, :3]), frozen(placed[:3, 3])))
     tree = ModalTree(
@@ -228,7 +228,7 @@ def _joint(
         inertia=frozen(np.zeros((3, 3))),
         idx_q=idx_q,
         idx_v=idx_v,
-        body=frozen(_clean(body)),
+        body=frozen(without_rounding(body)),
     )
 
 
@@ -266,7 +266,7 @@ def _seen(inertia: ModalInertia, frame: Array) -> ModalInertia:
     """The integrals seen in a frame in which the clamped frame stands at ``frame``."""
 
     def moved(x: Array) -> Array:
-        return _clean(frame @ x @ frame.T)
+        return without_rounding(frame @ x @ frame.T)
 
     return ModalInertia(
         moved(inertia.rigid),
@@ -280,8 +280,3 @@ def _seen(inertia: ModalInertia, frame: Array) -> ModalInertia:
 def _turned(frame: Array) -> Array:
     """Its rotation alone, 4 × 4."""
     return homogeneous(frame[:3, :3], np.zeros(3))
-
-
-def _clean(x: Array) -> Array:
-    """Zero in place of what is rounding beside the largest number."""
-    return np.where(np.abs(x) <= 1e-15 * np.abs(x).max(initial=0), 0.0, x) if x.size else x
