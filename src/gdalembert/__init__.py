@@ -10,6 +10,12 @@ gd.validate(dyn, against=model).raise_for_failure()
 
 from gdalembert.compilation import CompiledFunction, compile
 from gdalembert.dynamics import Dynamics
+from gdalembert.flexible import modes
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.beam import Beam
+from gdalembert.flexible.integrals import Nodes
+from gdalembert.flexible.joint import FlexibleJoint
+from gdalembert.flexible.link import FlexibleLink
 from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.formulations.lagrange_euler import LagrangeEuler
 from gdalembert.formulations.newton_euler import NewtonEuler
@@ -20,16 +26,22 @@ from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
 
 __all__ = [
+    "Beam",
     "CompiledFunction",
     "Dynamics",
+    "FlexibleArm",
+    "FlexibleJoint",
+    "FlexibleLink",
     "GeneralizedDAlembert",
     "Kinematics",
     "LagrangeEuler",
     "NewtonEuler",
+    "Nodes",
     "compile",
     "formulations",
     "joint_torques",
     "load_urdf",
+    "modes",
     "payload_torques",
     "robots",
     "transform_twist",

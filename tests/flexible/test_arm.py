@@ -47,7 +47,7 @@ def test_the_equation_of_motion(kinematics: str, joints: dict[str, FlexibleJoint
     m, c = dyn.mass_matrix(q).full(), dyn.coriolis_matrix(q, v).full()
     g, tau = dyn.generalized_gravity(q).full().ravel(), dyn.inverse_dynamics(q, v, a).full().ravel()
     nle = dyn.nle(q, v).full().ravel()
-    assert relative_error(nle, c @ v + g + dyn.stiffness @ q + dyn.damping @ v) < TIGHT
+    assert relative_error(nle, c @ v + g + dyn.stiffness_matrix @ q + dyn.damping_matrix @ v) < TIGHT
     assert relative_error(tau, m @ a + nle) < TIGHT
     assert np.linalg.eigvalsh(m)[0] > 0
     # a can lose as many digits as M has in its condition number, of tau, which is up to fifty times as large
@@ -67,7 +67,7 @@ def test_power_balance(joints: dict[str, FlexibleJoint]) -> None:
     s = [ca.SX.sym(name, dyn.tree.nv) for name in "qva"]
     energy = dyn.kinetic_energy(s[0], s[1]) + dyn.potential_energy(s[0])
     rate = ca.Function("rate", s, [ca.jtimes(energy, ca.vertcat(*s[:2]), ca.vertcat(*s[1:]))])
-    power = dyn.inverse_dynamics(q, v, a).full().ravel() @ v - v @ dyn.damping @ v
+    power = dyn.inverse_dynamics(q, v, a).full().ravel() @ v - v @ dyn.damping_matrix @ v
     assert relative_error(float(rate(q, v, a)), power) < TIGHT
 
 
@@ -102,13 +102,13 @@ def test_names_and_terms() -> None:
     dyn = arm(joints=JOINTS)
     assert dyn.layout == ("joint1", "joint2", "link1 y1", "link1 y2", "link2 y1", "link2 y2", "joint2 rotor")
     assert np.array_equal(dyn.actuation, np.eye(7)[:, [0, 6]])
-    assert dyn.stiffness[1, 1] == 50 == -dyn.stiffness[1, 6]
+    assert dyn.stiffness_matrix[1, 1] == 50 == -dyn.stiffness_matrix[1, 6]
     q, v, _ = state(dyn, 4)
     parts = dyn.terms.call({"q": q, "v": v})
     m = dyn.mass_matrix(q).full()
     assert relative_error(parts["m_rf"].full(), m[:2, 2:6]) < TIGHT
     assert relative_error(parts["m_f"].full(), m[2:6, 2:6]) < TIGHT
-    assert np.array_equal(parts["K_f"].full(), dyn.stiffness[2:6, 2:6])
+    assert np.array_equal(parts["K_f"].full(), dyn.stiffness_matrix[2:6, 2:6])
 
 
 def test_frequencies_of_a_clamped_beam() -> None:

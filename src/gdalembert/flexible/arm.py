@@ -53,7 +53,7 @@ class FlexibleArm(Dynamics):
     Attributes:
         layout: a name for each entry of v.
         replacements: what each beam took the place of.
-        stiffness: K (nv × nv). ``damping``: D (nv × nv). ``actuation``: B (nv × number of joints).
+        stiffness_matrix: K (nv × nv). ``damping_matrix``: D (nv × nv). ``actuation``: B (nv × number of joints).
 
     Raises:
         As :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.dynamics.Dynamics`.
@@ -116,11 +116,11 @@ class FlexibleArm(Dynamics):
         return self.assembly.replacements
 
     @property
-    def stiffness(self) -> Array:
+    def stiffness_matrix(self) -> Array:
         return self.assembly.stiffness
 
     @property
-    def damping(self) -> Array:
+    def damping_matrix(self) -> Array:
         return self.assembly.damping
 
     @property
@@ -176,20 +176,20 @@ class FlexibleArm(Dynamics):
         return self.tree.vector(parts)
 
     def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
-        elastic = spatial.constant(self.stiffness) @ self._linear_coordinates(q)
-        return super()._passive_torque(q, v) + elastic + spatial.constant(self.damping) @ v
+        elastic = spatial.constant(self.stiffness_matrix) @ self._linear_coordinates(q)
+        return super()._passive_torque(q, v) + elastic + spatial.constant(self.damping_matrix) @ v
 
     @property
     def _passive_derivatives(self) -> tuple[ca.DM, ca.DM]:
         by_q, by_v = super()._passive_derivatives
-        return by_q + spatial.constant(self.stiffness), by_v + spatial.constant(self.damping)
+        return by_q + spatial.constant(self.stiffness_matrix), by_v + spatial.constant(self.damping_matrix)
 
     def _spring_energy(self, q: Matrix) -> Matrix:
         return super()._spring_energy(q) + self._elastic_energy(q)
 
     def _elastic_energy(self, q: Matrix) -> Matrix:
         x = self._linear_coordinates(q)
-        return 0.5 * ca.dot(x, spatial.constant(self.stiffness) @ x)
+        return 0.5 * ca.dot(x, spatial.constant(self.stiffness_matrix) @ x)
 
     def _require_regular_mass_matrix(self) -> None:
         """Every mode has inertia of its own, every rotor too."""
@@ -239,7 +239,7 @@ class FlexibleArm(Dynamics):
             "C_2": velocity[f],
             "G_1": gravity[r],
             "G_2": gravity[f],
-            "K_f": spatial.constant(self.stiffness[f, f]),
+            "K_f": spatial.constant(self.stiffness_matrix[f, f]),
         }
         return function("terms", s, parts)
 
@@ -258,7 +258,7 @@ class FlexibleArm(Dynamics):
         chosen = range(self.tree.nv) if joints == "free" else range(self.modes.start, self.tree.nv)
         index = np.ix_(chosen, chosen)
         half = np.linalg.inv(np.linalg.cholesky(m[index]))
-        squares = np.linalg.eigvalsh(half @ self.stiffness[index] @ half.T)
+        squares = np.linalg.eigvalsh(half @ self.stiffness_matrix[index] @ half.T)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def static_deflection(
@@ -290,7 +290,7 @@ class FlexibleArm(Dynamics):
         residual = ca.Function(
             "residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, free.start + behind :]]
         )
-        scale = max(1.0, float(np.abs(self.stiffness).max()))
+        scale = max(1.0, float(np.abs(self.stiffness_matrix).max()))
         for _ in range(50):
             force, slope = (x.full() for x in residual(configuration))
             step = np.linalg.solve(slope, force.ravel())
