@@ -139,17 +139,21 @@ def hat(r: Array) -> Array:
 
 
 def inertia_of(points: Sequence[Point], modes: int) -> ModalInertia:
-    """C, C_j, C_jk, Ψ_jk as sums over the points."""
-    rigid, first = np.zeros((4, 4)), np.zeros((modes, 4, 4))
-    second, shortening = np.zeros((modes, modes, 4, 4)), np.zeros((modes, modes, 4, 4))
+    """C, C_j, C_jk as sums over the points; every product of two modes that shortens has a shape of its own."""
+    products = [(j, k) for j in range(modes) for k in range(j + 1) if any(p.shortening[j, k] for p in points)]
+    shapes = modes + len(products)
+    rigid, first, second = np.zeros((4, 4)), np.zeros((shapes, 4, 4)), np.zeros((shapes, shapes, 4, 4))
     for p in points:
         phi = [np.append(p.displacement[:, j], 0.0) for j in range(modes)]
+        phi += [np.array([p.shortening[product], 0, 0, 0]) for product in products]
         rigid += p.mass * np.outer(hat(p.position), hat(p.position))
-        for j in range(modes):
+        for j in range(shapes):
             first[j] += p.mass * np.outer(hat(p.position), phi[j])
-            for k in range(modes):
+            for k in range(shapes):
                 second[j, k] += p.mass * np.outer(phi[j], phi[k])
-                shortening[j, k] -= p.mass * np.outer(hat(p.position), [p.shortening[j, k], 0, 0, 0])
+    shortening = np.zeros((len(products), modes, modes))
+    for b, (j, k) in enumerate(products):
+        shortening[b, j, k] = shortening[b, k, j] = 1
     return ModalInertia(rigid, first, second, shortening, np.eye(modes))
 
 

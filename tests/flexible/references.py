@@ -54,12 +54,10 @@ def section_frame(station: Station, f: Any, exact: bool) -> Any:
 
 @dataclass(frozen=True)
 class Placed:
-    """A mass point in space: undeformed, by its displacement linear in f, and by its shortening."""
+    """A mass point in space."""
 
     mass: float
-    undeformed: Any  # W r
-    linear: Any  # W (r + Σ f φ)
-    full: Any  # W (r + Σ f φ − ½ fᵀ s f e_x)
+    position: Any  # W (r + Σ f φ − ½ fᵀ s f e_x)
 
 
 def place(arm: Arm, x: Any, exact: bool) -> list[Placed]:
@@ -77,10 +75,10 @@ def place(arm: Arm, x: Any, exact: bool) -> list[Placed]:
 
 
 def placed_point(point: Point, w: Any, f: Any) -> Placed:
-    r = ca.DM(point.position)
-    linear = r + ca.DM(point.displacement) @ f if f.numel() else r
-    full = linear + shortened(f, point.shortening)
-    return Placed(point.mass, *((w @ ca.vertcat(h, 1))[:3] for h in (r, linear, full)))
+    h = ca.DM(point.position) + shortened(f, point.shortening)
+    if f.numel():
+        h = h + ca.DM(point.displacement) @ f
+    return Placed(point.mass, (w @ ca.vertcat(h, 1))[:3])
 
 
 @dataclass(frozen=True)
@@ -96,23 +94,15 @@ class Lagrange:
         return self.mass(x).full(), self.coriolis(x, v).full().ravel(), self.gravity(x).full().ravel()
 
 
-def lagrange(arm: Arm, *, exact: bool, truncated: bool = True) -> Lagrange:
-    """Lagrange's equations of the mass points.
-
-    ``truncated``: of the shortening only what is linear in f in the modal equations, as the model keeps it: its product
-    with the undeformed point, not with displacements or with itself. Without shortening both are the same.
-    """
+def lagrange(arm: Arm, *, exact: bool) -> Lagrange:
+    """Lagrange's equations of the mass points."""
     x, v = ca.SX.sym("x", arm.nv), ca.SX.sym("v", arm.nv)
     kinetic: Any = 0
     potential: Any = 0
     gravity = ca.DM(arm.gravity)
     for p in place(arm, x, exact):
-        undeformed, linear, full = (ca.jtimes(y, x, v) for y in (p.undeformed, p.linear, p.full))
-        if truncated:
-            kinetic += p.mass * (ca.sumsqr(linear) / 2 + ca.dot(undeformed, full - linear))
-        else:
-            kinetic += p.mass * ca.sumsqr(full) / 2
-        potential -= p.mass * ca.dot(gravity, p.full)
+        kinetic += p.mass * ca.sumsqr(ca.jtimes(p.position, x, v)) / 2
+        potential -= p.mass * ca.dot(gravity, p.position)
     momentum = ca.gradient(kinetic, v)
     coriolis = ca.jtimes(momentum, x, v) - ca.gradient(kinetic, x)
     return Lagrange(
@@ -127,7 +117,7 @@ def numeric_energy(arm: Arm, x: Array, v: Array, exact: bool) -> float:
     """½ Σ m |ṗ|² of all points, each velocity by a central difference of its position."""
     symbol = ca.SX.sym("x", arm.nv)
     placed = place(arm, symbol, exact)
-    positions = ca.Function("p", [symbol], [ca.horzcat(*(p.full for p in placed))])
+    positions = ca.Function("p", [symbol], [ca.horzcat(*(p.position for p in placed))])
     h = 1e-3  # of the fourth order
     weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
     rates = sum(w * positions(x + k * h * v).full() for k, w in weights.items()) / h

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import casadi as ca
 import numpy as np
 
+from gdalembert import spatial
 from gdalembert.joints import JointType
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Array
@@ -44,15 +46,17 @@ def root(modes: int, body: Array | None = None) -> Station:
 
 @dataclass(frozen=True, eq=False)
 class ModalInertia:
-    """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and Ψ are ours).
+    """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and shortening are ours).
 
-    r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement per unit of modal coordinate j.
+    r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement in *shape* j. The first n shapes are the modes,
+    with the modal coordinates f. A bent beam shortens by shapes φ_b = (s_b, 0, 0) that follow: their coordinates are
+    −½ fᵀ S_b f, and S_b of zeros and ones says which products of modes share the function s_b.
 
     Attributes:
         rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.
-        first: C_j = ∫ r̂ φ̂_jᵀ dm (n × 4 × 4).
-        second: C_jk = ∫ φ̂_j φ̂_kᵀ dm (n × n × 4 × 4), C_kj = C_jkᵀ.
-        shortening: Ψ_jk = −∫ r̂ (s_jk, 0, 0, 0) dm (n × n × 4 × 4), symmetric in j and k; zero to leave it out.
+        first: C_j = ∫ r̂ φ̂_jᵀ dm of all shapes (N × 4 × 4).
+        second: C_jk = ∫ φ̂_j φ̂_kᵀ dm of all shapes (N × N × 4 × 4), C_kj = C_jkᵀ.
+        shortening: S_b (N − n matrices, n × n, symmetric); none to leave it out.
         stiffness: K_f (n × n).
     """
 
@@ -65,13 +69,31 @@ class ModalInertia:
     @property
     def modes(self) -> int:
         """n."""
+        return len(self.stiffness)
+
+    @property
+    def shapes(self) -> int:
+        """N."""
         return len(self.first)
+
+    def coordinates(self, f: Matrix) -> Matrix:
+        """g = (f, −½ fᵀ S_b f) of all shapes (N)."""
+        return ca.vertcat(f, *(-ca.dot(f, spatial.constant(s) @ f) / 2 for s in self.shortening))
+
+    def coordinates_jacobian(self, f: Matrix) -> Matrix:
+        """∂g/∂f (N × n)."""
+        return ca.vertcat(ca.DM.eye(self.modes), *(-(spatial.constant(s) @ f).T for s in self.shortening))
+
+    def coordinates_bias(self, v: Matrix) -> Matrix:
+        """Σ ∂²g/∂f_j∂f_k ḟ_j ḟ_k (N): what g accelerates with when f does not."""
+        follow = (-ca.dot(v, spatial.constant(s) @ v) for s in self.shortening)
+        return ca.vertcat(ca.DM(self.modes, 1), *follow)
 
 
 def rigid_link(body: Array) -> ModalInertia:
     """The case without modes: a pseudo-inertia (4 × 4)."""
-    none = np.zeros((0, 0, 4, 4))
-    return ModalInertia(body, np.zeros((0, 4, 4)), none, none, np.zeros((0, 0)))
+    none = np.zeros((0, 0))
+    return ModalInertia(body, np.zeros((0, 4, 4)), np.zeros((0, 0, 4, 4)), np.zeros((0, 0, 0)), none)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ section of it, 4 × 4 each; C, C_j and C_jk are the integrals over a link. Of ev
 c and d are the coordinates proximal to the body, joints and modes, r and t the modes of its own link;
 W_{,c} = ∂W/∂q_c, e_4 = (0, 0, 0, 1)ᵀ. Corrected against the print are the order of the indices of C_kr, which matters
 in space, the mirror image of M_cr below the diagonal, the last two terms of V_r, and the sign of G. Ours
-are trees, bodies on any section, and foreshortening: N_r takes Σ f_k Ψ_rk in, D takes
-½ ΣΣ f_j f_k (Ψ_jk + Ψ_jkᵀ), and V_c the term ΣΣ ḟ_j ḟ_k Tr(W_{,c} Ψ_jk Wᵀ).
+are trees, bodies on any section, and foreshortening: the equations are those of all shapes, projected
+(:mod:`gdalembert.flexible.untied`).
 
 These equations are for reading, and for tests of what runs faster: they grow like the cube of the number of links.
 """
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 
 import casadi as ca
@@ -33,6 +34,7 @@ import numpy.typing as npt
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element, ModalInertia
+from gdalembert.flexible.untied import Untied
 from gdalembert.functions import directional_derivative
 from gdalembert.spatial import Matrix
 
@@ -46,7 +48,7 @@ class Body:
     Attributes:
         w: W_{2i−1} of a link, W_{2i−1} A_{2i} of bodies on a section.
         derivatives: W_{,c} by proximal coordinate c (index in v).
-        d: D. ``n``: N_r of each own mode. ``inertia``: C_jk and Ψ_jk.
+        d: D. ``n``: N_r of each own mode. ``inertia``: C_jk.
         modes: where the own modes stand in v.
     """
 
@@ -61,11 +63,6 @@ class Body:
         """C_jk of own modes j and k."""
         assert self.inertia is not None
         return spatial.constant(self.inertia.second[j, k])
-
-    def shortening(self, j: int, k: int) -> ca.DM:
-        """Ψ_jk of own modes j and k."""
-        assert self.inertia is not None
-        return spatial.constant(self.inertia.shortening[j, k])
 
 
 def trace(a: Matrix, b: Matrix, c: Matrix) -> Matrix:
@@ -126,9 +123,8 @@ class Robot:
         for j in modes:
             d = d + f[j] * (first[j] + first[j].T)
             for k in modes:
-                psi = spatial.constant(inertia.shortening[j, k])
-                n[j] = n[j] + f[k] * (spatial.constant(inertia.second[k, j]) + psi)
-                d = d + f[j] * f[k] * (spatial.constant(inertia.second[j, k]) + (psi + psi.T) / 2)
+                n[j] = n[j] + f[k] * spatial.constant(inertia.second[k, j])
+                d = d + f[j] * f[k] * spatial.constant(inertia.second[j, k])
         own = range(element.first_mode, element.first_mode + inertia.modes)
         return Body(w, self._derivatives(w, proximal), d, n, inertia, own)
 
@@ -151,65 +147,68 @@ def mass_matrix(elements: Sequence[Element], q: Matrix, *, exact: bool = True) -
         q: joints and modes, see :class:`~gdalembert.flexible.element.Element`.
         exact: R_E = exp([ϑ×]), or else I + [ϑ×].
     """
-
-    def equations(robot: Robot) -> Matrix:
-        m = ca.SX(robot.coordinates.nv, robot.coordinates.nv)
-        for b in robot.bodies:
-            for (c, w_c), (d, w_d) in combinations_with_replacement(b.derivatives.items(), 2):
-                add(m, c, d, trace(w_d, b.d, w_c))
-            for c, w_c in b.derivatives.items():
-                for r, n_r in zip(b.modes, b.n, strict=True):
-                    add(m, c, r, trace(w_c, n_r, b.w))
-            for (r, at_r), (t, at_t) in combinations_with_replacement(enumerate(b.modes), 2):
-                add(m, at_r, at_t, trace(b.w, b.second(r, t), b.w))
-        return m
-
-    return _evaluated(elements, exact, equations, q)
+    untied = Untied.of(elements)
+    gamma = untied.jacobian(q)
+    return gamma.T @ _evaluated(_mass_matrix, untied, exact, untied.configuration(q)) @ gamma
 
 
 def coriolis_vector(elements: Sequence[Element], q: Matrix, v: Matrix, *, exact: bool = True) -> Matrix:
     """V = C(q, q̇) (CB33), nv; arguments as :func:`mass_matrix`."""
-
-    def equations(robot: Robot) -> Matrix:
-        velocity_vector = ca.SX(robot.coordinates.nv, 1)
-        for b in robot.bodies:
-            w_rate, omega = robot.rates(b)
-            f_rates = [robot.v[r] for r in b.modes]
-            for c, w_c in b.derivatives.items():
-                velocity_vector[c] += trace(omega, b.d, w_c)
-                for j, fj_rate in enumerate(f_rates):
-                    velocity_vector[c] += 2 * fj_rate * trace(w_c, b.n[j], w_rate)
-                    for k, fk_rate in enumerate(f_rates):
-                        velocity_vector[c] += fj_rate * fk_rate * trace(w_c, b.shortening(j, k), b.w)
-            for r, at_r in enumerate(b.modes):
-                velocity_vector[at_r] += trace(omega, b.n[r], b.w)
-                for k, fk_rate in enumerate(f_rates):
-                    velocity_vector[at_r] += 2 * fk_rate * trace(w_rate, b.second(k, r), b.w)
-        return velocity_vector
-
-    return _evaluated(elements, exact, equations, q, v)
+    untied = Untied.of(elements)
+    gamma, free = untied.jacobian(q), untied.configuration(q)
+    m = _evaluated(_mass_matrix, untied, exact, free)
+    return gamma.T @ (_evaluated(_coriolis_vector, untied, exact, free, gamma @ v) + m @ untied.bias(v))
 
 
 def gravity_vector(elements: Sequence[Element], gravity: npt.ArrayLike, q: Matrix, *, exact: bool = True) -> Matrix:
     """G (CB34), nv; ``gravity`` is an acceleration (3, m/s²), other arguments as :func:`mass_matrix`."""
+    untied = Untied.of(elements)
+    own = partial(_gravity_vector, gravity=spatial.constant(gravity))
+    return untied.jacobian(q).T @ _evaluated(own, untied, exact, untied.configuration(q))
 
-    def equations(robot: Robot) -> Matrix:
-        g, e4 = ca.vertcat(spatial.constant(gravity), 0), ca.DM([0, 0, 0, 1])
-        torques = ca.SX(robot.coordinates.nv, 1)
-        for b in robot.bodies:
-            for c, w_c in b.derivatives.items():
-                torques[c] -= ca.dot(g, w_c @ b.d @ e4)
+
+def _mass_matrix(robot: Robot) -> Matrix:
+    m = ca.SX(robot.coordinates.nv, robot.coordinates.nv)
+    for b in robot.bodies:
+        for (c, w_c), (d, w_d) in combinations_with_replacement(b.derivatives.items(), 2):
+            add(m, c, d, trace(w_d, b.d, w_c))
+        for c, w_c in b.derivatives.items():
             for r, n_r in zip(b.modes, b.n, strict=True):
-                torques[r] -= ca.dot(g, b.w @ n_r.T @ e4)
-        return torques
+                add(m, c, r, trace(w_c, n_r, b.w))
+        for (r, at_r), (t, at_t) in combinations_with_replacement(enumerate(b.modes), 2):
+            add(m, at_r, at_t, trace(b.w, b.second(r, t), b.w))
+    return m
 
-    return _evaluated(elements, exact, equations, q)
+
+def _coriolis_vector(robot: Robot) -> Matrix:
+    velocity_vector = ca.SX(robot.coordinates.nv, 1)
+    for b in robot.bodies:
+        w_rate, omega = robot.rates(b)
+        f_rates = [robot.v[r] for r in b.modes]
+        for c, w_c in b.derivatives.items():
+            velocity_vector[c] += trace(omega, b.d, w_c)
+            for j, fj_rate in enumerate(f_rates):
+                velocity_vector[c] += 2 * fj_rate * trace(w_c, b.n[j], w_rate)
+        for r, at_r in enumerate(b.modes):
+            velocity_vector[at_r] += trace(omega, b.n[r], b.w)
+            for k, fk_rate in enumerate(f_rates):
+                velocity_vector[at_r] += 2 * fk_rate * trace(w_rate, b.second(k, r), b.w)
+    return velocity_vector
 
 
-def _evaluated(
-    elements: Sequence[Element], exact: bool, equations: Callable[[Robot], Matrix], *arguments: Matrix
-) -> Matrix:
+def _gravity_vector(robot: Robot, gravity: ca.DM) -> Matrix:
+    g, e4 = ca.vertcat(gravity, 0), ca.DM([0, 0, 0, 1])
+    torques = ca.SX(robot.coordinates.nv, 1)
+    for b in robot.bodies:
+        for c, w_c in b.derivatives.items():
+            torques[c] -= ca.dot(g, w_c @ b.d @ e4)
+        for r, n_r in zip(b.modes, b.n, strict=True):
+            torques[r] -= ca.dot(g, b.w @ n_r.T @ e4)
+    return torques
+
+
+def _evaluated(equations: Callable[[Robot], Matrix], untied: Untied, exact: bool, *arguments: Matrix) -> Matrix:
     """Equations that differentiate by symbols, at arguments of any kind."""
-    robot = Robot(elements, exact)
+    robot = Robot(untied.elements, exact)
     symbols = [robot.q, robot.v][: len(arguments)]
     return ca.Function("equations", symbols, [ca.densify(equations(robot))])(*arguments)

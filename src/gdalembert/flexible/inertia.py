@@ -14,16 +14,35 @@ from gdalembert.spatial import Matrix
 
 @dataclass(frozen=True)
 class DeformedLink:
-    """The inertia of a flexible link at modal coordinates f, in link axes about the link origin."""
+    """The inertia of a flexible link at modal coordinates f, in link axes about the link origin.
+
+    The shapes by which it shortens follow from f: dg/dt = G ḟ. With X_a for what belongs to shape a, that of mode r is
+    Σ_a X_a G_ar.
+    """
 
     modal: ModalInertia
     mass: float
     first: Matrix  # c = ∫ h
     second: Matrix  # Σ = ∫ h hᵀ
-    translation: Matrix  # P, 3 × n
-    fields: list[Matrix]  # N_r, 3 × 3
-    moments: Matrix  # H, 3 × n: ∫ h × φ_r
-    own: ca.DM  # M_ff
+    jacobian: Matrix  # G
+    shapes: list[Matrix]  # ∫ ĥ φ̂_aᵀ of each shape, 4 × 4
+    fields: list[Matrix]  # N_r of each mode, 4 × 4
+    masses: ca.DM  # tr C_ab of shapes a and b
+
+    @property
+    def own(self) -> Matrix:
+        """M_ff."""
+        return spatial.symmetric(self.jacobian.T @ self.masses @ self.jacobian)
+
+    @property
+    def translation(self) -> Matrix:
+        """P, 3 × n."""
+        return ca.horzcat(ca.DM(3, 0), *(x[3, :3].T for x in self.fields))
+
+    @property
+    def moments(self) -> Matrix:
+        """H, 3 × n: ∫ h × φ_r."""
+        return ca.horzcat(ca.DM(3, 0), *(crossed(x[:3, :3]) for x in self.fields))
 
     @property
     def columns(self) -> Wrench:
@@ -32,31 +51,32 @@ class DeformedLink:
 
 
 def deformed(modal: ModalInertia, f: Matrix) -> DeformedLink:
-    """Σ, c, N_r, P, H of a link that is deformed by f."""
-    n = modal.modes
-    first = [spatial.constant(modal.first[j]) for j in range(n)]
-    fields = [
-        first[j] + sum(f[k] * spatial.constant(modal.second[k, j] + modal.shortening[j, k]) for k in range(n))
-        for j in range(n)
-    ]
-    whole: Matrix = spatial.constant(modal.rigid)
-    for j in range(n):
-        quadratic = sum(
-            f[k] * spatial.constant(modal.second[k, j] + (modal.shortening[j, k] + modal.shortening[j, k].T) / 2)
-            for k in range(n)
-        )
-        whole = whole + f[j] * (first[j] + first[j].T + quadratic)
-    own = spatial.constant([[modal.second[j, k].trace() for k in range(n)] for j in range(n)])
+    """The inertia of a link that is deformed by f."""
+    g, jacobian = modal.coordinates(f), modal.coordinates_jacobian(f)
+    everything = range(modal.shapes)
+    first = [spatial.constant(x) for x in modal.first]
+    shapes = [x + weighted([spatial.constant(y) for y in modal.second[:, a]], g) for a, x in enumerate(first)]
+    half = weighted([first[a] + shapes[a] for a in everything], g / 2)
+    whole = spatial.constant(modal.rigid) + half + half.T
+    masses = spatial.constant([[modal.second[a, b].trace() for b in everything] for a in everything])
     return DeformedLink(
         modal=modal,
         mass=float(modal.rigid[3, 3]),
         first=whole[:3, 3],
         second=whole[:3, :3],
-        translation=ca.horzcat(*(x[3, :3].T for x in fields)),
-        fields=[x[:3, :3] for x in fields],
-        moments=ca.horzcat(*(crossed(x[:3, :3]) for x in fields)),
-        own=own,
+        jacobian=jacobian,
+        shapes=shapes,
+        fields=[weighted(shapes, jacobian[:, r]) for r in range(modal.modes)],
+        masses=masses,
     )
+
+
+def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
+    """Σ_k matrices_k weights_k, 4 × 4."""
+    total: Matrix = ca.DM(4, 4)
+    for k, matrix in enumerate(matrices):
+        total = total + matrix * weights[k]
+    return total
 
 
 def crossed(n: Matrix) -> Matrix:

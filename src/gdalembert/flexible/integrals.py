@@ -64,7 +64,7 @@ def _skews(columns: Array) -> Array:
 @dataclass(frozen=True, eq=False)
 class _Points:
     """Sections of a link: m masses (m), positions r (m × 3), second moments about them (m × 3 × 3), translations u and
-    rotations ϑ (n × m × 3), and s (n × n × m)."""
+    rotations ϑ of the shapes (N × m × 3), of which the last follow the others as S_b says (see ModalInertia)."""
 
     masses: Array
     positions: Array
@@ -73,21 +73,47 @@ class _Points:
     rotations: Array
     shortening: Array
 
+    @classmethod
+    def of(
+        cls, masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
+    ) -> _Points:
+        """Of modes that shorten the link by s_jk (n × n × m; none if they do not)."""
+        functions, shared = _distinct(s)
+        follow = np.zeros((len(functions), len(masses), 3))
+        follow[..., 0] = functions
+        translations = np.concatenate([translations, follow])
+        rotations = np.concatenate([rotations, np.zeros_like(follow)])
+        return cls(masses, positions, moments, translations, rotations, shared)
+
     def sums(self, *, absolute: bool = False) -> dict[str, Array]:
-        """C, C_j, C_jk and Ψ_jk; or their magnitudes, from the absolute values of all that is summed."""
-        m, u, moments, s = self.masses, self.translations, self.moments, self.shortening
+        """C, C_j, C_jk, and S_b; or their magnitudes, from the absolute values of all that is summed."""
+        m, u, moments = self.masses, self.translations, self.moments
         r, turns, n = np.column_stack([self.positions, np.ones(len(m))]), _skews(self.rotations), len(u)
         if absolute:
-            r, u, turns, s = (np.abs(each) for each in (r, u, turns, s))
-        first, second, psi = np.zeros((n, 4, 4)), np.zeros((n, n, 4, 4)), np.zeros((n, n, 4, 4))
+            r, u, turns = (np.abs(each) for each in (r, u, turns))
+        first, second = np.zeros((n, 4, 4)), np.zeros((n, n, 4, 4))
         rigid = np.einsum("m,ma,mb->ab", m, r, r)
         rigid[:3, :3] += moments.sum(axis=0)
         first[:, :, :3] = np.einsum("ma,jmb->jab", m[:, None] * r, u, optimize=True)
         first[:, :3, :3] += np.einsum("mac,jmbc->jab", moments, turns, optimize=True)
         second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", m[:, None] * u, u, optimize=True)
         second[:, :, :3, :3] += np.einsum("jmad,kmbd->jkab", turns @ moments, turns, optimize=True)
-        psi[:, :, :, 0] = (-1) ** (not absolute) * np.einsum("jkm,ma->jka", s, m[:, None] * r, optimize=True)
-        return {"rigid": rigid, "first": first, "second": second, "shortening": psi}
+        return {"rigid": rigid, "first": first, "second": second, "shortening": self.shortening}
+
+
+def _distinct(s: Array) -> tuple[Array, Array]:
+    """The functions among s_jk (n × n × m) that differ and are not zero, and S_b: where each stands."""
+    functions: list[Array] = []
+    shared: list[Array] = []
+    for j, k in np.ndindex(s.shape[:2]):
+        if j > k or not s[j, k].any():
+            continue
+        b = next((b for b, known in enumerate(functions) if np.array_equal(known, s[j, k])), len(functions))
+        if b == len(functions):
+            functions.append(s[j, k])
+            shared.append(np.zeros(s.shape[:2]))
+        shared[b][j, k] = shared[b][k, j] = 1
+    return np.array(functions).reshape(-1, s.shape[2]), np.array(shared).reshape(-1, *s.shape[:2])
 
 
 def _shapes(families: Families, eta: Array, length: float) -> tuple[Array, Array]:
@@ -131,7 +157,7 @@ def _sections(beam: Beam, families: Families, over: Quadrature, foreshortening: 
     moments[:, 1, 1], moments[:, 2, 2] = j_z * over.weights, j_y * over.weights
     positions = np.column_stack([eta, np.zeros((eta.size, 2))])
     s = over.running(_steepness(families, eta, beam.length)) if foreshortening else np.zeros((n, n, eta.size))
-    return _Points(beam.along("mass_per_length", eta) * over.weights, positions, moments, u, theta, s)
+    return _Points.of(beam.along("mass_per_length", eta) * over.weights, positions, moments, u, theta, s)
 
 
 def _stiffness(beam: Beam, families: Families, over: Quadrature) -> tuple[Array, Array]:
@@ -152,12 +178,12 @@ def _flat(arrays: Mapping[str, Array]) -> Array:
 
 
 def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True) -> ModalInertia:
-    """The integrals of a beam (4, 6, 10, 17), by Gauss–Legendre quadrature to rounding; without bodies on it.
+    """The integrals of a beam (CB14, CB20, CB29), by Gauss–Legendre quadrature to rounding; without bodies on it.
 
     Args:
         beam: its sections; section inertia is counted.
         families: its modes.
-        foreshortening: whether to count Ψ; else it is zero.
+        foreshortening: whether the beam shortens when it bends.
 
     Raises:
         ArgumentError: if the beam has no stiffness in the direction of a mode, if a function of the beam or a shape
@@ -260,6 +286,14 @@ class Nodes(ByValue):
             raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
         if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
             raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
+        if self.shortening is not None:
+            off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
+            j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
+            if off[j, k, node] > 1e-9 * np.abs(self.shortening).max():
+                raise ArgumentError(
+                    f"Nodes: shortening: of modes {j + 1}, {k + 1} it differs from that of {k + 1}, {j + 1} by "
+                    f"{off[j, k, node]:.3g} m at node {node}; give s_jk = s_kj"
+                )
         if (self.stiffness is None) == (self.frequencies is None):
             raise ArgumentError(
                 "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
@@ -299,7 +333,7 @@ class Nodes(ByValue):
         tensors = np.zeros((count, 3, 3)) if self.inertias is None else self.inertias
         moments = np.trace(tensors, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - tensors
         s = np.zeros((n, n, count)) if self.shortening is None else self.shortening
-        sums = _Points(self.masses, self.positions, moments, self.translations, rotations, s).sums()
+        sums = _Points.of(self.masses, self.positions, moments, self.translations, rotations, s).sums()
         stiffness = self.stiffness if self.frequencies is None else np.diag(self.frequencies**2)
         return ModalInertia(
             **{name: frozen(each) for name, each in sums.items()}, stiffness=frozen(np.asarray(stiffness))
@@ -344,7 +378,7 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
 
 def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
     """M_ff = [Tr C_jk] of a link, and of the bodies at stations on it, undeformed (n × n)."""
-    mass: Array = np.einsum("jkaa->jk", inertia.second)
+    mass: Array = np.einsum("jkaa->jk", inertia.second[: inertia.modes, : inertia.modes])
     for load in loads:
         fields = np.zeros((inertia.modes, 4, 4))
         fields[:, :3, :3], fields[:, :3, 3] = _skews(load.rotation.T), load.translation.T

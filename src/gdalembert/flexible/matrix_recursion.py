@@ -5,7 +5,7 @@ W_k = W_{k−1} X_k. Outward, with gravity as an acceleration −g of the base (
 
     Ẇ_k = Ẇ_{k−1} X_k + W_{k−1} Ẋ_k        Ẅ_k = Ẅ_{k−1} X_k + 2 Ẇ_{k−1} Ẋ_k + W_{k−1} Ẍ_k
 
-    F = Ẅ D + 2 Ẇ Σ ḟ_j N_jᵀ + W (Σ f̈_j N_jᵀ + Σ ḟ_j ḟ_k Ψ_jkᵀ)   of a link        F = Ẅ J   of a body on a section
+    F = Ẅ D + 2 Ẇ Σ ḟ_j N_jᵀ + W Σ f̈_j N_jᵀ   of a link        F = Ẅ J   of a body on a section
 
 inward, summed over all X_{k+1} that stand on X_k,
 
@@ -17,6 +17,8 @@ and the modes of a link feel their own link besides:
 
 W is no rigid motion where R_E = I + [ϑ×]: nothing here takes it for one in that case. Where X is one,
 ∂X/∂q_c = X Ŝ_c with a twist Ŝ_c, and therefore W_{k−1} Ẋ_k = W_k V and W_{k−1} Ẍ_k = W_k (V² + V̇) with V = Σ Ŝ_c q̇_c.
+Foreshortening is not in the source: the recursion runs over all shapes, and its result is projected
+(:mod:`gdalembert.flexible.untied`).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ import numpy.typing as npt
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element, ModalInertia, without_rounding
+from gdalembert.flexible.untied import Untied
 from gdalembert.spatial import Matrix
 
 _NULL = ca.DM(4, 4)
@@ -191,23 +194,16 @@ class DeformedLink:
 
     @staticmethod
     def of(inertia: ModalInertia, f: Matrix) -> DeformedLink:
-        """N_j = C_j + Σ f_k (C_kj + Ψ_jk), and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j)."""
+        """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j)."""
         modes = range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
-        n = [
-            first[j] + _weighted([spatial.constant(inertia.second[k, j] + inertia.shortening[j, k]) for k in modes], f)
-            for j in modes
-        ]
+        n = [first[j] + _weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
         y = _weighted([first[j] + n[j] for j in modes], f / 2)
         return DeformedLink(inertia, spatial.constant(inertia.rigid) + (y + y.T), n)
 
     def demand(self, motion: Motion, v: Matrix, a: Matrix) -> Matrix:
         """F."""
-        modes = range(self.inertia.modes)
-        shortening = _weighted(
-            [_weighted([spatial.constant(x) for x in self.inertia.shortening[j]], v) for j in modes], v
-        )
-        n_rate, n_second_rate = _weighted(self.n, 2 * v), _weighted(self.n, a) + shortening
+        n_rate, n_second_rate = _weighted(self.n, 2 * v), _weighted(self.n, a)
         return motion.second_rate @ self.d + motion.rate @ n_rate.T + motion.w @ n_second_rate.T
 
     def modal_forces(self, motion: Motion, v: Matrix, a: Matrix, exact: bool) -> Matrix:
@@ -263,9 +259,19 @@ def inverse_dynamics(
     Args:
         elements: parents before children.
         gravity: acceleration (3, m/s²).
-        q, v, a: joints and modes, see :class:`~gdalembert.flexible.element.Element`.
+        q, v, a: joints and modes, see :class:`~gdalembert.flexible.element.Element`; what comes behind is not read.
         exact: R_E = exp([ϑ×]), or else I + [ϑ×].
     """
+    untied, nv = Untied.of(elements), Coordinates.of(elements).nv
+    gamma = untied.jacobian(q)
+    free = untied.configuration(q), gamma @ v[:nv], gamma @ a[:nv] + untied.bias(v)
+    return gamma.T @ _inverse_dynamics(untied.elements, gravity, *free, exact)
+
+
+def _inverse_dynamics(
+    elements: Sequence[Element], gravity: npt.ArrayLike, q: Matrix, v: Matrix, a: Matrix, exact: bool
+) -> Matrix:
+    """Of shapes that are modes of their own."""
     coordinates = Coordinates.of(elements)
     links: list[Link] = []
     root = Motion(ca.DM.eye(4), _NULL, -spatial.translation(spatial.constant(gravity)))

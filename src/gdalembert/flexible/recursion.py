@@ -11,8 +11,9 @@ What the link asks for, in trace form, with U = [α×] + [ω×][ω×], Σ and c 
     n   = vee(Φ − Φᵀ) + c × ẍ,   Φ = U Σ + 2 [ω×] (Σ ḟ_j N_j)ᵀ + (Σ f̈_j N_j)ᵀ
     g_r = tr(U N_r) + P_r·ẍ + 2 tr([ω×] Σ ḟ_k C_kr) + Σ M_rk f̈_k
 
-A rigid link is the case without modes, and runs through the same code as in :class:`~gdalembert.NewtonEuler`. With
-foreshortening N_j and Σ take its integrals Ψ in, and the wrench the term Σ ḟ_j ḟ_k Ψ_jk.
+A rigid link is the case without modes, and runs through the same code as in :class:`~gdalembert.NewtonEuler`. A beam
+that shortens has more shapes than modes, with the coordinates g(f), G = ∂g/∂f and ġ = G ḟ: the equations are those of
+the shapes, g̈ = G f̈ + Σ ∂²g ḟ ḟ, and what a mode feels is Gᵀ of what the shapes feel.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.inertia import DeformedLink, crossed, deformed
+from gdalembert.flexible.inertia import DeformedLink, crossed, deformed, weighted
 from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.formulations.newton_euler.articulated import Articulated
 from gdalembert.formulations.newton_euler.composite import Composite, at_rates
@@ -128,31 +129,28 @@ def move(state: State, q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matri
 
 def demanded(body: DeformedLink, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Wrench, Matrix]:
     """What the motion of a flexible link asks of it: the wrench at its joint, and the modal forces g."""
-    n, modal, omega, spin = body.modal.modes, body.modal, motion.omega, motion.spin
-    turning = spatial.skew(omega)
-    crossed_rate = sum(v[j] * body.fields[j] for j in range(n))
-    crossed_acceleration = sum(a[j] * body.fields[j] for j in range(n))
-    phi = 2 * turning @ crossed_rate.T + crossed_acceleration.T
-    shortening = sum(v[j] * v[k] * spatial.constant(modal.shortening[j, k]) for j in range(n) for k in range(n))
-    phi = phi + shortening[:3, :3].T
+    omega, spin = motion.omega, motion.spin
+    g_rate, g_second_rate = body.jacobian @ v, body.jacobian @ a + body.modal.coordinates_bias(v)
+    n_rate, n_second_rate = weighted(body.shapes, g_rate), weighted(body.shapes, g_second_rate)
     force = (
         body.mass * motion.acceleration
         + spin @ body.first
-        + 2 * ca.cross(omega, body.translation @ v)
-        + body.translation @ a
-        + shortening[3, :3].T
+        + 2 * ca.cross(omega, n_rate[3, :3].T)
+        + n_second_rate[3, :3].T
     )
+    phi = 2 * spatial.skew(omega) @ n_rate[:3, :3].T + n_second_rate[:3, :3].T
     moment = spin.moment(body.second) + crossed(phi.T) + ca.cross(body.first, motion.acceleration)
-    forces = body.own @ a + body.translation.T @ motion.acceleration
-    for r in range(n):
-        coupling = sum(v[k] * spatial.constant(modal.second[k, r][:3, :3]) for k in range(n))
-        felt = ca.trace(spin @ body.fields[r]) + 2 * ca.trace(turning @ coupling)
-        forces = forces + _unit(n, r) * felt
-    return Wrench(force, moment), forces
 
+    def felt(shape: int) -> Matrix:
+        """tr(U N_a) + P_a·ẍ + 2 ω·Σ_b ġ_b ∫ φ_b × φ_a of a shape a."""
+        n = body.shapes[shape]
+        coupled = weighted([spatial.constant(x) for x in body.modal.second[:, shape]], g_rate)
+        return (
+            ca.trace(spin @ n[:3, :3]) + ca.dot(n[3, :3].T, motion.acceleration) + 2 * ca.dot(omega, crossed(coupled))
+        )
 
-def _unit(n: int, r: int) -> ca.DM:
-    return ca.DM.eye(n)[:, r]
+    forces = ca.vertcat(*(felt(shape) for shape in range(body.modal.shapes))) + body.masses @ g_second_rate
+    return Wrench(force, moment), body.jacobian.T @ forces
 
 
 def inverse_dynamics(flexible: FlexibleTree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:

@@ -272,7 +272,7 @@ def _seen(inertia: ModalInertia, frame: Array) -> ModalInertia:
         moved(inertia.rigid),
         moved(inertia.first),
         moved(inertia.second),
-        moved(inertia.shortening),
+        inertia.shortening,
         inertia.stiffness,
     )
 
