@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -71,7 +72,7 @@ def deformed(modal: ModalInertia, f: Matrix) -> DeformedLink:
     )
 
 
-def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
+def weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
     """Σ_k matrices_k weights_k, 4 × 4."""
     total: Matrix = ca.DM(4, 4)
     for k, matrix in enumerate(matrices):

@@ -34,6 +34,7 @@ import numpy.typing as npt
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element, ModalInertia, without_rounding
+from gdalembert.flexible.inertia import weighted
 from gdalembert.flexible.untied import Untied
 from gdalembert.spatial import Matrix
 
@@ -97,8 +98,8 @@ class JointTransform(Rigid):
         moved = spatial.transform(*element.type.placement(q))
         return JointTransform(
             spatial.constant(element.placement) @ moved @ spatial.constant(q_matrix),
-            _weighted(twists, v),
-            _weighted(twists, a),
+            weighted(twists, v),
+            weighted(twists, a),
             twists,
         )
 
@@ -176,16 +177,8 @@ def _wrench(y: Matrix) -> tuple[Matrix, Matrix]:
     return y[3, :3].T, ca.vertcat(y[1, 2] - y[2, 1], y[2, 0] - y[0, 2], y[0, 1] - y[1, 0])
 
 
-def _weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
-    """Σ_k matrices_k weights_k."""
-    total: Matrix = _NULL
-    for k, matrix in enumerate(matrices):
-        total = total + matrix * weights[k]
-    return total
-
-
 @dataclass(frozen=True)
-class DeformedLink:
+class Integrals:
     """The integrals over a link at modal coordinates f, 4 × 4 each."""
 
     inertia: ModalInertia
@@ -193,17 +186,17 @@ class DeformedLink:
     n: list[Matrix]
 
     @staticmethod
-    def of(inertia: ModalInertia, f: Matrix) -> DeformedLink:
+    def of(inertia: ModalInertia, f: Matrix) -> Integrals:
         """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j)."""
         modes = range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
-        n = [first[j] + _weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
-        y = _weighted([first[j] + n[j] for j in modes], f / 2)
-        return DeformedLink(inertia, spatial.constant(inertia.rigid) + (y + y.T), n)
+        n = [first[j] + weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
+        y = weighted([first[j] + n[j] for j in modes], f / 2)
+        return Integrals(inertia, spatial.constant(inertia.rigid) + (y + y.T), n)
 
     def demand(self, motion: Motion, v: Matrix, a: Matrix) -> Matrix:
         """F."""
-        n_rate, n_second_rate = _weighted(self.n, 2 * v), _weighted(self.n, a)
+        n_rate, n_second_rate = weighted(self.n, 2 * v), weighted(self.n, a)
         return motion.second_rate @ self.d + motion.rate @ n_rate.T + motion.w @ n_second_rate.T
 
     def modal_forces(self, motion: Motion, v: Matrix, a: Matrix, exact: bool) -> Matrix:
@@ -216,8 +209,8 @@ class DeformedLink:
             second = [spatial.constant(x) for x in self.inertia.second[:, r]]
             return (
                 ca.dot(self.n[r], metric_second_rate)
-                + ca.dot(_weighted(second, 2 * v), metric_rate)
-                + ca.dot(_weighted(second, a), metric)
+                + ca.dot(weighted(second, 2 * v), metric_rate)
+                + ca.dot(weighted(second, a), metric)
             )
 
         return ca.vertcat(ca.DM(0, 1), *(force(r) for r in modes))
@@ -230,7 +223,7 @@ class Link:
     base: Motion
     joint: JointTransform
     motion: Motion  # of the clamped frame
-    deformed: DeformedLink
+    integrals: Integrals
     sections: Sequence[RotatedSection | ShearedSection]
     stations: list[Motion]
 
@@ -248,7 +241,7 @@ class Link:
         of_kind = RotatedSection.of if exact else ShearedSection.of
         sections = [of_kind(deflection, f, *f_rates) for deflection in deflections]
         stations = [section.carry(motion) for section in sections]
-        return Link(base, joint, motion, DeformedLink.of(element.inertia, f), sections, stations)
+        return Link(base, joint, motion, Integrals.of(element.inertia, f), sections, stations)
 
 
 def inverse_dynamics(
@@ -288,8 +281,8 @@ def _inverse_dynamics(
     for i, element in reversed(list(enumerate(elements))):
         link = links[i]
         own = coordinates.modal_rate(element, v), coordinates.modal_rate(element, a)
-        modal = link.deformed.modal_forces(link.motion, *own, exact)
-        z_link = link.deformed.demand(link.motion, *own).T
+        modal = link.integrals.modal_forces(link.motion, *own, exact)
+        z_link = link.integrals.demand(link.motion, *own).T
         for section, motion, z_section in zip(link.sections, link.stations, z[i], strict=True):
             modal = modal + section.efforts(link.motion, motion, z_section)
             z_link = z_link + section.x @ z_section
