@@ -1,0 +1,142 @@
+"""What every set of shape functions is, and several of them joined."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.beam import number
+from gdalembert.tree import Array
+
+_ROOT = 1e-9
+"""How far a shape may be from zero at the root, relative to its largest value."""
+
+
+class ModeSet(ABC):
+    """Shapes along a beam, in their order. Immutable; equal, hashed and pickled by value.
+
+    Attributes:
+        normalisation: in words.
+    """
+
+    normalisation: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """One for each shape."""
+
+    @property
+    def roots(self) -> tuple[float, ...]:
+        """β l of each shape; empty where shapes have none."""
+        return ()
+
+    @property
+    @abstractmethod
+    def panels(self) -> int:
+        """On how many equal panels of the beam 20 Gauss points integrate products of two shapes to rounding."""
+
+    def breaks(self, length: float) -> tuple[float, ...]:
+        """Abscissae [m] where a derivative jumps."""
+        return ()
+
+    @abstractmethod
+    def _derivative(self, order: int, eta: Array, length: float) -> Array:
+        """The derivative of each shape with respect to η, n × m."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __add__(self, other: ModeSet) -> ModeSet:
+        if not isinstance(other, ModeSet):
+            return NotImplemented
+        return Joined(self._parts + other._parts)
+
+    @property
+    def _parts(self) -> tuple[ModeSet, ...]:
+        return (self,)
+
+    def value(self, abscissae: npt.ArrayLike, length: float) -> Array:
+        """The shapes at abscissae (m,) [m] of a beam of a length l [m], n × m.
+
+        Raises:
+            ArgumentError: if an abscissa does not lie on the beam.
+        """
+        return self._derivative(0, *_on_beam(abscissae, length))
+
+    def slope(self, abscissae: npt.ArrayLike, length: float) -> Array:
+        """Their derivatives with respect to η, n × m."""
+        return self._derivative(1, *_on_beam(abscissae, length))
+
+    def curvature(self, abscissae: npt.ArrayLike, length: float) -> Array:
+        """Their second derivatives with respect to η, n × m."""
+        return self._derivative(2, *_on_beam(abscissae, length))
+
+    def check_root(self, where: str, length: float, *, bending: bool) -> None:
+        """Refuse shapes that are not clamped at the root.
+
+        Raises:
+            ArgumentError: if a value, or in bending a slope, is not zero there; it says which.
+        """
+        size = np.abs(self.value(np.linspace(0, length, 101), length)).max(axis=1)
+        for k, name in enumerate(self.names):
+            if size[k] == 0:
+                raise ArgumentError(f"{where}: mode {k + 1} ({name}) is zero all along the beam; leave it out")
+        ends = [("value", self.value(0.0, length)[:, 0], 1.0)]
+        if bending:
+            ends.append(("slope", self.slope(0.0, length)[:, 0], length))
+        for what, at_root, unit in ends:
+            for k, name in enumerate(self.names):
+                if not abs(at_root[k]) * unit <= _ROOT * size[k]:
+                    raise ArgumentError(
+                        f"{where}: mode {k + 1} ({name}) has the {what} {at_root[k]:.6g} at the root, where the beam "
+                        f"is clamped; give shapes with {'value and slope' if bending else 'value'} zero there"
+                    )
+
+
+def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
+    end = number("length", length, "m")
+    eta = np.atleast_1d(np.asarray(abscissae, dtype=float))
+    off = ~((eta >= -1e-12 * end) & (eta <= (1 + 1e-12) * end))
+    if off.any():
+        raise ArgumentError(f"abscissa {eta[off][0]:g} m does not lie on the beam, which goes from 0 to {end:g} m")
+    return np.clip(eta, 0, end), end
+
+
+@dataclass(frozen=True)
+class Joined(ModeSet):
+    """Several sets, one after the other."""
+
+    normalisation: ClassVar[str] = "each set its own"
+    sets: tuple[ModeSet, ...]
+
+    @property
+    def _parts(self) -> tuple[ModeSet, ...]:
+        return self.sets
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for each in self.sets for name in each.names)
+
+    @property
+    def panels(self) -> int:
+        return max(each.panels for each in self.sets)
+
+    def breaks(self, length: float) -> tuple[float, ...]:
+        return tuple(sorted({b for each in self.sets for b in each.breaks(length)}))
+
+    def _derivative(self, order: int, eta: Array, length: float) -> Array:
+        return np.vstack([each._derivative(order, eta, length) for each in self.sets])
+
+
+def count(where: str, n: Any, least: int = 1) -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer):
+        raise ArgumentTypeError(f"{where}: expected a number of modes, got {n!r}")
+    if n < least:
+        raise ArgumentError(f"{where}: got {n} modes; give at least {least}")
+    return int(n)
