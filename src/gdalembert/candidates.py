@@ -14,13 +14,14 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import diagnosis
-from gdalembert.diagnosis import Case, Finding, decompose
+from gdalembert.diagnosis import Case, Finding, Parts, decompose
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
 from gdalembert.functions import directional_derivative, symbols
 from gdalembert.report import Check
-from gdalembert.sampling import BatchFunction, States, Torque, configuration_rates, rnea, torque_of_callable
+from gdalembert.sampling import BatchFunction, States, Torque, torque_of_callable
 from gdalembert.tree import Array, Tree
+from gdalembert.truth import PinocchioTruth, Truth
 
 EXACT, CLEANED, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 """Default tolerances: with ``clean=0``; with cleaning, and of functions; of forward dynamics; of the laws."""
@@ -28,13 +29,14 @@ EXACT, CLEANED, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 DQ_DT, DV_DT = "state_derivative (dq/dt)", "state_derivative (a)"
 """The halves of xdot."""
 
-_ROUNDING, _SINGULAR = 1e-14, 1e12
+ROUNDING, _SINGULAR = 1e-14, 1e12
 
 
 class Pair(NamedTuple):
     """A quantity at n states, found and true: n, n × k or n × k × k.
 
-    ``ease`` divides the error at each state; ``where`` (n booleans) leaves states out.
+    ``ease`` divides the error at each state; ``where`` (n booleans) leaves states out; ``names`` are those of the
+    entries, if they are not the entries of v.
     """
 
     name: str
@@ -43,18 +45,23 @@ class Pair(NamedTuple):
     true: Array
     ease: Array | float = 1.0
     where: npt.NDArray[np.bool_] | None = None
+    names: tuple[str, ...] | None = None
 
 
 class Subject(ABC):
-    """What is validated."""
+    """What is validated, and the truth it is held against."""
 
     name: str
     batch: int = 500
 
-    def __init__(self, model: pin.Model, tree: Tree) -> None:
-        self.model, self.tree = model, tree
+    def __init__(self, truth: Truth) -> None:
+        self.truth, self.tree = truth, truth.tree
         self.torque: Torque
-        self.truth = rnea(model)
+
+    @property
+    def against(self) -> str:
+        """What it is held against, in words."""
+        return self.truth.title
 
     @property
     def not_checked(self) -> tuple[str, ...]:
@@ -73,19 +80,15 @@ class Subject(ABC):
     def diagnose(self, failed: Mapping[str, Check], states: States) -> tuple[str, ...]:
         """Sentences about what is wrong."""
 
-    def springs(self, q: Array) -> Array:
-        """Torque of the springs (n × nv), which Pinocchio knows nothing of."""
-        return np.zeros((len(q), self.tree.nv))
-
-    def true_torque(self, q: Array, v: Array, a: Array) -> Array:
-        """What tau should be."""
-        return self.truth(q, v, a) + self.springs(q)
+    def names(self, pair: Pair) -> tuple[str, ...]:
+        """A name for each entry of a vector, row or column."""
+        if pair.names is not None:
+            return pair.names
+        return self.truth.names_of_q if pair.name == DQ_DT else self.truth.names
 
     def case(self, states: States, failed: Mapping[str, Check]) -> Case:
         """What a diagnosis goes by."""
-        truth, springs = decompose(self.true_torque, states), self.springs(states.q)
-        tolerance = max(CLEANED, *(check.tolerance for check in failed.values()))
-        return Case(self.model, self.tree, self.true_torque, states, truth, springs, tolerance)
+        return self.truth.case(states, max(CLEANED, *(check.tolerance for check in failed.values())))
 
 
 def subject_of(candidate: object, model: pin.Model, tree: Tree) -> Subject:
@@ -95,16 +98,32 @@ def subject_of(candidate: object, model: pin.Model, tree: Tree) -> Subject:
         ArgumentTypeError: if it is nothing that can be validated.
         ArgumentError: if it does not fit the model.
     """
-    if isinstance(candidate, Dynamics):
-        return DynamicsSubject(candidate, model, tree)
-    return TorqueSubject(candidate, model, tree)
+    if not isinstance(candidate, Dynamics):
+        return TorqueSubject(candidate, PinocchioTruth(model, tree))
+    own = candidate.tree
+    if (own.nq, own.nv) != (tree.nq, tree.nv):
+        raise ArgumentError(
+            f"the candidate was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
+            f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
+        )
+    return DynamicsSubject(candidate, PinocchioTruth(model, tree, spring_torque(candidate)))
+
+
+def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
+    """That of the springs (n × nv) at n configurations; ``None`` without springs."""
+    if not dynamics.springs:
+        return None
+    (q,) = symbols(q=dynamics.tree.nq).values()
+    torque = ca.Function("springs", [q], [ca.densify(dynamics.spring_torque(q))])
+    return BatchFunction(torque, dynamics.tree.nv)
 
 
 class TorqueSubject(Subject):
     """A Function or callable (q, v, a) → tau."""
 
-    def __init__(self, candidate: object, model: pin.Model, tree: Tree) -> None:
-        super().__init__(model, tree)
+    def __init__(self, candidate: object, truth: Truth) -> None:
+        super().__init__(truth)
+        tree = self.tree
         if isinstance(candidate, ca.Function):
             self.name = candidate.name()
             _check_function(candidate, tree)
@@ -118,7 +137,7 @@ class TorqueSubject(Subject):
             self.batch = 20  # so that progress is seen
 
     def pairs(self, states: States) -> Iterator[Pair]:
-        found, truth = decompose(self.torque, states), decompose(self.truth, states)
+        found, (_, truth) = decompose(self.torque, states), self.truth.parts(states)
         yield Pair("tau", "tau", found.tau, truth.tau)
         yield Pair("M", "mass matrix", found.mass, truth.mass)
         yield Pair("C v", "velocity terms", found.velocity, truth.velocity)
@@ -167,7 +186,7 @@ def _not_a_candidate(candidate: object) -> str:
 
 _SYMMETRIC, _POSITIVE, _SKEW = "M symmetric", "M positive definite", "dM/dt - 2C skew"
 
-_FOLLOWS = {
+FOLLOWS: dict[str, tuple[str, ...]] = {
     "nle": ("inverse_dynamics",),
     _SYMMETRIC: ("mass_matrix",),
     _POSITIVE: ("mass_matrix",),
@@ -179,7 +198,7 @@ _FOLLOWS = {
 }
 """What is no news when one of those fails."""
 
-_OTHERWISE = {
+OTHERWISE: dict[str, str] = {
     _SYMMETRIC: "mass matrix is not symmetric",
     _POSITIVE: "mass matrix is not positive definite",
     _SKEW: "C v is right but dM/dt − 2C is not skew: C is not the matrix of the trace form (of Christoffel's symbols)",
@@ -192,20 +211,22 @@ _OTHERWISE = {
 
 
 class DynamicsSubject(Subject):
-    """A Dynamics, with all its Functions."""
+    """A Dynamics, with all its Functions.
 
-    def __init__(self, dynamics: Dynamics, model: pin.Model, tree: Tree) -> None:
-        super().__init__(model, tree)
-        nq, nv, own = tree.nq, tree.nv, dynamics.tree
+    ``follows`` says of a check which others make it no news; ``otherwise`` what its failure means without an
+    explanation.
+    """
+
+    follows = FOLLOWS
+    otherwise = OTHERWISE
+
+    def __init__(self, dynamics: Dynamics, truth: Truth) -> None:
+        super().__init__(truth)
+        nq, nv = self.tree.nq, self.tree.nv
         self.name = getattr(dynamics, "name", type(dynamics).__name__)
-        if (own.nq, own.nv) != (nq, nv):
-            raise ArgumentError(
-                f"the candidate was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
-                f"{tree.name!r} has nq = {nq}, nv = {nv}"
-            )
         self._exact = dynamics.clean == 0
         # a handful of cleaned constants may add up
-        self._noise = max(_ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
+        self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
         self._missing: list[str] = []
         self._states = self._singular = 0
         shapes: dict[str, tuple[int, ...]] = {
@@ -221,23 +242,18 @@ class DynamicsSubject(Subject):
         self._functions: dict[str, BatchFunction] = {}
         for name, shape in shapes.items():
             try:
-                function = _built(dynamics, name)
+                function = built(dynamics, name)
             except UnsupportedError as error:
                 self._missing.append(f"{name}: {error}")
                 continue
-            self._functions[name] = _batched(function, name, shape)
+            self._functions[name] = batched(function, name, shape)
         q, v = symbols(q=nq, v=nv).values()
-        potential = _built(dynamics, "potential_energy")
-        power = directional_derivative(potential(q), q, tree.configuration_rate(q, v))
+        potential = built(dynamics, "potential_energy")
+        power = directional_derivative(potential(q), q, self.tree.configuration_rate(q, v))
         rate = dynamics.mass_matrix_rate(q, v)
         self._power = BatchFunction(ca.Function("power", [q, v], [ca.densify(power)]))
         self._rate = BatchFunction(ca.Function("mass_matrix_rate", [q, v], [ca.densify(rate)]), nv, nv)
-        self._springs = BatchFunction(ca.Function("springs", [q], [ca.densify(dynamics.spring_torque(q))]), nv)
-        self._sprung = bool(dynamics.springs)
         self.torque = self._functions["inverse_dynamics"]
-
-    def springs(self, q: Array) -> Array:
-        return self._springs(q) if self._sprung else super().springs(q)
 
     @property
     def not_checked(self) -> tuple[str, ...]:
@@ -255,35 +271,50 @@ class DynamicsSubject(Subject):
 
     def pairs(self, states: States) -> Iterator[Pair]:
         f, q, v, a = self._functions, states.q, states.v, states.a
-        truth, springs = decompose(self.true_torque, states), self.springs(q)
-        gravity, mass = truth.gravity - springs, f["mass_matrix"](q)
-        smallest, largest = _eigenvalues(mass)
+        free, truth = self.truth.parts(states)
+        mass = f["mass_matrix"](q)
+        smallest, largest = eigenvalues(self._scaled(mass, truth.mass))
         condition = _condition(truth.mass)
-        ease, regular = np.maximum(condition * self._noise / SOLVED, 1), condition <= _SINGULAR
+        regular = condition <= _SINGULAR
         self._states += len(states)
         self._singular += int(np.sum(~regular)) if "forward_dynamics" in f else 0
         yield Pair("inverse_dynamics", "tau", self.torque(q, v, a), truth.tau)
         yield Pair("mass_matrix", "mass matrix", mass, truth.mass)
         yield Pair("nle", "velocity terms and gravity", f["nle"](q, v), truth.nle)
-        yield Pair("generalized_gravity", "gravity", f["generalized_gravity"](q), gravity)
+        yield Pair("generalized_gravity", "gravity", f["generalized_gravity"](q), free.gravity)
         if "coriolis_matrix" in f:
             coriolis = f["coriolis_matrix"](q, v)
-            yield Pair("coriolis_matrix", "velocity terms", _times(coriolis, v), truth.velocity)
+            yield Pair("coriolis_matrix", "velocity terms", times(coriolis, v), free.velocity)
         if "forward_dynamics" in f:
+            ease = self._ease(condition, truth, a)
             yield Pair("forward_dynamics", "forward dynamics", f["forward_dynamics"](q, v, truth.tau), a, ease, regular)
         if "state_derivative" in f:
-            rate, a_too = np.split(f["state_derivative"](np.hstack([q, v]), truth.tau), [self.tree.nq], axis=1)
-            yield Pair(DQ_DT, "kinematics", rate, configuration_rates(self.model, states))
-            yield Pair(DV_DT, "forward dynamics", a_too, a, ease, regular)
-        energy = 0.5 * np.sum(v * _times(truth.mass, v), axis=1)
+            u, a_of_u = self._driven(truth, a, regular)
+            rate, a_too = np.split(f["state_derivative"](np.hstack([q, v]), u), [self.tree.nq], axis=1)
+            yield Pair(DQ_DT, "kinematics", rate, self.truth.rates(states))
+            yield Pair(DV_DT, "forward dynamics", a_too, a_of_u, self._ease(condition, truth, a_of_u), regular)
+        energy = 0.5 * np.sum(v * times(truth.mass, v), axis=1)
         yield Pair("kinetic_energy", "energy", f["kinetic_energy"](q, v), energy)
         power = np.sum(truth.gravity * v, axis=1)
-        at_stake = np.maximum(1, np.sum(np.abs(truth.gravity * v), axis=1)) / np.maximum(1, np.abs(power))
-        yield Pair("potential_energy", "energy", self._power(q, v), power, at_stake)
+        yield Pair(
+            "potential_energy", "energy", self._power(q, v), power, at_stake(np.abs(truth.gravity * v).sum(1), power)
+        )
         yield Pair(_SYMMETRIC, "law", mass, mass.transpose(0, 2, 1))
         yield Pair(_POSITIVE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)))
         if "coriolis_matrix" in f:
             yield Pair(_SKEW, "law", coriolis + coriolis.transpose(0, 2, 1), self._rate(q, v))
+
+    def _ease(self, condition: Array, truth: Parts, a: Array) -> Array:
+        """What divides the error of accelerations: the digits that solving with M may lose."""
+        return np.maximum(condition * self._noise / SOLVED, 1)
+
+    def _driven(self, truth: Parts, a: Array, regular: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+        """u of the state derivative, and the accelerations that it makes."""
+        return truth.tau, a
+
+    def _scaled(self, mass: Array, truth: Array) -> Array:
+        """The mass matrix of which the eigenvalues are taken."""
+        return mass
 
     def diagnose(self, failed: Mapping[str, Check], states: States) -> tuple[str, ...]:
         return diagnosis.group(self._findings(failed, self.case(states, failed)))
@@ -292,9 +323,9 @@ class DynamicsSubject(Subject):
         for name, check in failed.items():
             if found := list(self._explain(name, case)):
                 yield from ((finding.text, name) for finding in found)
-            elif not any(cause in failed for cause in _FOLLOWS.get(name, ())):
+            elif not any(cause in failed for cause in self.follows.get(name, ())):
                 where = f", worst at joint {' × '.join(map(repr, check.entry))}" if check.entry else ""
-                yield f"{_OTHERWISE.get(name, 'wrong, with no simple cause')}{where}", name
+                yield f"{self.otherwise.get(name, 'wrong, with no simple cause')}{where}", name
 
     def _explain(self, name: str, case: Case) -> list[Finding]:
         f, q, v = self._functions, case.states.q, case.states.v
@@ -311,15 +342,15 @@ class DynamicsSubject(Subject):
                 *diagnosis.explain_gravity(at_rest, case),
             ]
         if name == "coriolis_matrix":
-            return diagnosis.explain_velocity(_times(f[name](q, v), v), case)
+            return diagnosis.explain_velocity(times(f[name](q, v), v), case)
         if name == "kinetic_energy":
-            return diagnosis.explain_kinetic(f[name](q, v), 0.5 * np.sum(v * _times(case.truth.mass, v), axis=1), case)
+            return diagnosis.explain_kinetic(f[name](q, v), 0.5 * np.sum(v * times(case.truth.mass, v), axis=1), case)
         if name == "potential_energy":
-            return diagnosis.explain_potential(self._power(q, v), np.sum(case.truth.gravity * v, axis=1))
+            return diagnosis.explain_potential(self._power(q, v), np.sum(case.truth.gravity * v, axis=1), case)
         return []
 
 
-def _built(dynamics: Dynamics, name: str) -> ca.Function:
+def built(dynamics: Dynamics, name: str) -> ca.Function:
     """A Function of a Dynamics, whatever may go wrong in the user's code while it is built."""
     try:
         function: ca.Function = getattr(dynamics, name)
@@ -331,7 +362,7 @@ def _built(dynamics: Dynamics, name: str) -> ca.Function:
     return function
 
 
-def _batched(function: ca.Function, name: str, shape: tuple[int, ...]) -> BatchFunction:
+def batched(function: ca.Function, name: str, shape: tuple[int, ...]) -> BatchFunction:
     wanted = (*shape, 1, 1)[:2]
     if tuple(function.size_out(0)) != wanted:
         given = " × ".join(map(str, function.size_out(0)))
@@ -339,11 +370,17 @@ def _batched(function: ca.Function, name: str, shape: tuple[int, ...]) -> BatchF
     return BatchFunction(function, *shape)
 
 
-def _times(matrix: Array, vector: Array) -> Array:
+def at_stake(sum_of_powers: Array, power: Array) -> Array:
+    """What makes the error of a power relative to the sum of |powers| that it consists of."""
+    return np.asarray(np.maximum(1, sum_of_powers) / np.maximum(1, np.abs(power)))
+
+
+def times(matrix: Array, vector: Array) -> Array:
+    """Matrix times vector at each state."""
     return np.asarray(np.einsum("nij,nj->ni", matrix, vector))
 
 
-def _eigenvalues(matrices: Array) -> tuple[Array, Array]:
+def eigenvalues(matrices: Array) -> tuple[Array, Array]:
     """The smallest and the largest of each symmetric matrix (n × k × k); NaN of one that is not finite."""
     finite = np.isfinite(matrices).all(axis=(1, 2))
     values = np.full(matrices.shape[:2], math.nan)
@@ -352,5 +389,5 @@ def _eigenvalues(matrices: Array) -> tuple[Array, Array]:
 
 
 def _condition(matrices: Array) -> Array:
-    smallest, largest = _eigenvalues(matrices)
+    smallest, largest = eigenvalues(matrices)
     return np.asarray(largest / np.maximum(smallest, 1e-300))

@@ -69,26 +69,24 @@ def decompose(torque: Torque, states: States) -> Parts:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a diagnosis goes by: states, Pinocchio's parts there, and the tolerance above which a part is wrong."""
+    """What a diagnosis goes by: states, the true parts there, and the tolerance above which a part is wrong.
 
-    model: pin.Model
+    ``names`` are those of the entries of v, ``units`` those of their inertias; ``source`` says where ``torque`` comes
+    from, ``whose`` what a factor is one of. Without a ``model`` neither fields of gravity nor other bodies are thought
+    of.
+    """
+
+    model: pin.Model | None
     tree: Tree
     torque: Torque
     states: States
     truth: Parts
     springs: Array
     tolerance: float
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """A name for each entry of v."""
-        return self.tree.velocity_names
-
-    def unit(self, index: int) -> str:
-        """Of an inertia: kg m² where the joint turns, kg where it slides."""
-        joint = next(j for j in self.tree.joints if j.scaling is None and index in j.columns)
-        _, angular = joint.type.subspace(joint.type.neutral())
-        return "kg m²" if np.any(angular.full()[:, index - joint.idx_v]) else "kg"
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    source: str = "Pinocchio's rnea"
+    whose: str = "Pinocchio's"
 
 
 def explain(found: Parts, case: Case) -> list[Finding]:
@@ -99,9 +97,9 @@ def explain(found: Parts, case: Case) -> list[Finding]:
     wrong = _wrong(found.tau, truth.tau, case.tolerance)
     if np.any(wrong) and (order := _order(found.tau, truth.tau)) is not None:
         moved = [f"{names[k]!r} at the place of {names[i]!r}" for i, k in enumerate(order) if i != k]
-        return [Finding(f"tau is in another order: joint {_list(moved)}", True)]
+        return [Finding(f"tau is in another order: joint {listed(moved)}", True)]
     if np.any(wrong) and None not in _factors(found.tau, truth.tau, wrong):
-        return _explain_vector("tau", found.tau, truth.tau, wrong, names)
+        return _explain_vector("tau", found.tau, truth.tau, wrong, case)
     bent = _explain_bent(found, case)
     findings = [
         *(bent or explain_mass(found.mass, case)),
@@ -123,7 +121,7 @@ def explain_mass(found: Array, case: Case) -> list[Finding]:
     if not np.all(np.isfinite(found)):
         return [_not_finite("mass matrix", found, names)]
     if (factor := _factor(found, truth)) is not None:
-        return [Finding(f"mass matrix {_relation(factor)}", True)]
+        return [Finding(f"mass matrix {_relation(factor, case)}", True)]
     findings, wrong = _explain_armature(found - truth, wrong, case)
     if np.any(lopsided := wrong & ~wrong.T):
         text = f"mass matrix is not symmetric: wrong at {_entries(lopsided, names)}, right at the mirrored place"
@@ -140,18 +138,18 @@ def explain_velocity(found: Array, case: Case) -> list[Finding]:
     if not np.all(np.isfinite(found)):
         return [_not_finite("velocity terms", found, names)]
     if not np.any(wrong) or None not in _factors(found, truth, wrong):
-        return _explain_vector("velocity terms", found, truth, wrong, names)
+        return _explain_vector("velocity terms", found, truth, wrong, case)
     damping = np.sum((found - truth) * case.states.v, axis=0) / np.sum(case.states.v**2, axis=0)
     if _same(found - truth, damping * case.states.v, truth):
-        shown = _list([f"{names[j]!r} ({_short(damping[j])})" for j in np.flatnonzero(wrong)])
-        text = f"velocity terms contain a damping proportional to v, which Pinocchio's rnea has not, at joint {shown}"
+        shown = listed([f"{names[j]!r} ({_short(damping[j])})" for j in np.flatnonzero(wrong)])
+        text = f"velocity terms contain a damping proportional to v, which {case.source} has not, at joint {shown}"
         return [Finding(text, True)]
     centrifugal = _centrifugal(case)
     if _same(found, centrifugal, truth):
         return [Finding("velocity terms are the centrifugal ones (v_j²) alone: products v_j v_k are missing", True)]
     if _same(found, truth - centrifugal, truth):
         return [Finding("velocity terms are products v_j v_k alone: the centrifugal ones (v_j²) are missing", True)]
-    return _explain_vector("velocity terms", found, truth, wrong, names)
+    return _explain_vector("velocity terms", found, truth, wrong, case)
 
 
 def explain_gravity(found: Array, case: Case) -> list[Finding]:
@@ -162,14 +160,15 @@ def explain_gravity(found: Array, case: Case) -> list[Finding]:
         return []
     if not np.all(np.isfinite(found)):
         return [_not_finite("gravity", found, names)]
-    if (factor := _factor(found, truth)) is not None and _relation(factor) in _PLAIN:
-        return [Finding(f"gravity {_relation(factor)}", True)]
-    per_field = _gravity_per_field(case)
-    field, *_ = np.linalg.lstsq(per_field.reshape(-1, 3), found.ravel(), rcond=1e-9)
-    if _same(found, per_field @ field, truth):
-        given = _vector(case.model.gravity.linear)
-        return [Finding(f"gravity acts as in a field of {_vector(field)} m/s²; the model's is {given}", True)]
-    return _explain_vector("gravity", found, truth, wrong, names)
+    if (factor := _factor(found, truth)) is not None and _relation(factor, case) in _PLAIN:
+        return [Finding(f"gravity {_relation(factor, case)}", True)]
+    if case.model is not None:
+        per_field = _gravity_per_field(case.model, case.states)
+        field, *_ = np.linalg.lstsq(per_field.reshape(-1, 3), found.ravel(), rcond=1e-9)
+        if _same(found, per_field @ field, truth):
+            given = _vector(case.model.gravity.linear)
+            return [Finding(f"gravity acts as in a field of {_vector(field)} m/s²; the model's is {given}", True)]
+    return _explain_vector("gravity", found, truth, wrong, case)
 
 
 def explain_kinetic(found: Array, truth: Array, case: Case) -> list[Finding]:
@@ -177,12 +176,19 @@ def explain_kinetic(found: Array, truth: Array, case: Case) -> list[Finding]:
     of_armature = 0.5 * case.states.v**2 @ case.tree.armature
     if np.any(of_armature) and _same(found, truth - of_armature, truth):
         return [Finding("armature is missing", True)]
-    return _explain_scalar("kinetic energy", found, truth)
+    return _explain_scalar("kinetic energy", found, truth, case)
 
 
-def explain_potential(found: Array, truth: Array) -> list[Finding]:
+def explain_potential(found: Array, truth: Array, case: Case) -> list[Finding]:
     """What is wrong with a potential energy, by its rate (n)."""
-    return _explain_scalar("potential energy", found, truth)
+    return _explain_scalar("potential energy", found, truth, case)
+
+
+def explain_addend(what: str, difference: Array, addend: Array, case: Case) -> list[Finding]:
+    """Whether a difference (n × nv) is that one known addend is missing, or has a factor."""
+    if not np.any(addend) or (factor := _factor(difference + addend, addend)) is None:
+        return []
+    return [Finding(f"{what} {_relation(factor, case)}", True)]
 
 
 def group(findings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -193,9 +199,9 @@ def group(findings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{sentence} (in {', '.join(names)})" for sentence, names in sources.items())
 
 
-def _explain_scalar(what: str, found: Array, truth: Array) -> list[Finding]:
+def _explain_scalar(what: str, found: Array, truth: Array, case: Case) -> list[Finding]:
     factor = _factor(found, truth)
-    return [] if factor is None else [Finding(f"{what} {_relation(factor)}", True)]
+    return [] if factor is None else [Finding(f"{what} {_relation(factor, case)}", True)]
 
 
 def _explain_not_finite(found: Parts, case: Case) -> list[Finding]:
@@ -242,22 +248,24 @@ def _explain_armature(difference: Array, wrong: _Mask, case: Case) -> tuple[list
             way, value = "mass matrix is off by a constant, as another armature would have it,", f"{mean:+.6g}"
         else:
             continue
-        joints.setdefault(way, []).append(f"{case.names[j]!r} ({value} {case.unit(int(j))})")
+        joints.setdefault(way, []).append(f"{case.names[j]!r} ({' '.join((value, case.units[j])).strip()})")
         rest[j, j] = False
-    return [Finding(f"{way} at joint {_list(at)}", True) for way, at in joints.items()], rest
+    return [Finding(f"{way} at joint {listed(at)}", True) for way, at in joints.items()], rest
 
 
-def _explain_vector(what: str, found: Array, truth: Array, wrong: _Mask, names: tuple[str, ...]) -> list[Finding]:
+def _explain_vector(what: str, found: Array, truth: Array, wrong: _Mask, case: Case) -> list[Finding]:
     """What is wrong with a vector (n × nv): one finding for all joints that are wrong in the same way."""
     if not np.any(wrong):
         return []
     if (factor := _factor(found, truth)) is not None:
-        return [Finding(_sentence(what, _relation(factor)), True)]
+        return [Finding(_sentence(what, _relation(factor, case)), True)]
     ways: dict[str, _Mask] = {}
     for j, own in zip(np.flatnonzero(wrong), _factors(found, truth, wrong), strict=True):
-        way = _VAGUE if own is None else _relation(own)
+        way = _VAGUE if own is None else _relation(own, case)
         ways.setdefault(way, np.zeros_like(wrong))[j] = True
-    return [Finding(f"{_sentence(what, way)} at {_joints(where, names)}", way != _VAGUE) for way, where in ways.items()]
+    return [
+        Finding(f"{_sentence(what, way)} at {_joints(where, case.names)}", way != _VAGUE) for way, where in ways.items()
+    ]
 
 
 def _wrong(found: Array, truth: Array, tolerance: float) -> _Mask:
@@ -289,10 +297,10 @@ def _factors(found: Array, truth: Array, wrong: _Mask) -> list[float | None]:
     return [_factor(found[:, j], truth[:, j]) for j in np.flatnonzero(wrong)]
 
 
-def _relation(factor: float) -> str:
+def _relation(factor: float, case: Case) -> str:
     if abs(factor + 1) <= _EXACT:
         return _PLAIN[0]
-    return _PLAIN[1] if abs(factor) <= _EXACT else f"is {factor:.6g} times Pinocchio's"
+    return _PLAIN[1] if abs(factor) <= _EXACT else f"is {factor:.6g} times {case.whose}"
 
 
 def _sentence(what: str, predicate: str) -> str:
@@ -318,20 +326,20 @@ def _centrifugal(case: Case) -> Array:
     return np.asarray(sum(case.torque(q, v_j, zero) - case.truth.gravity for v_j in alone))
 
 
-def _gravity_per_field(case: Case) -> Array:
+def _gravity_per_field(model: pin.Model, states: States) -> Array:
     """Gravity torque (n × nv × 3) per unit of each component of the field."""
-    turned, zero = case.model.copy(), np.zeros(case.model.nv)
+    turned, zero = model.copy(), np.zeros(model.nv)
     data = turned.createData()
     torques = []
     for e in np.eye(3):
         turned.gravity.linear = e
-        torques.append([pin.rnea(turned, data, q, zero, zero) for q in case.states.q])
+        torques.append([pin.rnea(turned, data, q, zero, zero) for q in states.q])
     return np.stack(torques, axis=2)
 
 
 def _other_bodies(difference: Array, case: Case) -> list[str]:
     """Joints whose body's ten inertial parameters alone can account for the difference (n × nv) of tau."""
-    if case.tree.has_mimic:  # Pinocchio has no regressor for these
+    if case.model is None or case.tree.has_mimic:  # Pinocchio has no regressor for these
         return []
     data = case.model.createData()
     states = zip(case.states.q, case.states.v, case.states.a, strict=True)
@@ -349,11 +357,11 @@ def _other_bodies(difference: Array, case: Case) -> list[str]:
 def _joints(where: _Mask, names: tuple[str, ...]) -> str:
     if np.all(where) and len(names) > 1:
         return "every joint"
-    return f"joint {_list([repr(names[j]) for j in np.flatnonzero(where)])}"
+    return f"joint {listed([repr(names[j]) for j in np.flatnonzero(where)])}"
 
 
 def _entries(where: _Mask, names: tuple[str, ...]) -> str:
-    return _list([f"{names[i]!r} × {names[j]!r}" for i, j in np.argwhere(where)])
+    return listed([f"{names[i]!r} × {names[j]!r}" for i, j in np.argwhere(where)])
 
 
 def _rows(wrong: _Mask, names: tuple[str, ...]) -> str:
@@ -367,7 +375,9 @@ def _rows(wrong: _Mask, names: tuple[str, ...]) -> str:
     return f"at {_entries(np.triu(wrong), names)}"
 
 
-def _list(items: list[str], most: int = 8) -> str:
+def listed(given: Iterable[str], most: int = 8) -> str:
+    """With commas; only so many of them."""
+    items = list(given)
     return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"
 
 

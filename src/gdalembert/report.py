@@ -81,6 +81,7 @@ class Report:
         checks: quantities and laws.
         not_checked: what could not be checked, and why.
         diagnosis: if a check failed, sentences about what is wrong and where.
+        against: what the candidate was held against, in words.
     """
 
     model: str
@@ -90,6 +91,7 @@ class Report:
     checks: tuple[Check, ...]
     not_checked: tuple[str, ...]
     diagnosis: tuple[str, ...]
+    against: str = "Pinocchio"
 
     @property
     def ok(self) -> bool:
@@ -105,7 +107,10 @@ class Report:
 
     def __str__(self) -> str:
         states = "1 state" if self.samples == 1 else f"{self.samples} states"
-        lines = [f"{self.model}: {self.candidate} against Pinocchio on {states} (seed {self.seed})", *self._table()]
+        lines = [
+            f"{self.model}: {self.candidate} against {self.against} on {states} (seed {self.seed})",
+            *self._table(),
+        ]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
         if not self.ok:
             failed = sum(not check.ok for check in self.checks)
@@ -134,6 +139,7 @@ class Report:
         return {
             "model": self.model,
             "candidate": self.candidate,
+            "against": self.against,
             "ok": self.ok,
             "samples": self.samples,
             "seed": self.seed,

@@ -48,20 +48,27 @@ def batches(model: pin.Model, samples: int, seed: int, size: int) -> Iterator[St
     q = integrate(neutral, x) and v, a, with x, v, a normally distributed: on the configuration manifold, and finite
     where a joint has no limits.
     """
-    rng, neutral = np.random.default_rng(seed), pin.neutral(model)
+    integrate, neutral = integration(model), pin.neutral(model)
+    for x, v, a in draws(model.nv, samples, seed, size):
+        yield States(integrate(np.broadcast_to(neutral, (len(x), model.nq)), x), v, a)
+
+
+def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
+    """Normally distributed x, v and a (3 × n × nv), ``size`` states at a time."""
+    rng = np.random.default_rng(seed)
     for done in range(0, samples, size):
-        x, v, a = rng.standard_normal((min(size, samples - done), 3, model.nv)).transpose(1, 0, 2).copy()
-        yield States(np.array([pin.integrate(model, neutral, x_k) for x_k in x]), v, a)
+        yield rng.standard_normal((min(size, samples - done), 3, nv)).transpose(1, 0, 2).copy()
 
 
-def configuration_rates(model: pin.Model, states: States) -> Array:
-    """dq/dt (n × nq) of (q, v), by differences of ``pin.integrate``, good to about 1e-11."""
+def integration(model: pin.Model) -> Callable[[Array, Array], Array]:
+    """``pin.integrate`` of n configurations and velocities at once."""
+    return lambda q, v: np.array([pin.integrate(model, *pair) for pair in zip(q, v, strict=True)])
 
-    def rate(q: Array, v: Array) -> Array:
-        back2, back, on, on2 = (pin.integrate(model, q, k * _STEP * v) for k in (-2, -1, 1, 2))
-        return np.asarray((8 * (on - back) - (on2 - back2)) / (12 * _STEP))
 
-    return np.array([rate(q, v) for q, v in zip(states.q, states.v, strict=True)])
+def configuration_rates(integrate: Callable[[Array, Array], Array], states: States) -> Array:
+    """dq/dt (n × nq) of (q, v), by differences of ``integrate``, good to about 1e-11."""
+    back2, back, on, on2 = (integrate(states.q, k * _STEP * states.v) for k in (-2, -1, 1, 2))
+    return np.asarray((8 * (on - back) - (on2 - back2)) / (12 * _STEP))
 
 
 def rnea(model: pin.Model) -> Torque:

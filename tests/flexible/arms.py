@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from models import unit
@@ -139,26 +139,31 @@ def hat(r: Array) -> Array:
 
 
 def inertia_of(points: Sequence[Point], modes: int) -> ModalInertia:
-    """C, C_j, C_jk as sums over the points; every product of two modes that shortens has a shape of its own."""
-    products = [(j, k) for j in range(modes) for k in range(j + 1) if any(p.shortening[j, k] for p in points)]
-    shapes = modes + len(products)
+    """C, C_j, C_jk as sums over the points, which also shorten in proportion to x, y, z and 1."""
+    shortening = fitted(points, modes) if any(p.shortening.any() for p in points) else np.zeros((0, modes, modes))
+    shapes = modes + len(shortening)
     rigid, first, second = np.zeros((4, 4)), np.zeros((shapes, 4, 4)), np.zeros((shapes, shapes, 4, 4))
     for p in points:
         phi = [np.append(p.displacement[:, j], 0.0) for j in range(modes)]
-        phi += [np.array([p.shortening[product], 0, 0, 0]) for product in products]
+        phi += [np.array([x, 0, 0, 0]) for x in hat(p.position)][: len(shortening)]
         rigid += p.mass * np.outer(hat(p.position), hat(p.position))
         for j in range(shapes):
             first[j] += p.mass * np.outer(hat(p.position), phi[j])
             for k in range(shapes):
                 second[j, k] += p.mass * np.outer(phi[j], phi[k])
-    shortening = np.zeros((len(products), modes, modes))
-    for b, (j, k) in enumerate(products):
-        shortening[b, j, k] = shortening[b, k, j] = 1
     return ModalInertia(rigid, first, second, shortening, np.eye(modes))
 
 
+def fitted(points: Sequence[Point], modes: int) -> Array:
+    """S_b with s ≈ S·(x, y, z, 1), the least squares weighted by the masses (4 × n × n)."""
+    weights = np.sqrt([p.mass for p in points])[:, None]
+    places = np.array([hat(p.position) for p in points])
+    values = np.array([p.shortening.ravel() for p in points])
+    return np.linalg.lstsq(weights * places, weights * values)[0].reshape(4, modes, modes)
+
+
 def link(
-    rng: Rng, modes: Sequence[Mode], *, shortening: bool, etas: Sequence[float]
+    rng: Rng, modes: Sequence[Mode], *, shortening: bool, fit: bool, etas: Sequence[float]
 ) -> tuple[ModalInertia, tuple[Station, ...], tuple[Point, ...]]:
     """A link with bodies on its root and on the sections at ``etas``."""
     n = len(modes)
@@ -172,6 +177,9 @@ def link(
         phi = [mode.displacement(eta) + np.cross(mode.rotation(eta), offset) for mode in modes]
         columns = np.array(phi).reshape(n, 3).T
         points.append(Point(rng.uniform(0.1, 1), eta * X + offset, columns, shortened(eta)))
+    inertia = inertia_of(points, n)
+    if len(inertia.shortening) and fit:
+        points = [replace(p, shortening=np.einsum("b,bjk->jk", hat(p.position), inertia.shortening)) for p in points]
     stations = []
     for at, eta in enumerate((0.0, *etas)):
         body = np.zeros((4, 4))
@@ -182,16 +190,17 @@ def link(
         u = np.array([mode.displacement(eta) for mode in modes]).reshape(n, 3).T
         theta = np.array([mode.rotation(eta) for mode in modes]).reshape(n, 3).T
         stations.append(Station(eta * X, u, theta, shortened(eta), body))
-    return inertia_of([p for p in points if p.station is None], n), tuple(stations), tuple(points)
+    return inertia, tuple(stations), tuple(points)
 
 
 def arm(
     seed: int, kinds: Sequence[str], modes: Sequence[int], parents: Sequence[int] | None = None, *,
-    planar: bool = False, shortening: bool = False,
+    planar: bool = False, shortening: bool = False, fit: bool = True,
 ) -> Arm:  # fmt: skip
     """Joints of the given kinds ("revolute", "continuous", "prismatic"), each with so many modes on its link.
 
-    The entries of v are shuffled: nothing may depend on their order.
+    The entries of v are shuffled: nothing may depend on their order. Points shorten by the fit that the model makes;
+    without ``fit`` by what it fits.
     """
     rng = np.random.default_rng(seed)
     parents = list(range(-1, len(kinds) - 1)) if parents is None else parents
@@ -206,7 +215,7 @@ def arm(
     points = []
     for i, (kind, n, parent) in enumerate(zip(kinds, modes, parents, strict=True)):
         shapes = [(planar_mode if planar else spatial_mode)(rng) for _ in range(n)]
-        inertia, stations, own = link(rng, shapes, shortening=shortening, etas=(0.55, 1.0))
+        inertia, stations, own = link(rng, shapes, shortening=shortening, fit=fit, etas=(0.55, 1.0))
         points.append(own)
         elements.append(
             Element(
@@ -249,9 +258,9 @@ KINEMATICS = [(True, False), (True, True), (False, False)]
 """(exact rotation, foreshortening) that belong together."""
 
 
-def case(name: str, *, shortening: bool = False, seed: int = 0) -> Arm:
+def case(name: str, *, shortening: bool = False, fit: bool = True, seed: int = 0) -> Arm:
     """One of the random robots by name."""
-    return arm(seed, shortening=shortening, **CASES[name])  # type: ignore[arg-type]
+    return arm(seed, shortening=shortening, fit=fit, **CASES[name])  # type: ignore[arg-type]
 
 
 def row_of_links(number: int) -> tuple[Element, ...]:

@@ -9,10 +9,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import robots
+from models import JOINTS as JOINT_TYPES
 from models import relative_error
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import modes
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.beam import Beam
@@ -161,32 +162,310 @@ def test_the_user_is_told_what_a_beam_replaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("links", "joints", "error", "message"),
+    ("joints", "error", "message"),
     [
-        ({"link3": BEAMS["link1"]}, {}, UnknownNameError, "no link named 'link3'; nearest: 'link"),
-        ({"tip": BEAMS["link1"]}, {}, ArgumentError, "link 'tip': it is fixed to link 'link2'; make that one flexible"),
+        ({"joint3": JOINTS["joint2"]}, UnknownNameError, "^no joint named 'joint3'; nearest: 'joint"),
         (
-            {"link1": Beam(0.9, 0.6, EI_z=1.0)},
-            {},
-            ArgumentError,
-            "link 'link1': the beam is 0.9 m long, but its child jo",
+            {"joint1": JOINTS["joint2"], "jiont2": JOINTS["joint2"]},
+            UnknownNameError,
+            "named 'jiont2'; nearest: 'joint2'",
         ),
-        ({}, {"joint3": JOINTS["joint2"]}, UnknownNameError, "no joint named 'joint3'"),
+        ({"joint2": 50.0}, TypeError, "^joint 'joint2': expected a FlexibleJoint, got float$"),
         (
-            {},
             {"joint2": FlexibleJoint(1.0)},
             ArgumentError,
-            "joint 'joint2': its rotor has no inertia; give rotor_inert",
+            "^joint 'joint2': its rotor has no inertia; give rotor_inertia, or",
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(
-    links: dict[str, Beam], joints: dict[str, FlexibleJoint], error: type[Exception], message: str
+def test_joints_that_do_not_fit_are_refused(
+    joints: dict[str, FlexibleJoint], error: type[Exception], message: str
 ) -> None:
-    described = {name: FlexibleLink(beam) for name, beam in links.items()}
-    model = gd.load_urdf("two_link_flexible")
     with pytest.raises(error, match=message):
-        FlexibleArm(model, described, joints)
+        FlexibleArm(gd.load_urdf("two_link_flexible"), {}, joints)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((-5.0,), r"^FlexibleJoint: stiffness: got -5.0; give one finite number \[N m/rad or N/m\], above 0$"),
+        ((0.0,), r"^FlexibleJoint: stiffness: got 0.0; .* above 0$"),
+        ((5.0, -0.1), r"^FlexibleJoint: rotor_inertia: got -0.1; .* \[kg m² or kg\], above 0$"),
+        ((5.0, 0.1, -0.1), r"^FlexibleJoint: damping: got -0.1; .* at least 0$"),
+    ],
+)
+def test_springs_that_are_refused(given: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        FlexibleJoint(*given)
+
+
+def test_a_continuous_joint_cannot_be_flexible() -> None:
+    """Its angle is stored as (cos, sin), which a spring cannot take a difference of."""
+    model = pin.Model()
+    hinge = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "hinge")
+    model.appendBodyToJoint(hinge, pin.Inertia.Random(), pin.SE3.Identity())
+    with pytest.raises(
+        UnsupportedError, match=r"^joint 'hinge': a UnboundedRevolute joint cannot be flexible; revolute"
+    ):
+        FlexibleArm(model, {}, {"hinge": JOINTS["joint2"]})
+
+
+def test_unknown_kinematics() -> None:
+    with pytest.raises(ArgumentError, match=r"^kinematics='second_order': give 'exact' or 'first_order'$"):
+        arm(kinematics="second_order")
+
+
+# Flexible joints.
+
+
+@pytest.mark.parametrize("kinematics", ["exact", "first_order"])
+def test_the_block_form_of_flexible_joints(kinematics: str) -> None:
+    """CB46, corrected: mass diag(M, J), K + SᵀK_tS, −SᵀK_t, K_t, damping alike, forces (0; tau_m)."""
+    springs = {"joint1": FlexibleJoint(70.0, 0.03, 0.2), "joint2": JOINTS["joint2"]}
+    stiff, geared = arm(kinematics=kinematics), arm(kinematics=kinematics, joints=springs)
+    n = stiff.tree.nv
+    s, k_t, d_t, j = np.eye(n)[:2], np.diag([70.0, 50.0]), np.diag([0.2, 0.3]), np.diag([0.03, 0.02])
+    q, v, a = state(geared, 7)
+    m, nle = stiff.mass_matrix(q[:n]).full(), stiff.nle(q[:n], v[:n]).full().ravel()
+    assert (
+        relative_error(geared.mass_matrix(q).full(), np.block([[m, np.zeros((n, 2))], [np.zeros((2, n)), j]])) < TIGHT
+    )
+    for found, own, spring in (
+        (geared.stiffness_matrix, stiff.stiffness_matrix, k_t),
+        (geared.damping_matrix, stiff.damping_matrix, d_t),
+    ):
+        wanted = np.block([[own + s.T @ spring @ s, -s.T @ spring], [-spring @ s, spring]])
+        assert relative_error(found, wanted) < TIGHT
+    twist, rate = s @ q[:n] - q[n:], s @ v[:n] - v[n:]
+    through = k_t @ twist + d_t @ rate
+    tau = geared.inverse_dynamics(q, v, a).full().ravel()
+    assert relative_error(tau, [*(m @ a[:n] + nle + s.T @ through), *(j @ a[n:] - through)]) < TIGHT
+    assert np.array_equal(geared.actuation, np.vstack([np.zeros((n, 2)), np.eye(2)]))
+
+
+def test_two_inertias_on_a_spring() -> None:
+    """ω² = k (1/I + 1/J): the printed sign of CB46 gives k (1/J − 1/I)."""
+    model = pin.Model()
+    hinge = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
+    model.appendBodyToJoint(hinge, pin.Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 0.3])), pin.SE3.Identity())
+    dyn = FlexibleArm(model, {}, {"hinge": FlexibleJoint(20.0, 0.05)})
+    free = dyn.natural_frequencies(np.zeros(2), joints="free")
+    assert free[0] == 0
+    assert free[1] == pytest.approx(np.sqrt(20.0 * (1 / 0.3 + 1 / 0.05)), rel=1e-14, abs=0)
+    assert dyn.natural_frequencies(np.zeros(2))[0] == pytest.approx(np.sqrt(20.0 / 0.05), rel=1e-14, abs=0)
+
+
+def test_a_stiff_joint_is_a_rigid_one_with_an_armature() -> None:
+    """Rotor and link together, their acceleration differs from that of the armature by 1/K_t."""
+    model = gd.load_urdf("two_link_flexible")
+    model.armature = np.array([0.0, 0.02])
+    links = {"link1": FlexibleLink(BEAMS["link1"], modes.hermite())}
+    rigid = FlexibleArm(model, links)
+    q, v, _ = state(rigid, 8)
+    tau = np.array([0.3, -0.2, 0.0, 0.0])
+    errors = []
+    for stiffness in (1e6, 1e8):
+        dyn = FlexibleArm(model, links, {"joint2": FlexibleJoint(stiffness)})  # the rotor is the armature
+        assert dyn.mass_matrix(np.zeros(5)).full()[4, 4] == 0.02
+        # both sides move as one where the spring is stretched by what the rotor asks of it
+        a = rigid.forward_dynamics(q, v, tau).full().ravel()
+        rotor = q[1] + (tau[1] - 0.02 * a[1]) / stiffness
+        u = np.array([tau[0], tau[1]])
+        found = dyn.forward_dynamics([*q, rotor], [*v, v[1]], dyn.actuation @ u).full().ravel()
+        errors.append(relative_error(found, [*a, a[1]]))
+    # what is left is rounding of the angle times the stiffness over the inertia: 1e-16 · 1e8 / 0.02
+    assert max(errors) < 1e-6
+
+
+# Joints of several degrees of freedom.
+
+
+def floating(joint: pin.JointModel, names: tuple[str, ...]) -> tuple[pin.Model, FlexibleArm]:
+    """Three rods in a row, the first on the given joint; those named bend and twist, with the mass they had."""
+    beam = Beam(1.0, 1.3, EI_y=20.0, EI_z=30.0, GJ=10.0, section_inertia=(0.02, 0.01))
+    body = pin.Inertia(1.3, np.array([0.5, 0, 0]), np.diag([0.03, 1.3 / 12 + 0.02, 1.3 / 12 + 0.01]))
+    model = pin.Model()
+    parent = 0
+    for k, (name, kind) in enumerate((("body", joint), ("arm", pin.JointModelRZ()), ("fore", pin.JointModelRY()))):
+        at = pin.SE3(np.eye(3), np.array([float(k > 0), 0, 0]))
+        parent = model.addJoint(parent, kind, at, f"joint{k}")
+        model.appendBodyToJoint(parent, body, pin.SE3.Identity())
+        model.addBodyFrame(name, parent, pin.SE3.Identity(), 0)
+    link = FlexibleLink(beam, modes.hermite(), modes.hermite(), torsion=modes.sine(1), root=np.eye(4))
+    return model, FlexibleArm(model, dict.fromkeys(names, link), clean=0)
+
+
+@pytest.mark.parametrize("names", [("arm",), ("body", "arm", "fore")])
+@pytest.mark.parametrize(
+    "kind", ["FreeFlyer", "Planar", "Spherical", "SphericalZYX", "Translation", "RUBX", "Composite"]
+)
+def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...]) -> None:
+    """Rigid blocks, M a + nle, its inverse, the power, in any state; with the exact kinematics."""
+    rng = np.random.default_rng(0)
+    model, dyn = floating(JOINT_TYPES[kind](rng), names)
+    rigid, modal = model.nv, dyn.tree.nv - model.nv
+    joints = pin.integrate(model, pin.neutral(model), rng.normal(size=rigid))
+    straight = np.concatenate([joints, np.zeros(modal)])
+    data = model.createData()
+    assert relative_error(dyn.mass_matrix(straight).full()[:rigid, :rigid], pin.crba(model, data, joints)) < TIGHT
+    v, a = rng.normal(size=(2, dyn.tree.nv))
+    still = np.where(np.arange(dyn.tree.nv) < rigid, 1, 0)
+    tau = dyn.inverse_dynamics(straight, v * still, a * still).full().ravel()[:rigid]
+    assert relative_error(tau, pin.rnea(model, data, joints, v[:rigid], a[:rigid])) < TIGHT
+
+    q = np.concatenate([joints, 0.02 * rng.normal(size=modal)])
+    m, tau = dyn.mass_matrix(q).full(), dyn.inverse_dynamics(q, v, a).full().ravel()
+    assert np.linalg.eigvalsh(m)[0] > 0
+    assert relative_error(tau, m @ a + dyn.nle(q, v).full().ravel()) < TIGHT
+    # as many digits as M has in its condition number
+    assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
+    s = [ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv))]
+    energy = dyn.kinetic_energy(s[0], s[1]) + dyn.potential_energy(s[0])
+    along = ca.vertcat(dyn.tree.configuration_rate(s[0], s[1]), s[2])
+    rate = ca.Function("rate", s, [ca.jtimes(energy, ca.vertcat(*s[:2]), along)])
+    assert relative_error(float(rate(q, v, a)), tau @ v) < TIGHT
+
+
+def test_the_papers_kinematics_take_simple_joints_only() -> None:
+    model, _ = floating(pin.JointModelFreeFlyer(), ("arm",))
+    link = FlexibleLink(Beam(1.0, 1.3, EI_z=1.0), foreshortening=False, root=np.eye(4), keep_body=True)
+    with pytest.raises(
+        UnsupportedError,
+        match=r"^joint 'joint0': kinematics='first_order' takes revolute and prismatic joints only, not a FreeFlyer",
+    ):
+        FlexibleArm(model, {"arm": link}, kinematics="first_order")
+
+
+# Tips.
+
+
+@pytest.mark.parametrize("link", ["link1", "link2"])
+def test_the_jacobian_of_a_tip_has_the_modes(link: str) -> None:
+    """Its twist by algorithmic differentiation of the placement: R' (d/dt T) of each velocity."""
+    dyn = arm(joints=JOINTS)
+    placement, kinematics = dyn.tip_placement(link), gd.Kinematics(dyn.tree)
+    q, v, _ = state(dyn, 9)
+    x = ca.SX.sym("x", dyn.tree.nv)
+    rate = ca.Function("rate", [x], [ca.jacobian(ca.vec(placement(x)), x)])(q).full()
+    t = placement(q).full()
+    wanted = []
+    for column in rate.T:
+        turning = t[:3, :3].T @ column.reshape(4, 4).T[:3, :3]
+        linear = t[:3, :3].T @ column[12:15]
+        wanted.append([*linear, turning[2, 1], turning[0, 2], turning[1, 0]])
+    jacobian = kinematics.frame_jacobian(f"{link} tip", pin.LOCAL)(q).full()
+    assert relative_error(jacobian, np.transpose(wanted)) < TIGHT
+    assert np.abs(jacobian[:, 2:4]).max() > 0.1
+    assert (
+        relative_error(kinematics.frame_velocity(f"{link} tip", pin.LOCAL)(q, v).full().ravel(), jacobian @ v) < TIGHT
+    )
+    wrench = np.arange(1.0, 7.0)
+    torques = gd.joint_torques(dyn.tree, f"{link} tip", pin.LOCAL)(q, wrench).full().ravel()
+    assert relative_error(torques, jacobian.T @ wrench) < TIGHT
+
+
+def test_where_a_tip_is() -> None:
+    """(l − ½ s f², y) of one mode, turned by its slope; at the end of the shipped robot stands its own frame."""
+    dyn = FlexibleArm(gd.load_urdf("two_link_flexible"), {"link2": FlexibleLink(BEAMS["link2"], modes.polynomial(1))})
+    q, slope = [0.0, 0.0, 0.05], 2 * 0.05 / 0.8
+    t = dyn.tip_placement("link2")(q).full()
+    assert np.abs(t[:3, 3] - [1.8 - 0.5 * 4 / (3 * 0.8) * 0.05**2, 0.05, 0]).max() < 1e-15
+    assert np.abs(t[:2, :2] - [[np.cos(slope), -np.sin(slope)], [np.sin(slope), np.cos(slope)]]).max() < 1e-15
+    assert np.abs(gd.Kinematics(dyn.tree).frame_placement("tip")(q).full() - t).max() < 1e-15
+    clamped = gd.Kinematics(dyn.tree).frame_placement("link2 root")(q).full()
+    assert np.abs(clamped[:3, 3] - [1, 0, 0]).max() < 1e-15
+    with pytest.raises(UnknownNameError, match=r"^no flexible link named 'link3'; nearest: 'link2'$"):
+        dyn.tip_placement("link3")
+
+
+# What is asked of an arm.
+
+
+def cantilever(*, weight: float = 9.81, tip: float = 0.0, flexural: float = 50.0) -> FlexibleArm:
+    """A horizontal beam of 1 m and 0.6 kg."""
+    model = pin.Model()
+    model.gravity = pin.Motion(np.array([0, -weight, 0.0]), np.zeros(3))
+    hinge = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
+    model.appendBodyToJoint(
+        hinge, pin.Inertia(0.6, np.array([0.5, 0, 0]), np.diag([0, 0.05, 0.05])), pin.SE3.Identity()
+    )
+    model.addBodyFrame("rod", hinge, pin.SE3.Identity(), 0)
+    body = pin.Inertia(tip, np.zeros(3), np.zeros((3, 3)))
+    return FlexibleArm(model, {"rod": FlexibleLink(Beam(1.0, 0.6, EI_z=flexural), modes.polynomial(4), tip_body=body)})
+
+
+def test_a_cantilever_under_its_own_weight() -> None:
+    """μ g l⁴ / 8 EI to first order; ξ⁴ is in the set, so that what is left is the square of the slope."""
+    for flexural, allowed in ((50.0, 1e-3), (5e4, 1e-9)):
+        dyn = cantilever(flexural=flexural)
+        tip = dyn.tip_placement("rod")(dyn.static_deflection(np.zeros(5))).full()[1, 3]
+        assert tip == pytest.approx(-0.6 * 9.81 / (8 * flexural), rel=allowed, abs=0)
+
+
+def test_a_weight_at_the_end_keeps_its_direction() -> None:
+    """P l³ / 3 EI; the same as a body on the tip, which a force that turns with the tip is not."""
+    dyn, heavy = cantilever(weight=0.0, flexural=5.0), cantilever(weight=9.81, tip=0.2, flexural=5.0)
+    load = [0, -0.2 * 9.81, 0, 0, 0, 0]
+    world = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL_WORLD_ALIGNED)
+    turning = dyn.static_deflection(np.zeros(5), "rod tip", load)
+    bare = cantilever(weight=9.81, flexural=5.0)
+    # small loads add up; what is left is of the order of the square of the slope of 0.3
+    both = world + bare.static_deflection(np.zeros(5))
+    assert relative_error(heavy.static_deflection(np.zeros(5)), both) < 0.1
+    small = cantilever(weight=0.0, flexural=5e4)
+    tip = small.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL_WORLD_ALIGNED)
+    assert small.tip_placement("rod")(tip).full()[1, 3] == pytest.approx(-0.2 * 9.81 / 1.5e5, rel=1e-8, abs=0)
+    assert np.abs(world - turning).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda dyn: dyn.static_deflection(np.zeros(3)), r"^static_deflection: q has shape \(3,\); give \(5,\)$"),
+        (
+            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip"),
+            r"^static_deflection: give frame and wrench together$",
+        ),
+        (
+            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [1.0]),
+            r"^static_deflection: wrench: got \[1.0\]; give",
+        ),
+        (
+            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [0, 1e300, 0, 0, 0, 0]),
+            r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still",
+        ),
+        (lambda dyn: dyn.natural_frequencies(np.zeros(4)), r"^natural_frequencies: q has shape \(4,\); give \(5,\)$"),
+        (lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"), r"joints='held'; give 'locked' or 'free'$"),
+        (
+            lambda dyn: dyn.linearize(np.zeros(5), np.zeros(2)),
+            r"^linearize: v and u have shapes \(2,\) and \(1,\); give \(5,\) and \(1,\)$",
+        ),
+        (
+            lambda dyn: dyn.linearize(np.zeros(5)),
+            r"^linearize: nothing holds 'rod y1' at q, where a force of 1.96 is left on it; start from s",
+        ),
+    ],
+)
+def test_questions_without_an_answer(ask: object, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        ask(cantilever())
+
+
+def test_free_frequencies() -> None:
+    """A zero, and no rounding, for each motion that nothing holds back; a spring on a joint counts."""
+    dyn = arm()
+    free = dyn.natural_frequencies(np.zeros(6), joints="free")
+    assert np.array_equal(free[:2], [0, 0])
+    assert free[2] > 1
+    links = {name: FlexibleLink(beam, bending_y=modes.hermite()) for name, beam in BEAMS.items()}
+    held = FlexibleArm(gd.load_urdf("two_link_flexible"), links, springs={"joint1": (3.0, 0.0)})
+    found = held.natural_frequencies(np.zeros(6), joints="free")
+    assert found[0] == 0 < found[1]
+    # a soft spring and the rigid arm: of the two joints by the eigenvalues of M⁻¹ K
+    m = held.mass_matrix(np.zeros(6)).full()
+    k = held.stiffness_matrix + np.diag([3.0, 0, 0, 0, 0, 0])
+    wanted = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(m, k)).real)[1])
+    assert found[1] == pytest.approx(wanted, rel=1e-9, abs=0)
 
 
 def test_the_papers_kinematics_refuse_foreshortening() -> None:

@@ -124,6 +124,24 @@ def test_stepped_beam() -> None:
         _ = Beam(1.0, step).mass
 
 
+def test_a_beam_without_length() -> None:
+    """Its sections are known, its mass is not; breaks are checked when the length is known."""
+    waiting = Beam.tube(None, taper, 0.003, **STEEL, breaks=(0.8,))
+    assert waiting.length is None
+    given = Beam.tube(1.2, taper, 0.003, **STEEL, breaks=(0.8,))
+    assert waiting.with_length(1.2) == given
+    assert waiting.with_length(1.2).mass == given.mass
+    assert np.array_equal(waiting.along("EI_z", 0.3), given.along("EI_z", 0.3))
+    assert Beam(length=None, mass_per_length=1) == Beam(None, 1) != Beam(1.0, 1)
+    for ask in (lambda: waiting.mass, lambda: waiting.center_of_mass, lambda: waiting.pseudo_inertia):
+        with pytest.raises(ArgumentError, match=r"^Beam: it has no length before an arm gives it one; ask with_length"):
+            ask()
+    with pytest.raises(ArgumentError, match=r"breaks: 0.8 m lies outside the beam of 0.7 m"):
+        waiting.with_length(0.7)
+    with pytest.raises(ArgumentError, match=r"length: got -1"):
+        waiting.with_length(-1)
+
+
 def test_by_value() -> None:
     beam, same, other = (Beam.tube(1.0, taper, wall, **STEEL) for wall in (0.003, 0.003, 0.004))
     assert beam == same

@@ -106,7 +106,7 @@ def frequencies(each: modes.ModeSet, mass: float, moment: float, hub: float | No
     n = integrals.modes
     m, k = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     m[0, 0] = hub + integrals.rigid[0, 0] + mass + moment
-    m[1:, 0] = m[0, 1:] = integrals.first[:, 0, 1] + mass * tip.translation[1] + moment * tip.rotation[2]
+    m[1:, 0] = m[0, 1:] = integrals.first[:n, 0, 1] + mass * tip.translation[1] + moment * tip.rotation[2]
     m[1:, 1:], k[1:, 1:] = it.modal_mass(integrals, tip), integrals.stiffness
     inverse = np.linalg.inv(np.linalg.cholesky(m))
     return np.sqrt(np.abs(np.linalg.eigvalsh(inverse @ k @ inverse.T)))[1:3]
@@ -341,21 +341,39 @@ def test_a_set_that_leaves_the_tip_is_warned_about() -> None:
         FlexibleLink(LINE, modes.craig_bampton(2), modes.clamped_free(1))
 
 
-def test_torsion_needs_inertia() -> None:
-    """Of the section, or of something on the tip."""
-    one, two = modes.sine(1), modes.sine(2)
+def test_torsion_without_inertia_of_its_own() -> None:
+    """Whether something on the link moves with it, the arm knows; frequencies and damping of the link alone need it."""
+    one = modes.sine(1)
     body = pin.Inertia(1.0, np.zeros(3), np.diag([0.1, 0.1, 0.1]))
-    for options in ({}, {"tip_body": pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3)))}, {"children": {"box": "root"}}):
-        with pytest.raises(ArgumentError, match=r"^torsion: mode 't1' moves no inertia .* section_inertia"):
-            FlexibleLink(LINE, torsion=one, **options)
-    for options in ({"tip_body": body}, {"children": {"elbow": "tip"}}, {"children": {"box": 0.4}}):
-        FlexibleLink(LINE, torsion=one, **options)
-        with pytest.raises(ArgumentError, match=r"^torsion: mode 't2' moves no inertia"):
-            FlexibleLink(LINE, torsion=two, **options)
-    FlexibleLink(THICK, torsion=two)
+    alone = FlexibleLink(LINE, torsion=one)
+    with pytest.raises(ArgumentError, match=r"mode 1 moves no inertia of its own, .* section_inertia"):
+        alone.own_frequencies()
+    loaded = alone.own_frequencies(alone.station("tip", it.pseudo_inertia("body", body)))
+    # one mode of a weightless bar with the inertia on its tip: K_f = GJ (π/2l)² l/2
+    assert loaded[0] == pytest.approx(np.sqrt(GJ * np.pi**2 / (8 * LENGTH) / 0.1), rel=1e-13, abs=0)
     with pytest.raises(ArgumentError, match=r"damp by rayleigh="):
         FlexibleLink(LINE, torsion=one, tip_body=body, modal_damping=0.01)
     FlexibleLink(LINE, torsion=one, tip_body=body, rayleigh=(0, 1e-3))
+
+
+def test_a_beam_without_length() -> None:
+    """Modes and children are kept for the arm; nothing is known before."""
+    waiting = FlexibleLink(replace(LINE, length=None), modes.hermite(), to="tool", children={"box": 1.1})
+    assert not waiting.has_length
+    assert not waiting.has_modes
+    assert waiting.mode_names == ("y1", "y2")
+    found, wanted = waiting.with_length(LENGTH), FlexibleLink(LINE, modes.hermite())
+    assert found.to == "tool"
+    assert np.array_equal(found.inertia().second, wanted.inertia().second)
+    for ask in (waiting.inertia, lambda: waiting.station("tip"), waiting.damping_matrix, waiting.own_frequencies):
+        with pytest.raises(ArgumentError, match=r"^FlexibleLink: its beam has no length before an arm gives it one; g"):
+            ask()
+    with pytest.raises(ArgumentError, match=r"children\['box'\]: 1.1 m does not lie on the link, which is 1 m long"):
+        waiting.with_length(1.0)
+    chosen = FlexibleLink(replace(LINE, length=None)).by_role(carries=True)
+    assert chosen.families == {"bending_y": modes.craig_bampton(2), "bending_z": modes.craig_bampton(2)}
+    points = FlexibleLink(nodes())
+    assert points.with_length(3.0) is points
 
 
 def link(**options: object) -> FlexibleLink:
@@ -386,6 +404,8 @@ def body(**changes: object) -> pin.Inertia:
         (lambda: FlexibleLink(nodes(rotations=None), children={"a": "tip"}), ArgumentError, r"give rotations"),
         (lambda: FlexibleLink(nodes()).station(1.1), ArgumentError, r"1.1 m does not lie on the link, .* 1 m long"),
         (lambda: link(foreshortening=1), ArgumentTypeError, r"foreshortening: expected True or False, got 1"),
+        (lambda: link(keep_body="yes"), ArgumentTypeError, r"keep_body: expected True or False, got 'yes'"),
+        (lambda: link(to=3), ArgumentTypeError, r"to: expected the name of a joint or frame, got 3"),
         (lambda: link(hub=2.0), ArgumentTypeError, r"hub: expected a pin.Inertia, got 2.0"),
         (
             lambda: link(tip_body=body(inertia=np.diag([-0.1, 0.1, 0.1]))),

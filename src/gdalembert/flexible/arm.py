@@ -18,18 +18,30 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics import Dynamics, Springs, spring_vectors
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import matrix_recursion, recursion
-from gdalembert.flexible.assembly import Assembly, Replacement, assemble
+from gdalembert.flexible.assembly import Assembly, assemble
+from gdalembert.flexible.integrals import dependent
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.placing import Replacement
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.flexible.validity import Validity, indicators
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import function, smaller, symbols
-from gdalembert.joints import UnboundedRevolute
+from gdalembert.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.kinematics import Kinematics
 from gdalembert.spatial import Matrix
+from gdalembert.statics import joint_torques
 from gdalembert.tree import Array, Tree
+from gdalembert.tree_guard import random_configuration
+
+_SINGULAR = 1e-14
+"""What is left of the inertia of a coordinate that others have all of, by rounding."""
+_CONVERGED = 1e-24
+"""Energy of the last step of Newton's method over that of the deflection."""
+_AT_REST = 1e-6
+"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
 
 
 class FlexibleArm(Dynamics):
@@ -41,11 +53,12 @@ class FlexibleArm(Dynamics):
     ``state_derivative`` are the actuators, tau = B u.
 
     Args:
-        model: a ``pin.Model`` without mimic joints.
+        model: a ``pin.Model`` without mimic joints; any other joint may carry flexible links, and stand on them.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
         kinematics: ``"exact"``: sections turn by the exponential of their rotation vector; ``"first_order"``: by
-            1 + [ϑ×], which is no rotation (the paper's; links without foreshortening only).
+            1 + [ϑ×], which is no rotation (the paper's; revolute and prismatic joints, links without foreshortening
+            only).
         own_bodies: the inertia of a flexible link's own body, in the link frame; needed only where a model that was
             made by hand does not tell it from what is fixed to the link.
         clean, springs: as in :class:`~gdalembert.dynamics.Dynamics`.
@@ -57,9 +70,12 @@ class FlexibleArm(Dynamics):
 
     Raises:
         As :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.dynamics.Dynamics`.
+        ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia.
+        UnsupportedError: if the kinematics do not take a joint.
     """
 
     assembly: Assembly
+    kinematics: str
     flexible: FlexibleTree
 
     def __init__(
@@ -81,6 +97,12 @@ class FlexibleArm(Dynamics):
     def _set_up(self, assembly: Assembly, kinematics: str) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
+        others = [e for e in assembly.elements if not isinstance(e.type, Revolute | Prismatic)]
+        if kinematics == "first_order" and others:
+            raise UnsupportedError(
+                f"joint {others[0].name!r}: kinematics='first_order' takes revolute and prismatic joints only, not a "
+                f"{type(others[0].type).__name__}; take kinematics='exact'"
+            )
         if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.elements):
             raise ArgumentError(
                 "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
@@ -96,9 +118,29 @@ class FlexibleArm(Dynamics):
             "attachments": assembly.attachments,
             "rotors": assembly.rotors,
         }
-        self.tree = flexible_tree(assembly.elements, **parts, regrouped=False).tree
+        self._as_given = flexible_tree(assembly.elements, **parts, regrouped=False)
+        self.tree = self._as_given.tree
         self.flexible = flexible_tree(assembly.elements, **parts)
         self._stiffness, self._rest = spring_vectors(self.tree, self.springs)
+        if assembly.spans:
+            self._check_mass_matrix()
+
+    def _check_mass_matrix(self) -> None:
+        """Refuse coordinates that move no inertia of their own where nothing is deformed."""
+        q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
+        behind = self.tree.nq - self.tree.nv
+        q[self.modes.start + behind : self.modes.stop + behind] = 0
+        m = ca.DM(recursion.mass_matrix(self.flexible, ca.DM(q))).full() + np.diag(self.tree.armature)
+        # by shapes that strain the links independently of each other: those as given may nearly depend
+        f = slice(self.modes.start, self.modes.stop)
+        shapes = np.eye(self.tree.nv)
+        shapes[f, f] = np.linalg.inv(np.linalg.cholesky(self.stiffness_matrix[f, f])).T
+        if (j := dependent(shapes.T @ m @ shapes, _SINGULAR)) is not None:
+            raise ArgumentError(
+                f"{self.tree.name}: {self.layout[j]!r} moves no inertia of its own, so that the mass matrix is "
+                "singular; a beam that twists, or turns about itself, needs a section_inertia, or an inertia or "
+                "armature of what it carries"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(_restored, clean=self.clean, springs=dict(self.springs)), (
@@ -136,7 +178,7 @@ class FlexibleArm(Dynamics):
     def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         if self._is_exact:
             return recursion.inverse_dynamics(self.flexible, q, v, a)
-        tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a)
+        tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
         return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
 
     def _mass_matrix(self, q: Matrix) -> Matrix:
@@ -162,6 +204,23 @@ class FlexibleArm(Dynamics):
     def change_in_tau(self) -> float:
         """What cleaning changes in tau of the rigid robot; beams and springs are taken as they are given."""
         return NewtonEuler(self._given, clean=self.clean).change_in_tau
+
+    def tip_placement(self, link: str) -> ca.Function:
+        """(q) → (T), 4 × 4: the tip of a flexible link in the universe, in the axes of its clamped frame.
+
+        ``Kinematics(arm.tree)`` knows the same frame as ``"<link> tip"``, and the clamped frame as ``"<link> root"``;
+        where the model has a frame of that name, as ``"<link> tip of the beam"``.
+
+        Raises:
+            UnknownNameError: if there is no such flexible link.
+        """
+        if link not in self.assembly.spans:
+            raise UnknownNameError("flexible link", link, self.assembly.spans)
+        return self._kinematics.frame_placement(self.assembly.spans[link].tip)
+
+    @cached_property
+    def _kinematics(self) -> Kinematics:
+        return Kinematics(self.tree, clean=0)
 
     # Springs, dampers, actuators.
 
@@ -243,63 +302,139 @@ class FlexibleArm(Dynamics):
         }
         return function("terms", s, parts)
 
+    def validity(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike | None = None,
+        a: npt.ArrayLike | None = None,
+        *,
+        u: npt.ArrayLike | None = None,
+    ) -> dict[str, Validity]:
+        """How far a motion strains the assumptions of each flexible link, by its name; ``.warnings`` say what is large.
+
+        Args:
+            q: configurations (N × nq), one row for each instant; or one (nq).
+            v: velocities (N × nv); at rest without them.
+            a: accelerations (N × nv); or
+            u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
+                gravity and the velocities load the beams.
+
+        Raises:
+            ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
+        """
+        tree, nu = self.tree, self.actuation.shape[1]
+        if a is not None and u is not None:
+            raise ArgumentError("validity: got a and u; give one of them")
+        rows = _rows("q", q, tree.nq)
+        count = len(rows)
+        rates = np.zeros((count, tree.nv)) if v is None else _rows("v", v, tree.nv, count)
+        if u is not None:
+            states = np.hstack([rows, rates]).T
+            accelerations = self.state_derivative(states, _rows("u", u, nu, count).T).full()[tree.nq :].T
+        else:
+            accelerations = np.zeros((count, tree.nv)) if a is None else _rows("a", a, tree.nv, count)
+        if not self.assembly.spans:
+            return {}
+        slope, spin, load = (x.full().max(axis=1) for x in self._indicators(rows.T, rates.T, accelerations.T))
+        return {
+            span.link: Validity(
+                link=span.link,
+                slope=float(slope[k]),
+                spin=float(spin[k]) / span.frequency,
+                load=float(load[k]) / span.buckling_load,
+                frequency=span.frequency,
+                buckling_load=span.buckling_load,
+                foreshortening=span.foreshortening,
+            )
+            for k, span in enumerate(self.assembly.spans.values())
+        }
+
+    @cached_property
+    def _indicators(self) -> ca.Function:
+        return indicators(self._as_given, self.assembly.elements, self.assembly.spans)
+
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str = "locked") -> Array:
         """Frequencies [rad/s] of small vibrations about q, lowest first.
 
-        With joints ``"locked"`` those of the modes alone (and of rotors against their joints); ``"free"`` those of all
-        coordinates, one zero for each rigid motion. Gravity and spin are left out.
+        With joints ``"locked"`` those of the modes alone, and of rotors against their joints; ``"free"`` those of all
+        coordinates, springs included, one zero for each motion that nothing holds back. Gravity, spin and damping are
+        left out; the eigenvalues of :meth:`linearize` have them.
 
         Raises:
             ArgumentError: if ``joints`` is neither, or q has a wrong length.
         """
         if joints not in ("locked", "free"):
             raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
-        m = self.mass_matrix(self._configuration(q)).full()
+        m = self.mass_matrix(self._configuration("natural_frequencies", q)).full()
         chosen = range(self.tree.nv) if joints == "free" else range(self.modes.start, self.tree.nv)
         index = np.ix_(chosen, chosen)
+        stiffness = self._passive_derivatives[0].full()[index]
         half = np.linalg.inv(np.linalg.cholesky(m[index]))
-        squares = np.linalg.eigvalsh(half @ self.stiffness_matrix[index] @ half.T)
+        squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
+        # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
+        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
+        rigid = np.linalg.eigvalsh(stiffness / np.outer(unit, unit)) < 1e-12
+        squares[: np.count_nonzero(rigid)] = 0
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def static_deflection(
-        self, q: npt.ArrayLike, frame: str | None = None, wrench: npt.ArrayLike | None = None
+        self,
+        q: npt.ArrayLike,
+        frame: str | None = None,
+        wrench: npt.ArrayLike | None = None,
+        *,
+        reference: pin.ReferenceFrame = pin.LOCAL,
     ) -> Array:
         """The configuration at rest with the joints where q has them: its modes and rotors are solved for.
 
         Args:
             q: a configuration (nq); its joints count, its modes are the first guess.
-            frame, wrench: a frame and the wrench (force; moment) in its axes and about its origin that acts on it.
+            frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
+            reference: of the wrench, as in :func:`~gdalembert.statics.joint_torques`. ``pin.LOCAL`` turns with the
+                frame as the beams bend; ``pin.LOCAL_WORLD_ALIGNED`` keeps its direction, like a weight.
 
         Raises:
-            ArgumentError: if q or the wrench has a wrong length, or if there is no equilibrium near q.
+            ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
+                from q, as of a beam that buckles.
         """
-        configuration = self._configuration(q).copy()
+        where = "static_deflection"
+        configuration = self._configuration(where, q).copy()
         push: Matrix = ca.DM(self.tree.nv, 1)
         s = self._symbols("q")
         if (frame is None) != (wrench is None):
-            raise ArgumentError("static_deflection: give frame and wrench together")
+            raise ArgumentError(f"{where}: give frame and wrench together")
         if frame is not None:
             loads = np.asarray(wrench, dtype=float)
-            if loads.shape != (6,):
-                raise ArgumentError(f"static_deflection: the wrench has shape {loads.shape}, not (6,)")
-            push = Kinematics(self.tree).frame_jacobian(frame, pin.LOCAL)(s["q"]).T @ ca.DM(loads)
+            if loads.shape != (6,) or not np.all(np.isfinite(loads)):
+                raise ArgumentError(f"{where}: wrench: got {wrench!r}; give 6 finite numbers (force; moment)")
+            push = joint_torques(self.tree, frame, reference, clean=0)(s["q"], ca.DM(loads))
         zero = ca.DM(self.tree.nv, 1)
         rest = self._generalized_gravity(s["q"]) + self._passive_torque(s["q"], zero) - push
         free = slice(self.modes.start, self.tree.nv)
-        behind = self.tree.nq - self.tree.nv
-        residual = ca.Function(
-            "residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, free.start + behind :]]
-        )
-        scale = max(1.0, float(np.abs(self.stiffness_matrix).max()))
+        first = free.start + self.tree.nq - self.tree.nv
+        residual = ca.Function("residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, first:]])
         for _ in range(50):
             force, slope = (x.full() for x in residual(configuration))
-            step = np.linalg.solve(slope, force.ravel())
-            configuration[free.start + behind :] -= step
-            if np.abs(step).max(initial=0) <= 1e-14 * max(1.0, np.abs(configuration).max()):
-                return configuration
+            try:
+                step = np.linalg.solve(slope, force.ravel())
+            except np.linalg.LinAlgError:
+                break
+            configuration[first:] -= step
+            # by energies: modes have different units
+            with np.errstate(over="ignore", invalid="ignore"):
+                last, whole = (abs(x @ slope @ x) for x in (step, configuration[first:]))
+            if not np.isfinite(whole):
+                break
+            if last <= _CONVERGED * whole:
+                if np.linalg.eigvals(slope).real.min(initial=np.inf) > 0:
+                    return configuration
+                raise ArgumentError(
+                    f"{where}: the equilibrium next to q is not stable, as of a beam that buckles; load the arm less, "
+                    "or start from a q whose modes are bent"
+                )
         raise ArgumentError(
-            f"static_deflection: no equilibrium near q after 50 steps of Newton's method; the forces still differ by "
-            f"{np.abs(force).max():.3g} (stiffness up to {scale:.3g})"
+            f"{where}: Newton's method finds no equilibrium from q; the forces on modes and rotors still differ by up "
+            f"to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
         )
 
     def linearize(
@@ -307,22 +442,30 @@ class FlexibleArm(Dynamics):
     ) -> tuple[Array, Array]:
         """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
 
-        By default v = 0, and u holds the joints at q (:meth:`static_deflection` gives such a q).
+        By default v = 0 and u holds the arm at q, which has to be a configuration at rest, as
+        :meth:`static_deflection` gives it. With v or u the equations are linearised about any motion.
 
         Raises:
-            ArgumentError: if an argument has a wrong length.
+            ArgumentError: if an argument has a wrong length, or if without v and u no u holds the arm at q.
         """
         nv = self.tree.nv
-        configuration = self._configuration(q)
+        configuration = self._configuration("linearize", q)
         rate = np.zeros(nv) if v is None else np.asarray(v, dtype=float)
-        if u is None:
-            effort = np.linalg.lstsq(self.actuation, self.nle(configuration, rate).full().ravel(), rcond=None)[0]
-        else:
-            effort = np.asarray(u, dtype=float)
+        effort = np.zeros(self.actuation.shape[1]) if u is None else np.asarray(u, dtype=float)
         if rate.shape != (nv,) or effort.shape != (self.actuation.shape[1],):
             raise ArgumentError(
-                f"linearize: v and u have lengths {rate.size} and {effort.size}, not {nv} and {self.actuation.shape[1]}"
+                f"linearize: v and u have shapes {rate.shape} and {effort.shape}; give ({nv},) and "
+                f"({self.actuation.shape[1]},)"
             )
+        if u is None:
+            asked = self.nle(configuration, rate).full().ravel()
+            effort = np.linalg.lstsq(self.actuation, asked, rcond=None)[0]
+            left = np.abs(asked - self.actuation @ effort)
+            if v is None and left.max() > _AT_REST * max(1.0, np.abs(asked).max()):
+                raise ArgumentError(
+                    f"linearize: nothing holds {self.layout[int(left.argmax())]!r} at q, where a force of "
+                    f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
+                )
         by_q, by_v, inverse = (
             x.full() for x in self.forward_dynamics_derivatives(configuration, rate, self.actuation @ effort)
         )
@@ -331,11 +474,24 @@ class FlexibleArm(Dynamics):
             np.vstack([np.zeros_like(self.actuation), inverse @ self.actuation]),
         )
 
-    def _configuration(self, q: npt.ArrayLike) -> Array:
+    def _configuration(self, where: str, q: npt.ArrayLike) -> Array:
         configuration = np.asarray(q, dtype=float)
         if configuration.shape != (self.tree.nq,):
-            raise ArgumentError(f"{self.tree.name}: q has shape {configuration.shape}, not ({self.tree.nq},)")
+            raise ArgumentError(f"{where}: q has shape {configuration.shape}; give ({self.tree.nq},)")
         return configuration
+
+
+def _rows(name: str, given: npt.ArrayLike, width: int, count: int | None = None) -> Array:
+    """One row for each instant."""
+    array = np.atleast_2d(np.asarray(given, dtype=float))
+    if array.ndim != 2 or array.shape[1] != width or (count is not None and len(array) != count):
+        n = "N" if count is None else count
+        raise ArgumentError(
+            f"validity: {name}: got shape {np.shape(given)}; give {n} × {width}, a row for each instant"
+        )
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f"validity: {name}: one number is not finite; give finite numbers")
+    return array
 
 
 def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float, springs: Springs) -> FlexibleArm:

@@ -49,8 +49,8 @@ class ModalInertia:
     """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and shortening are ours).
 
     r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement in *shape* j. The first n shapes are the modes,
-    with the modal coordinates f. A bent beam shortens by shapes φ_b = (s_b, 0, 0) that follow: their coordinates are
-    −½ fᵀ S_b f, and S_b of zeros and ones says which products of modes share the function s_b.
+    with the modal coordinates f. By others a bent beam shortens: stretches along x, with coordinates that follow,
+    −½ fᵀ S_b f.
 
     Attributes:
         rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.

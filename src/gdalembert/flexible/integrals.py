@@ -64,7 +64,7 @@ def _skews(columns: Array) -> Array:
 @dataclass(frozen=True, eq=False)
 class _Points:
     """Sections of a link: m masses (m), positions r (m × 3), second moments about them (m × 3 × 3), translations u and
-    rotations ϑ of the shapes (N × m × 3), of which the last follow the others as S_b says (see ModalInertia)."""
+    rotations ϑ of the shapes (N × m × 3), and S_b of those that follow (:class:`ModalInertia`)."""
 
     masses: Array
     positions: Array
@@ -77,13 +77,27 @@ class _Points:
     def of(
         cls, masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
     ) -> _Points:
-        """Of modes that shorten the link by s_jk (n × n × m; none if they do not)."""
-        functions, shared = _distinct(s)
-        follow = np.zeros((len(functions), len(masses), 3))
-        follow[..., 0] = functions
-        translations = np.concatenate([translations, follow])
-        rotations = np.concatenate([rotations, np.zeros_like(follow)])
-        return cls(masses, positions, moments, translations, rotations, shared)
+        """Of modes that shorten the link by s_jk (n × n × m, zero if they do not).
+
+        Masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It keeps ∫ s dm and ∫ r s dm, which is all of s
+        that counts to second order in f. The kinetic energy is that of a motion, so that M is positive definite at any
+        f, and costs two stretches of a beam instead of a shape for every product of modes.
+        """
+        r = np.column_stack([positions, np.ones(len(masses))])
+        r = r[:, r.any(axis=0)]
+        fit = np.linalg.pinv((r.T * masses) @ r, rcond=_DEPENDENT, hermitian=True)
+        shortening = np.einsum("ba,am,jkm->bjk", fit, r.T * masses, s)
+        used = shortening.any(axis=(1, 2))
+        stretches = np.zeros((int(used.sum()), len(masses), 3))
+        stretches[..., 0] = r.T[used]
+        return cls(
+            masses,
+            positions,
+            moments,
+            np.concatenate([translations, stretches]),
+            np.concatenate([rotations, np.zeros_like(stretches)]),
+            (shortening[used] + shortening[used].transpose(0, 2, 1)) / 2,
+        )
 
     def sums(self, *, absolute: bool = False) -> dict[str, Array]:
         """C, C_j, C_jk, and S_b; or their magnitudes, from the absolute values of all that is summed."""
@@ -98,22 +112,11 @@ class _Points:
         first[:, :3, :3] += np.einsum("mac,jmbc->jab", moments, turns, optimize=True)
         second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", m[:, None] * u, u, optimize=True)
         second[:, :, :3, :3] += np.einsum("jmad,kmbd->jkab", turns @ moments, turns, optimize=True)
-        return {"rigid": rigid, "first": first, "second": second, "shortening": self.shortening}
-
-
-def _distinct(s: Array) -> tuple[Array, Array]:
-    """The functions among s_jk (n × n × m) that differ and are not zero, and S_b: where each stands."""
-    functions: list[Array] = []
-    shared: list[Array] = []
-    for j, k in np.ndindex(s.shape[:2]):
-        if j > k or not s[j, k].any():
-            continue
-        b = next((b for b, known in enumerate(functions) if np.array_equal(known, s[j, k])), len(functions))
-        if b == len(functions):
-            functions.append(s[j, k])
-            shared.append(np.zeros(s.shape[:2]))
-        shared[b][j, k] = shared[b][k, j] = 1
-    return np.array(functions).reshape(-1, s.shape[2]), np.array(shared).reshape(-1, *s.shape[:2])
+        shortening = self.shortening
+        if absolute:  # of a fit nothing better is known than its largest entry
+            largest = np.abs(shortening).max(axis=(1, 2), keepdims=True, initial=0)
+            shortening = np.broadcast_to(largest, shortening.shape)
+        return {"rigid": rigid, "first": first, "second": second, "shortening": shortening}
 
 
 def _shapes(families: Families, eta: Array, length: float) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,19 +29,30 @@ Where: TypeAlias = str | float
 class FlexibleLink:
     """A link that bends, stretches and twists (Cetinkunt and Book 1988; foreshortening is ours).
 
+    *What is replaced*: the beam takes the place of the link's own body, the one of its ``<inertial>``; the arm warns if
+    mass or centre of mass then differ by more than 1 %. What is fixed to the link by fixed joints stays, on the beam.
+
+    *Where the beam runs*: by default from the link's frame straight to its only child joint, which stands on the tip. A
+    beam without a length has that distance as its length. Other child joints and frames stand where they lie along the
+    beam; what is fixed to each other stands together.
+
     Modes are ordered y, z, extension, torsion. *Modes by role*: a link of a beam without any set has no modes yet;
     :meth:`by_role` chooses them by what the link carries, which the arm knows.
 
     Attributes:
-        beam: a :class:`~gdalembert.flexible.beam.Beam`, or :class:`~gdalembert.flexible.integrals.Nodes`, which bring
-            their own modes.
+        beam: a :class:`~gdalembert.flexible.beam.Beam`, with a length or without, or
+            :class:`~gdalembert.flexible.integrals.Nodes`, which bring their own modes.
         bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. Extension
             together with foreshortening is axial strain on top of it.
-        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``; ``None``: x from the link frame to its child
-            joint, which the arm finds.
+        to: the child joint or frame on the link that the beam runs to, by name; ``None``: the only child joint.
+        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
+            then ends where ``to`` or the child joint lies along x, however far beside it. ``None``: at the link's
+            frame, x towards the end of the beam.
         children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
-            with nodes, the one nearest to that. A name that is left out is placed by the arm.
+            with nodes, the one nearest to that. What stands off the beam there is rigidly fixed to it. A name that
+            is left out is placed by the arm; a child joint beyond the tip must not be left out.
         hub: a ``pin.Inertia`` fixed to the clamped frame and given in it.
+        keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
         tip_body: a ``pin.Inertia`` fixed to the tip and given in the tip's frame.
         foreshortening: whether a bent beam shortens; goes with exact rotation only. Nodes shorten if they
             have a ``shortening``.
@@ -51,8 +63,8 @@ class FlexibleLink:
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if a value cannot be used, a set is not clamped at the root or holds a combination of others,
-            the beam has no stiffness for a set, or modes move no inertia: torsion needs section inertia, or a body on
-            the tip (``tip_body``, or something named in ``children``).
+            the beam has no stiffness for a set, or ``modal_damping`` is given for a mode without inertia of its own.
+            That torsion moves some inertia, of the section or of what stands on the link, the arm sees to.
 
     Warns:
         TipWarning: if a set does not move the tip.
@@ -63,9 +75,11 @@ class FlexibleLink:
     bending_z: ModeSet | None = None
     extension: ModeSet | None = None
     torsion: ModeSet | None = None
+    to: str | None = field(default=None, kw_only=True)
     root: Any = field(default=None, kw_only=True)
     children: Mapping[str, Where] = field(default_factory=dict, kw_only=True)
     hub: pin.Inertia | None = field(default=None, kw_only=True)
+    keep_body: bool = field(default=False, kw_only=True)
     tip_body: pin.Inertia | None = field(default=None, kw_only=True)
     foreshortening: bool = field(default=True, kw_only=True)
     modal_damping: float | tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -74,10 +88,11 @@ class FlexibleLink:
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam | Nodes):
             raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
-        if not isinstance(self.foreshortening, bool):
-            raise ArgumentTypeError(
-                f"FlexibleLink: foreshortening: expected True or False, got {self.foreshortening!r}"
-            )
+        for name in ("foreshortening", "keep_body"):
+            if not isinstance(given := getattr(self, name), bool):
+                raise ArgumentTypeError(f"FlexibleLink: {name}: expected True or False, got {given!r}")
+        if self.to is not None and not isinstance(self.to, str):
+            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
         for name in it.DIRECTIONS:
             each = getattr(self, name)
             if each is not None and not isinstance(each, ModeSet):
@@ -105,7 +120,7 @@ class FlexibleLink:
             if isinstance(where, str):
                 if where not in ("root", "tip"):
                     raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
-            elif number(what, where, "m", inclusive=True) > self.length * (1 + 1e-12):
+            elif number(what, where, "m", inclusive=True) > (self.length if self.has_length else np.inf) * (1 + 1e-12):
                 raise ArgumentError(f"{what}: {where:g} m does not lie on the link, which is {self.length:g} m long")
         return dict(given)
 
@@ -137,12 +152,10 @@ class FlexibleLink:
                     f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
                     "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
                     it.TipWarning,
-                    stacklevel=4,
+                    stacklevel=stack_level(),
                 )
-        loads = [] if self.tip_body is None else [self.station("tip", it.pseudo_inertia("tip_body", self.tip_body))]
-        # what is attached is not known yet: taken to have some inertia
-        loads += [self.station(where, np.eye(4)) for where in self.children.values() if where != "root"]
-        it.check_mass(self.mode_names, self.inertia(), *loads)
+        for where in self.children.values():
+            self.station(where)
         if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != len(self.mode_names):
             raise ArgumentError(
                 f"modal_damping: got {len(self.modal_damping)} ratios; give one, or one for each of the "
@@ -151,9 +164,14 @@ class FlexibleLink:
         self.damping_matrix()
 
     @property
+    def has_length(self) -> bool:
+        """Whether the length is known; else the arm gives it."""
+        return isinstance(self.beam, Nodes) or self.beam.length is not None
+
+    @property
     def has_modes(self) -> bool:
-        """Whether modes are given, so that integrals and stations are known."""
-        return isinstance(self.beam, Nodes) or bool(self.families)
+        """Whether modes and length are given, so that integrals and stations are known."""
+        return isinstance(self.beam, Nodes) or (self.has_length and bool(self.families))
 
     @property
     def families(self) -> dict[str, ModeSet]:
@@ -163,8 +181,14 @@ class FlexibleLink:
 
     @property
     def length(self) -> float:
-        """[m]; of nodes, the abscissa of the one farthest along x."""
-        return float(self.beam.positions[self.beam.tip, 0]) if isinstance(self.beam, Nodes) else self.beam.length
+        """[m]; of nodes, the abscissa of the one farthest along x.
+
+        Raises:
+            ArgumentError: if the beam has none yet.
+        """
+        if isinstance(self.beam, Nodes):
+            return float(self.beam.positions[self.beam.tip, 0])
+        return self.beam.require_length()
 
     @property
     def mode_names(self) -> tuple[str, ...]:
@@ -177,6 +201,10 @@ class FlexibleLink:
         """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
         return replace(self, **families)  # type: ignore[arg-type]
 
+    def with_length(self, length: float) -> FlexibleLink:
+        """The same link with its beam of a length [m]; nodes keep theirs."""
+        return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
+
     def by_role(self, *, carries: bool) -> FlexibleLink:
         """The link with modes: its own; without any, those of its role, in each direction that the beam can bend in.
 
@@ -187,7 +215,7 @@ class FlexibleLink:
         Raises:
             ArgumentError: if the beam has no bending stiffness.
         """
-        if self.has_modes or not isinstance(self.beam, Beam):
+        if self.families or not isinstance(self.beam, Beam):
             return self
         chosen = craig_bampton(2) if carries else clamped_free(4)
         y = None if self.beam.EI_z is None else chosen
@@ -273,12 +301,28 @@ class FlexibleLink:
         return nodes if self.foreshortening else replace(nodes, shortening=None)
 
     def _with_modes(self) -> Beam | Nodes:
+        if not self.has_length:
+            raise ArgumentError(
+                "FlexibleLink: its beam has no length before an arm gives it one; give the beam a length, or ask "
+                "with_length(…) [m]"
+            )
         if not self.has_modes:
             raise ArgumentError(
                 "FlexibleLink: its modes are chosen by its role in an arm; give bending_y=, bending_z=, extension= or "
                 "torsion=, or ask by_role(carries=…)"
             )
         return self.beam
+
+
+def stack_level() -> int:
+    """For a warning: that of the user's line that led to it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "gdalembert",
+        "dataclasses",
+    ):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _rigid(given: Any) -> Array:

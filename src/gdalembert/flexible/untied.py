@@ -1,7 +1,7 @@
 """Foreshortening as modes of their own, whose coordinates follow from the others.
 
-A bent beam shortens in shapes along x with the coordinates −½ fᵀ S_b f. Equations of motion for linear modes hold for
-all shapes at once, with coordinates g of their own; with q̇_free = Γ q̇ they are projected (d'Alembert):
+The mass of a bent beam shortens in shapes with the coordinates −½ fᵀ S_b f. Equations of motion for linear modes hold
+for all shapes at once, with coordinates g of their own; with q̇_free = Γ q̇ they are projected (d'Alembert):
 
     M = Γᵀ M_free Γ        V = Γᵀ (V_free + M_free Γ̇ q̇)        G = Γᵀ G_free
 """
@@ -88,13 +88,11 @@ def _free(inertia: ModalInertia) -> ModalInertia:
 
 
 def _free_station(station: Station, inertia: ModalInertia) -> Station:
-    """s_b of the section is s_jk of any product that S_b names."""
-    n, extra = inertia.shapes, inertia.shapes - inertia.modes
-    along = np.zeros((3, extra))
-    along[0] = [station.shortening[s == 1][0] for s in inertia.shortening]
+    """The others do not move it: its own shortening follows from the modes."""
+    more = inertia.shapes - inertia.modes
     return replace(
         station,
-        translation=np.hstack([station.translation, along]),
-        rotation=np.hstack([station.rotation, np.zeros((3, extra))]),
-        shortening=np.zeros((n, n)),
+        translation=np.pad(station.translation, ((0, 0), (0, more))),
+        rotation=np.pad(station.rotation, ((0, 0), (0, more))),
+        shortening=np.pad(station.shortening, (0, more)),
     )

@@ -1,0 +1,393 @@
+"""Where beams run, what stands where on them, what they replace, and what does not fit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from models import relative_error
+
+import gdalembert as gd
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.integrals import TipWarning
+
+TIGHT = 1e-12
+FLAT = gd.Beam(None, 0.6, EI_z=10.0)
+SPATIAL = gd.Beam(None, 0.6, EI_y=12.0, EI_z=10.0, GJ=5.0)
+SECOND = gd.Beam(0.8, 0.45, EI_z=10.0)
+TWO = "two_link_flexible"
+
+CRANE = """<robot name="crane"><link name="ground"/>
+<link name="boom"><inertial><origin xyz="0.6 0 0"/><mass value="1.2"/>
+ <inertia ixx="0.01" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="bracket"><inertial><origin xyz="0.1 0 0"/><mass value="0.2"/>
+ <inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="camera"/><link name="nose"/>
+<link name="hook"><inertial><origin xyz="0 0 -0.2"/><mass value="0.7"/>
+ <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="mirror"><inertial><origin xyz="0 0 0.1"/><mass value="0.3"/>
+ <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="slew" type="revolute"><parent link="ground"/><child link="boom"/><axis xyz="0 0 1"/>
+ <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="bracket_joint" type="fixed"><parent link="boom"/><child link="bracket"/><origin xyz="0.5 0 0"/></joint>
+<joint name="camera_joint" type="fixed"><parent link="bracket"/><child link="camera"/><origin xyz="0.2 0.1 0"/></joint>
+<joint name="nose_joint" type="fixed"><parent link="boom"/><child link="nose"/><origin xyz="1.2 0 0"/></joint>
+<joint name="swing" type="revolute"><parent link="boom"/><child link="hook"/><origin xyz="0.9 0.1 0"/>
+ <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="tilt" type="revolute"><parent link="bracket"/><child link="mirror"/><origin xyz="0.1 0 0.1"/>
+ <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint></robot>"""
+
+
+def crane() -> pin.Model:
+    return gd.load_urdf(CRANE)
+
+
+def quietly(model: pin.Model, links: dict[str, gd.FlexibleLink], **options: object) -> gd.FlexibleArm:
+    """Not told what beams replace."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* is now a beam")
+        return gd.FlexibleArm(model, links, **options)
+
+
+def stands(assembly: Assembly, element: int = 0) -> dict[str, float]:
+    """Abscissae of all frames on a link."""
+    stations = assembly.elements[element].stations
+    return {a.name: float(stations[a.station].position[0]) for a in assembly.attachments if a.element == element}
+
+
+# Where the beam runs.
+
+
+def test_the_length_comes_from_the_model() -> None:
+    """To the only child joint; to a named frame of a last link; the same robot as with lengths written out."""
+    tip = gd.FlexibleLink(replace(SECOND, length=None), to="tip")
+    found = gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT), "link2": tip})
+    given = {"link1": gd.FlexibleLink(FLAT.with_length(1.0)), "link2": gd.FlexibleLink(SECOND)}
+    wanted = gd.FlexibleArm(gd.load_urdf(TWO), given)
+    assert found.assembly.spans["link1"].length == 1.0
+    assert found.assembly.spans["link2"].length == 0.8
+    q = np.random.default_rng(0).normal(size=found.tree.nq) * np.array([1, 1, *[0.01] * 8])
+    # both have the modes of what their link carries: the second one nothing but frames
+    assert found.layout == wanted.layout
+    assert np.array_equal(found.mass_matrix(q).full(), wanted.mass_matrix(q).full())
+
+
+def test_a_taper_runs_along_the_length_of_the_model() -> None:
+    """Functions are of the abscissa in m, whatever the length."""
+    tube = {"density": 2700.0, "youngs_modulus": 7e10}
+    taper = gd.Beam.round(None, lambda eta: 0.03 - 0.01 * eta, **tube)
+    dyn = quietly(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(taper)})
+    wanted = gd.Beam.round(1.0, lambda eta: 0.03 - 0.01 * eta, **tube)
+    found = dyn.assembly.elements[0].inertia.rigid
+    assert relative_error(found, gd.FlexibleLink(wanted, gd.modes.hermite()).inertia().rigid) < TIGHT
+
+
+def test_a_beam_to_one_of_several() -> None:
+    """Others stand where they lie along it, what is fixed to each other on one section; beyond the tip on the tip."""
+    dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing")})
+    length = np.hypot(0.9, 0.1)
+    assert dyn.assembly.spans["boom"].length == pytest.approx(length, rel=1e-15)
+    at = stands(dyn.assembly)
+    along = 0.5 * 0.9 / length
+    assert {at[n] for n in ("bracket", "bracket_joint", "camera", "camera_joint")} == {at["bracket"]}
+    assert at["bracket"] == pytest.approx(along, rel=1e-15)
+    assert at["nose"] == at["boom tip"] == pytest.approx(length, rel=1e-15)
+    assert at["boom"] == at["boom root"] == 0
+    attached = {e.name: dyn.assembly.elements[0].stations[e.attached].position[0] for e in dyn.assembly.elements[1:]}
+    assert attached["swing"] == at["nose"]
+    assert attached["tilt"] == at["bracket"]  # it stands on the bracket
+
+
+def test_what_is_said_of_one_holds_for_all_that_is_fixed_to_it() -> None:
+    for name in ("bracket", "bracket_joint", "camera", "tilt"):
+        link = gd.FlexibleLink(FLAT, to="nose", children={name: 0.7, "swing": "tip"})
+        at = stands(quietly(crane(), {"boom": link}).assembly)
+        assert at["bracket"] == at["camera"] == 0.7
+    assembly = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="camera", children={"swing": "tip"})}).assembly
+    assert stands(assembly)["bracket"] == assembly.spans["boom"].length  # the end stands on the tip, with its bracket
+
+
+@pytest.mark.parametrize("link", [
+    gd.FlexibleLink(SPATIAL, gd.modes.hermite(), gd.modes.hermite(), to="swing"),
+    gd.FlexibleLink(SPATIAL, gd.modes.hermite(), to="nose", children={"bracket": "root"}),
+    gd.FlexibleLink(SPATIAL.with_length(0.7), gd.modes.hermite(), root=np.eye(4), children={"swing": "tip"}),
+    gd.FlexibleLink(SPATIAL, gd.modes.hermite(), root=pin.SE3(np.eye(3), np.array([0.1, 0.05, 0])), to="nose"),
+])  # fmt: skip
+def test_nothing_moves_where_nothing_bends(link: gd.FlexibleLink) -> None:
+    """Frames of the undeformed arm are the model's; and with the own body kept and a beam of no mass, so is M."""
+    model = crane()
+    light = replace(link.beam, mass_per_length=1e-15, section_inertia=(0.0, 0.0))
+    dyn = gd.FlexibleArm(model, {"boom": replace(link, beam=light, keep_body=True)})
+    q = np.zeros(dyn.tree.nq)
+    q[:3] = 0.3, -0.7, 0.4
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q[:3])
+    for k, frame in enumerate(model.frames):
+        found = gd.Kinematics(dyn.tree).frame_placement(k)(q).full()
+        assert relative_error(found, data.oMf[k].homogeneous) < TIGHT, frame.name
+    assert relative_error(dyn.mass_matrix(q).full()[:3, :3], pin.crba(model, data, q[:3])) < TIGHT
+
+
+def test_root_and_end() -> None:
+    """With a root the beam ends where its end lies along x, however far beside it."""
+    at = pin.SE3(np.eye(3), np.array([0.1, 0.05, 0.0]))
+    dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing", root=at)})
+    assert dyn.assembly.spans["boom"].length == pytest.approx(0.8, rel=1e-15)
+    placed = dyn.tip_placement("boom")(np.zeros(dyn.tree.nq)).full()
+    assert np.abs(placed[:3, 3] - [0.9, 0.05, 0]).max() < 1e-15
+
+
+def test_a_child_may_stand_off_a_shorter_beam_if_that_is_said() -> None:
+    link = gd.FlexibleLink(FLAT.with_length(0.9), children={"joint2": "tip"})
+    dyn = quietly(gd.load_urdf(TWO), {"link1": link})
+    assert dyn.assembly.elements[1].attached == 1
+    assert np.abs(dyn.assembly.elements[1].placement[:3, 3] - [0.1, 0, 0]).max() < 1e-15
+
+
+def test_modes_by_role() -> None:
+    """What stands on the root does not bend the beam."""
+    tip = gd.FlexibleLink(FLAT, to="nose", children={"bracket": "root", "swing": "root"})
+    for link, carries in ((gd.FlexibleLink(FLAT, to="nose"), True), (tip, False)):
+        names = quietly(crane(), {"boom": link}).assembly
+        wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries)
+        assert np.array_equal(names.elements[0].inertia.stiffness, wanted.inertia().stiffness)
+
+
+# What a beam replaces.
+
+
+def test_the_own_body_can_stay() -> None:
+    """As a hub in the clamped frame, beside the beam; then nothing is replaced, and nobody is told."""
+    model = crane()
+    link = gd.FlexibleLink(FLAT, gd.modes.hermite(), to="nose", keep_body=True)
+    kept = gd.FlexibleArm(model, {"boom": link})
+    own = pin.Inertia(1.2, np.array([0.6, 0, 0]), np.diag([0.01, 0.2, 0.2]))
+    hub = quietly(model, {"boom": replace(link, keep_body=False, hub=own)})
+    assert kept.replacements == ()
+    assert len(hub.replacements) == 1
+    q = np.array([0.3, -0.2, 0.5, 0.01, 0.02])
+    assert relative_error(kept.mass_matrix(q).full(), hub.mass_matrix(q).full()) < TIGHT
+    assert relative_error(kept.generalized_gravity(q).full(), hub.generalized_gravity(q).full()) < TIGHT
+
+
+def test_the_users_line_is_warned_about() -> None:
+    with pytest.warns(UserWarning, match=r"give a hub= for what is left, or keep_body=True to have both$") as told:
+        gd.FlexibleArm(crane(), {"boom": gd.FlexibleLink(FLAT, to="nose")})
+    assert told[0].filename == __file__
+    with pytest.warns(TipWarning, match="neither shift nor turn the tip") as told:
+        gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT, gd.modes.clamped_clamped(2))})
+    assert told[0].filename == __file__
+
+
+def by_hand() -> pin.Model:
+    """A link that carries a body of which the model does not tell it."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
+    model.addBodyFrame("rod", joint, pin.SE3.Identity(), 0)
+    model.addBodyFrame("box", joint, pin.SE3(np.eye(3), np.array([1.0, 0, 0])), 0)
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.array([0.7, 0, 0]), np.eye(3)), pin.SE3.Identity())
+    return model
+
+
+def test_own_bodies_of_hand_made_models() -> None:
+    link = gd.FlexibleLink(gd.Beam(1.0, 0.5, EI_z=1.0), root=np.eye(4))
+    with pytest.raises(ArgumentError, match=r"does not tell its own body from box, fixed to it; .* own_bodies=\{'rod'"):
+        gd.FlexibleArm(by_hand(), {"rod": link})
+    own = pin.Inertia(0.5, np.array([0.5, 0, 0]), 0.5 / 12 * np.diag([0.0, 1, 1]))
+    dyn = gd.FlexibleArm(by_hand(), {"rod": link}, own_bodies={"rod": own})
+    m = dyn.mass_matrix(np.zeros(5)).full()[0, 0]
+    model = by_hand()
+    assert m == pytest.approx(pin.crba(model, model.createData(), np.zeros(1))[0, 0], rel=1e-13, abs=0)
+
+
+# Inertia of its own for every coordinate.
+
+
+def roll(axis: tuple[float, float, float]) -> pin.Model:
+    """Two rods on joints about z and about an axis."""
+    model = pin.Model()
+    model.name = "roll"
+    parent = 0
+    for k, direction in enumerate(((0.0, 0, 1), axis)):
+        at = pin.SE3(np.eye(3), np.array([float(k), 0, 0]))
+        joint = model.addJoint(parent, pin.JointModelRevoluteUnaligned(np.array(direction)), at, f"joint{k + 1}")
+        model.addJointFrame(joint)
+        rod = pin.Inertia(0.6, np.array([0.5, 0, 0]), np.diag([0.01, 0.05, 0.05]))
+        model.appendBodyToJoint(joint, rod, pin.SE3.Identity())
+        model.addBodyFrame(f"rod{k + 1}", joint, pin.SE3.Identity(), 0)
+        parent = joint
+    return model
+
+
+TWIST = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0, GJ=5.0), gd.modes.hermite(), torsion=gd.modes.linear())
+NO_INERTIA = "moves no inertia of its own, so that the mass matrix is singular; a beam that twists, or turns about"
+
+
+def test_torsion_needs_something_to_turn() -> None:
+    """A distal link is enough, unless its joint lets it turn about the beam; section inertia or armature always."""
+    gd.FlexibleArm(roll((0, 1, 0)), {"rod1": TWIST})
+    with pytest.raises(ArgumentError, match=f"^roll: 'rod1 t1' {NO_INERTIA}"):
+        gd.FlexibleArm(roll((1, 0, 0)), {"rod1": TWIST})
+    with pytest.raises(ArgumentError, match=f"^roll: 'rod2 t1' {NO_INERTIA}"):
+        gd.FlexibleArm(roll((0, 1, 0)), {"rod2": replace(TWIST, root=np.eye(4))})
+    thick = replace(TWIST, beam=replace(TWIST.beam, section_inertia=(1e-4, 1e-4)))
+    gd.FlexibleArm(roll((1, 0, 0)), {"rod1": thick, "rod2": replace(thick, root=np.eye(4))})
+    geared = roll((1, 0, 0))
+    geared.armature = np.array([0.0, 0.01])
+    gd.FlexibleArm(geared, {"rod1": TWIST})
+    point, body = (pin.Inertia(1.0, np.zeros(3), j * np.eye(3)) for j in (0.0, 0.1))
+    gd.FlexibleArm(roll((0, 1, 0)), {"rod2": replace(TWIST, root=np.eye(4), tip_body=body)})
+    with pytest.raises(ArgumentError, match=f"^roll: 'rod2 t1' {NO_INERTIA}"):
+        gd.FlexibleArm(roll((0, 1, 0)), {"rod2": replace(TWIST, root=np.eye(4), tip_body=point)})
+    twice = replace(TWIST, root=np.eye(4), tip_body=body, torsion=gd.modes.sine(2))
+    with pytest.raises(ArgumentError, match=f"^roll: 'rod2 t2' {NO_INERTIA}"):
+        gd.FlexibleArm(roll((0, 1, 0)), {"rod2": twice})
+
+
+def test_a_joint_that_only_turns_a_line_is_refused() -> None:
+    """The rod turns about itself: it had inertia for that, the beam has none."""
+    line = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.hermite(), root=np.eye(4))
+    with pytest.raises(ArgumentError, match=f"^roll: 'joint2' {NO_INERTIA}"):
+        gd.FlexibleArm(roll((1, 0, 0)), {"rod2": line})
+
+
+# Tip frames.
+
+
+def test_names_of_the_frames_of_a_beam() -> None:
+    """Behind the model's own, which keep their indices; a name that is taken is not taken twice."""
+    model = gd.load_urdf(TWO)
+    model.addFrame(pin.Frame("link2 tip", 1, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    dyn = gd.FlexibleArm(model, {"link2": gd.FlexibleLink(SECOND)})
+    names = [frame.name for frame in dyn.tree.frames]
+    assert names[: len(model.frames)] == [frame.name for frame in model.frames]
+    assert names[len(model.frames) :] == ["link2 root", "link2 tip of the beam"]
+    q = np.zeros(dyn.tree.nq)
+    assert np.abs(dyn.tip_placement("link2")(q).full()[:3, 3] - [1.8, 0, 0]).max() < 1e-15
+
+
+# What does not fit.
+
+
+def mimic() -> pin.Model:
+    tilt = '</joint>\n<joint name="tilt"'
+    return gd.load_urdf(CRANE.replace(tilt, f'<mimic joint="tilt" multiplier="1"/>{tilt}'))
+
+
+LEANING = gd.modes.custom([(lambda x: x, lambda x: 0 * x + 1, lambda x: 0 * x)])
+SQUARE = gd.modes.custom([(np.square, lambda x: np.eye(3), lambda x: 2 + 0 * x)])
+
+
+def two(**links: gd.FlexibleLink | gd.Beam) -> gd.FlexibleArm:
+    return gd.FlexibleArm(
+        gd.load_urdf(TWO), {n: gd.FlexibleLink(b) if isinstance(b, gd.Beam) else b for n, b in links.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: two(link3=FLAT), UnknownNameError, r"^no link named 'link3'; nearest: 'link"),
+        (lambda: two(tip=FLAT), ArgumentError, r"^link 'tip': it is fixed to link 'link2'; make that one flexible$"),
+        (lambda: two(base=FLAT), ArgumentError, r"^link 'base': it is fixed to the universe, and no joint moves it; "),
+        (
+            lambda: gd.FlexibleArm(gd.load_urdf(TWO), {"link1": FLAT}),
+            ArgumentTypeError,
+            r"^link 'link1': expected a FlexibleLink, got Beam$",
+        ),
+        (
+            lambda: two(link1=FLAT.with_length(0.9)),
+            ArgumentError,
+            r"^link 'link1': the beam is 0.9 m long, but its child joint 'joint2' is 1 m from the link's frame; give "
+            "that length or none, say with children= where on the beam that stands, or with to= or root=",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT.with_length(0.9), root=np.eye(4))),
+            ArgumentError,
+            r"^link 'link1': child joint 'joint2' lies at 1 m, beyond the tip of the beam of 0.9 m; give a longer "
+            r"beam, or say with children=\{'joint2': 'tip'\} that it stands on the tip$",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT, children={"joint2": 1.1})),
+            ArgumentError,
+            r"^link 'link1': children\['joint2'\]: 1.1 m does not lie on the link, which is 1 m long$",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT, children={"joint3": "tip"})),
+            UnknownNameError,
+            r"^no child of link 'link1' named 'joint3'; nearest: 'joint2'",
+        ),
+        (
+            lambda: two(link2=gd.FlexibleLink(FLAT, to="tips")),
+            UnknownNameError,
+            r"^no joint or frame on link 'link2' named 'tips'; nearest: 'tip'",
+        ),
+        (
+            lambda: two(link2=FLAT),
+            ArgumentError,
+            r"^link 'link2': it has no child joint; say with to= on which of .*'tip' the beam ends, or give root=",
+        ),
+        (
+            lambda: two(link2=gd.FlexibleLink(SECOND, to="tip", root=pin.SE3(np.eye(3), np.array([0.1, 0, 0])))),
+            ArgumentError,
+            r"^link 'link2': the beam is 0.8 m long, but 'tip' is 0.7 m along x of root=; give that length or none",
+        ),
+        (
+            lambda: gd.FlexibleArm(crane(), {"boom": gd.FlexibleLink(FLAT.with_length(1.0))}),
+            ArgumentError,
+            r"^link 'boom': it has 2 child joints; say with to= on which of 'tilt', 'swing', 'bracket_joint', ",
+        ),
+        (
+            lambda: two(link2=gd.FlexibleLink(SECOND, to="link2")),
+            ArgumentError,
+            r"^link 'link2': 'link2' lies in the link's frame, so that the beam has no direction; say",
+        ),
+        (
+            lambda: two(link2=gd.FlexibleLink(FLAT, to="tip", root=np.diag([-1.0, -1, 1, 1]))),
+            ArgumentError,
+            r"^link 'link2': 'tip' lies at -0.8 m along x of root=, so that the beam has no length; turn",
+        ),
+        (
+            lambda: two(link1=gd.Beam(None, 0.6)),
+            ArgumentError,
+            r"^link 'link1': FlexibleLink: the beam has neither EI_y nor EI_z; give one",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT, modal_damping=(0.01, 0.01))),
+            ArgumentError,
+            r"^link 'link1': modal_damping: got 2 ratios; give one, or one for each of the 4 modes$",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT, LEANING)),
+            ArgumentError,
+            r"^link 'link1': bending_y: mode 1 \(custom 1\) has the slope 1 at the root, where the beam is clamped",
+        ),
+        (
+            lambda: two(link1=gd.FlexibleLink(FLAT, SQUARE)),
+            ArgumentTypeError,
+            r"custom: the slope of mode 1: expected one number for each abscissa",
+        ),
+        (
+            lambda: gd.FlexibleArm(mimic(), {"boom": gd.FlexibleLink(FLAT, to="nose")}),
+            UnsupportedError,
+            r"^crane: mimic joints are not supported beside flexible links$",
+        ),
+        (
+            lambda: gd.FlexibleArm(gd.load_urdf(TWO), own_bodies={"link1": pin.Inertia.Zero()}),
+            UnknownNameError,
+            r"^no flexible link with an own body named 'link1'; there are none$",
+        ),
+        (
+            lambda: gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT)}, own_bodies={"link1": 2.0}),
+            ArgumentTypeError,
+            r"^own_bodies\['link1'\]: expected a pin.Inertia, got 2.0$",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(make: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
