@@ -44,7 +44,6 @@ def test_two_link_flexible_keeps_its_energy_account(monkeypatch: pytest.MonkeyPa
     work = (times[1] - times[0]) / 3 * (power[0] + 4 * power[1:-1:2].sum() + 2 * power[2:-1:2].sum() + power[-1])
     assert energy.max() - energy[0] > 0.2
     # Simpson's rule every 0.5 ms, of joint rates with vibrations of 10 to 500 Hz in them
-    print(energy[-1] - energy[0] - work)
     assert energy[-1] - energy[0] == pytest.approx(work, abs=2e-7)
 
 

@@ -13,9 +13,9 @@ from gdalembert.dynamics import Dynamics
 from gdalembert.flexible import modes
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.beam import Beam
-from gdalembert.flexible.integrals import Nodes
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.nodes import Nodes
 from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.formulations.lagrange_euler import LagrangeEuler
 from gdalembert.formulations.newton_euler import NewtonEuler

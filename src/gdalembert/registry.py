@@ -7,4 +7,4 @@ from gdalembert.dynamics import REGISTRY, Dynamics
 
 def formulations() -> dict[str, type[Dynamics]]:
     """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
-    return dict(REGISTRY)
+    return dict(sorted(REGISTRY.items()))

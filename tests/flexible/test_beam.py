@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.beam import Beam, Quadrature, converged, number
+from gdalembert.flexible.beam import Beam
+from gdalembert.flexible.properties import number
+from gdalembert.flexible.quadrature import Quadrature, converged
 
 TIGHT = 1e-13
 STEEL = {"density": 7800.0, "youngs_modulus": 2e11, "poisson_ratio": 0.3}

@@ -12,7 +12,10 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import integrals as it
 from gdalembert.flexible import modes
 from gdalembert.flexible.beam import Beam
+from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.nodes import Nodes
 
 LENGTH = 1.3
 TIGHT = 1e-12
@@ -222,7 +225,7 @@ def test_orthogonal_modes_leave_exact_zeros() -> None:
     line = Beam(LENGTH, 0.7, EI_z=8.0)
     each = modes.clamped_free(10)
     found = it.beam_inertia(line, {"bending_y": each})
-    mass = it.modal_mass(found)
+    mass = modal_mass(found)
     assert np.abs(mass - 0.7 * LENGTH * np.eye(10)).max() < 1e-12
     wanted = 8.0 * (np.array(each.roots) / LENGTH) ** 4 * LENGTH
     assert np.abs(found.stiffness.diagonal() / wanted - 1).max() < 1e-12
@@ -230,7 +233,7 @@ def test_orthogonal_modes_leave_exact_zeros() -> None:
         assert np.count_nonzero(matrix) == 10
     # and what is small, but there, stays
     slight = it.beam_inertia(Beam(LENGTH, lambda eta: 1 + 1e-9 * eta, EI_z=8.0), {"bending_y": each})
-    assert np.count_nonzero(it.modal_mass(slight)) == 100
+    assert np.count_nonzero(modal_mass(slight)) == 100
 
 
 def test_doubling_the_points_changes_nothing() -> None:
@@ -256,7 +259,7 @@ def test_a_jump_is_a_break() -> None:
     part = it.quadrature(Beam(1.0, 1.0), families, end=0.4)
     shapes, curves = (f(part.points, 1.0) for f in (families["bending_y"].value, families["bending_y"].curvature))
     assert np.allclose(
-        it.modal_mass(stepped), it.modal_mass(uniform) + 2 * (shapes * part.weights) @ shapes.T, rtol=0, atol=1e-14
+        modal_mass(stepped), modal_mass(uniform) + 2 * (shapes * part.weights) @ shapes.T, rtol=0, atol=1e-14
     )
     assert np.allclose(stepped.stiffness, uniform.stiffness + 2 * (curves * part.weights) @ curves.T, rtol=1e-13)
     with pytest.raises(ArgumentError, match="name the abscissae"):
@@ -364,13 +367,13 @@ def test_without_foreshortening_only_shortening_is_left_out() -> None:
 # Nodes.
 
 
-def sampled_nodes(count: int, families: dict[str, modes.ModeSet]) -> it.Nodes:
+def sampled_nodes(count: int, families: dict[str, modes.ModeSet]) -> Nodes:
     """A uniform beam lumped in the middles of so many equal pieces."""
     eta = (np.arange(count) + 0.5) * LENGTH / count
     u, theta = it._shapes(families, eta, LENGTH)
     j_y, j_z = (float(j[0]) * LENGTH / count for j in UNIFORM.section_inertias(0.0))
     s = np.array([it.beam_station(UNIFORM, families, x).shortening for x in eta])
-    return it.Nodes(
+    return Nodes(
         np.full(count, 0.7 * LENGTH / count),
         np.column_stack([eta, 0 * eta, 0 * eta]),
         u,
@@ -414,28 +417,28 @@ def test_inertias_of_nodes_are_mass_points() -> None:
     offsets = np.concatenate([axes.T * halves[:, None], -axes.T * halves[:, None]])
     tensor = sum(0.5 * (o @ o * np.eye(3) - np.outer(o, o)) for o in offsets)
     at, u, theta = rng.normal(size=3), rng.normal(size=(2, 1, 3)), rng.normal(size=(2, 1, 3))
-    one = it.Nodes([3.0], [at], u, np.eye(2), rotations=theta, inertias=[tensor])
-    six = it.Nodes(np.full(6, 0.5), at + offsets, u + np.cross(theta, offsets), np.eye(2))
+    one = Nodes([3.0], [at], u, np.eye(2), rotations=theta, inertias=[tensor])
+    six = Nodes(np.full(6, 0.5), at + offsets, u + np.cross(theta, offsets), np.eye(2))
     assert deviation(one.inertia, six.inertia) < 1e-14
 
 
 def test_frequencies_of_nodes() -> None:
-    nodes = it.Nodes([2.0, 0.5], [[0.5, 0, 0], [1, 0, 0]], [[[0, 0, 0], [0, 2**0.5, 0]]], frequencies=[3.0])
+    nodes = Nodes([2.0, 0.5], [[0.5, 0, 0], [1, 0, 0]], [[[0, 0, 0], [0, 2**0.5, 0]]], frequencies=[3.0])
     assert np.allclose(nodes.inertia.stiffness, [[9.0]])
-    assert np.allclose(it.eigenmodes(nodes.inertia)[0], [3.0])
+    assert np.allclose(eigenmodes(nodes.inertia)[0], [3.0])
     again = pickle.loads(pickle.dumps(nodes))
     assert again == nodes
     assert hash(again) == hash(nodes)
 
 
-def nodes_with(**changes: object) -> it.Nodes:
+def nodes_with(**changes: object) -> Nodes:
     given = {
         "masses": [1.0, 2.0],
         "positions": [[0.5, 0, 0], [1, 0, 0]],
         "translations": [[[0, 1, 0], [0, 2, 0]]],
         "stiffness": [[4.0]],
     }
-    return it.Nodes(**(given | changes))
+    return Nodes(**(given | changes))
 
 
 # Checks.
@@ -451,15 +454,15 @@ def test_modal_mass_with_bodies() -> None:
     loaded = replace(at, body=np.einsum("m,ma,mb->ab", masses, hat, hat))
     found = it.beam_inertia(TAPERED, families)
     moves = at.translation.T[:, None] + np.cross(at.rotation.T[:, None], points)
-    wanted = it.modal_mass(found) + np.einsum("m,jma,kma->jk", masses, moves, moves)
-    assert np.abs(it.modal_mass(found, loaded) - wanted).max() < 1e-12
+    wanted = modal_mass(found) + np.einsum("m,jma,kma->jk", masses, moves, moves)
+    assert np.abs(modal_mass(found, loaded) - wanted).max() < 1e-12
 
 
 def test_eigenmodes() -> None:
     found = it.beam_inertia(TAPERED, FAMILIES["mixed"])
-    frequencies, vectors = it.eigenmodes(found)
+    frequencies, vectors = eigenmodes(found)
     assert np.all(np.diff(frequencies) > 0)
-    assert np.abs(vectors.T @ it.modal_mass(found) @ vectors - np.eye(len(vectors))).max() < 1e-9
+    assert np.abs(vectors.T @ modal_mass(found) @ vectors - np.eye(len(vectors))).max() < 1e-9
     stiff = vectors.T @ found.stiffness @ vectors / np.outer(frequencies, frequencies)
     assert np.abs(stiff - np.eye(len(vectors))).max() < 1e-9
 
@@ -511,22 +514,13 @@ def test_good_sets_pass() -> None:
     it.check_families(UNIFORM, {"bending_y": modes.craig_bampton(8), "bending_z": modes.polynomial(8)})
 
 
-def test_modes_without_inertia_are_refused() -> None:
+def test_modes_without_inertia_have_no_frequency() -> None:
     line = replace(UNIFORM, section_inertia=(0.0, 0.0))
-    one, two = ({"bending_y": modes.hermite(), "torsion": modes.sine(n)} for n in (1, 2))
-    with pytest.raises(ArgumentError, match=r"^torsion: mode 't1' moves no inertia .* give the beam a section_inertia"):
-        it.check_mass(it.mode_names(one), it.beam_inertia(line, one))
-    it.check_mass(it.mode_names(two), it.beam_inertia(UNIFORM, two))
-    # a body on the tip carries one mode of torsion, not two
-    body = np.diag([0.0, 0.1, 0.1, 1.0])
-    it.check_mass(it.mode_names(one), it.beam_inertia(line, one), it.beam_station(line, one, LENGTH, body))
-    with pytest.raises(ArgumentError, match=r"^torsion: mode 't2' moves no inertia"):
-        it.check_mass(it.mode_names(two), it.beam_inertia(line, two), it.beam_station(line, two, LENGTH, body))
+    families = {"bending_y": modes.hermite(), "torsion": modes.sine(1)}
     with pytest.raises(ArgumentError, match=r"mode 3 moves no inertia of its own, so that the link alone has no freq"):
-        it.eigenmodes(it.beam_inertia(line, one))
-    point = nodes_with(masses=[1.0, 0.0], translations=[[[0, 0, 0], [0, 2, 0]]])
-    with pytest.raises(ArgumentError, match=r"^mode 'f1' moves no inertia of its own"):
-        it.check_mass(("f1",), point.inertia)
+        eigenmodes(it.beam_inertia(line, families))
+    body = np.diag([0.0, 0.1, 0.1, 1.0])
+    assert eigenmodes(it.beam_inertia(line, families), it.beam_station(line, families, LENGTH, body))[0].min() > 0
 
 
 @pytest.mark.parametrize(
@@ -572,7 +566,7 @@ def test_modes_without_inertia_are_refused() -> None:
         (lambda: it.beam_inertia(Beam(1, 1), {"extension": modes.linear()}), ArgumentError, r"EA is needed"),
         (lambda: it.beam_inertia(Beam(1, 1, EI_y=1), {"bending_y": modes.hermite()}), ArgumentError, r"EI_z is needed"),
         (lambda: it.beam_inertia(Beam(1, 1, EI_z=1), {"bending_z": modes.hermite()}), ArgumentError, r"EI_y is needed"),
-        (lambda: it.pseudo_inertia("hub", 3), ArgumentTypeError, r"hub: expected a pin.Inertia, got 3"),
+        (lambda: pseudo_inertia("hub", 3), ArgumentTypeError, r"hub: expected a pin.Inertia, got 3"),
     ],
 )  # fmt: skip
 def test_bad_input(make: object, error: type[Exception], message: str) -> None:

@@ -16,8 +16,11 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import integrals as it
 from gdalembert.flexible import modes
 from gdalembert.flexible.beam import Beam
-from gdalembert.flexible.integrals import Nodes, TipWarning
+from gdalembert.flexible.bodies import pseudo_inertia
+from gdalembert.flexible.integrals import TipWarning
 from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.modal_mass import modal_mass
+from gdalembert.flexible.nodes import Nodes
 
 LENGTH, MU, EI_Y, EI_Z, EA, GJ = 1.3, 0.7, 20.0, 8.0, 1e5, 5.0
 LINE = Beam(LENGTH, MU, EI_y=EI_Y, EI_z=EI_Z, EA=EA, GJ=GJ)
@@ -107,7 +110,7 @@ def frequencies(each: modes.ModeSet, mass: float, moment: float, hub: float | No
     m, k = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     m[0, 0] = hub + integrals.rigid[0, 0] + mass + moment
     m[1:, 0] = m[0, 1:] = integrals.first[:n, 0, 1] + mass * tip.translation[1] + moment * tip.rotation[2]
-    m[1:, 1:], k[1:, 1:] = it.modal_mass(integrals, tip), integrals.stiffness
+    m[1:, 1:], k[1:, 1:] = modal_mass(integrals, tip), integrals.stiffness
     inverse = np.linalg.inv(np.linalg.cholesky(m))
     return np.sqrt(np.abs(np.linalg.eigvalsh(inverse @ k @ inverse.T)))[1:3]
 
@@ -183,7 +186,7 @@ def test_modal_damping() -> None:
     given = {"bending_y": modes.craig_bampton(1), "bending_z": modes.clamped_free(1), "torsion": modes.sine(1)}
     ratios = (0.01, 0.02, 0.03, 0.04, 0.0)
     link = FlexibleLink(THICK, **given, modal_damping=ratios)
-    damping, mass, k = link.damping_matrix(), it.modal_mass(link.inertia()), link.inertia().stiffness
+    damping, mass, k = link.damping_matrix(), modal_mass(link.inertia()), link.inertia().stiffness
     assert np.array_equal(damping, damping.T)
     state = np.block([[np.zeros((5, 5)), np.eye(5)], [-np.linalg.solve(mass, k), -np.linalg.solve(mass, damping)]])
     found = np.linalg.eigvals(state)
@@ -197,7 +200,7 @@ def test_modal_damping() -> None:
 
 def test_rayleigh_damping() -> None:
     link = FlexibleLink(THICK, modes.hermite(), torsion=modes.sine(1), rayleigh=(0.3, 2e-4))
-    wanted = 0.3 * it.modal_mass(link.inertia()) + 2e-4 * link.inertia().stiffness
+    wanted = 0.3 * modal_mass(link.inertia()) + 2e-4 * link.inertia().stiffness
     assert np.abs(link.damping_matrix() - wanted).max() < 1e-15 * np.abs(wanted).max()
     assert not FlexibleLink(THICK, modes.hermite()).damping_matrix().any()
 
@@ -302,7 +305,7 @@ def test_bodies() -> None:
     rng = np.random.default_rng(0)
     for _ in range(3):
         body = random_inertia(rng)
-        assert np.abs(it.pseudo_inertia("hub", body) - body.toPseudoInertia().toMatrix()).max() < 1e-13
+        assert np.abs(pseudo_inertia("hub", body) - body.toPseudoInertia().toMatrix()).max() < 1e-13
     link = FlexibleLink(LINE, modes.hermite(), hub=body, tip_body=body)
     bare = FlexibleLink(LINE, modes.hermite())
     assert np.array_equal(link.inertia().rigid, bare.inertia().rigid)
@@ -348,7 +351,7 @@ def test_torsion_without_inertia_of_its_own() -> None:
     alone = FlexibleLink(LINE, torsion=one)
     with pytest.raises(ArgumentError, match=r"mode 1 moves no inertia of its own, .* section_inertia"):
         alone.own_frequencies()
-    loaded = alone.own_frequencies(alone.station("tip", it.pseudo_inertia("body", body)))
+    loaded = alone.own_frequencies(alone.station("tip", pseudo_inertia("body", body)))
     # one mode of a weightless bar with the inertia on its tip: K_f = GJ (π/2l)² l/2
     assert loaded[0] == pytest.approx(np.sqrt(GJ * np.pi**2 / (8 * LENGTH) / 0.1), rel=1e-13, abs=0)
     with pytest.raises(ArgumentError, match=r"damp by rayleigh="):

@@ -19,11 +19,11 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics import Dynamics, Springs, spring_vectors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible import matrix_recursion, recursion
+from gdalembert.flexible import analysis, matrix_recursion, recursion
 from gdalembert.flexible.assembly import Assembly, assemble
-from gdalembert.flexible.integrals import dependent
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.modal_mass import dependent
 from gdalembert.flexible.placing import Replacement
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
 from gdalembert.flexible.validity import Validity, indicators
@@ -32,16 +32,11 @@ from gdalembert.functions import function, smaller, symbols
 from gdalembert.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.kinematics import Kinematics
 from gdalembert.spatial import Matrix
-from gdalembert.statics import joint_torques
 from gdalembert.tree import Array, Tree
 from gdalembert.tree_guard import random_configuration
 
 _SINGULAR = 1e-14
 """What is left of the inertia of a coordinate that others have all of, by rounding."""
-_CONVERGED = 1e-24
-"""Energy of the last step of Newton's method over that of the deflection."""
-_AT_REST = 1e-6
-"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
 
 
 class FlexibleArm(Dynamics):
@@ -322,35 +317,11 @@ class FlexibleArm(Dynamics):
         Raises:
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
-        tree, nu = self.tree, self.actuation.shape[1]
-        if a is not None and u is not None:
-            raise ArgumentError("validity: got a and u; give one of them")
-        rows = _rows("q", q, tree.nq)
-        count = len(rows)
-        rates = np.zeros((count, tree.nv)) if v is None else _rows("v", v, tree.nv, count)
-        if u is not None:
-            states = np.hstack([rows, rates]).T
-            accelerations = self.state_derivative(states, _rows("u", u, nu, count).T).full()[tree.nq :].T
-        else:
-            accelerations = np.zeros((count, tree.nv)) if a is None else _rows("a", a, tree.nv, count)
-        if not self.assembly.spans:
-            return {}
-        slope, spin, load = (x.full().max(axis=1) for x in self._indicators(rows.T, rates.T, accelerations.T))
-        return {
-            span.link: Validity(
-                link=span.link,
-                slope=float(slope[k]),
-                spin=float(spin[k]) / span.frequency,
-                load=float(load[k]) / span.buckling_load,
-                frequency=span.frequency,
-                buckling_load=span.buckling_load,
-                foreshortening=span.foreshortening,
-            )
-            for k, span in enumerate(self.assembly.spans.values())
-        }
+        return analysis.validity(self, q, v, a, u)
 
     @cached_property
-    def _indicators(self) -> ca.Function:
+    def indicators(self) -> ca.Function:
+        """(q, v, a) → (slope, spin, load) of each flexible link: rad, rad/s, N; what :meth:`validity` is made of."""
         return indicators(self._as_given, self.assembly.elements, self.assembly.spans)
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str = "locked") -> Array:
@@ -363,19 +334,7 @@ class FlexibleArm(Dynamics):
         Raises:
             ArgumentError: if ``joints`` is neither, or q has a wrong length.
         """
-        if joints not in ("locked", "free"):
-            raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
-        m = self.mass_matrix(self._configuration("natural_frequencies", q)).full()
-        chosen = range(self.tree.nv) if joints == "free" else range(self.modes.start, self.tree.nv)
-        index = np.ix_(chosen, chosen)
-        stiffness = self._passive_derivatives[0].full()[index]
-        half = np.linalg.inv(np.linalg.cholesky(m[index]))
-        squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
-        # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
-        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-        rigid = np.linalg.eigvalsh(stiffness / np.outer(unit, unit)) < 1e-12
-        squares[: np.count_nonzero(rigid)] = 0
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        return analysis.natural_frequencies(self, q, joints)
 
     def static_deflection(
         self,
@@ -397,45 +356,7 @@ class FlexibleArm(Dynamics):
             ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
                 from q, as of a beam that buckles.
         """
-        where = "static_deflection"
-        configuration = self._configuration(where, q).copy()
-        push: Matrix = ca.DM(self.tree.nv, 1)
-        s = self._symbols("q")
-        if (frame is None) != (wrench is None):
-            raise ArgumentError(f"{where}: give frame and wrench together")
-        if frame is not None:
-            loads = np.asarray(wrench, dtype=float)
-            if loads.shape != (6,) or not np.all(np.isfinite(loads)):
-                raise ArgumentError(f"{where}: wrench: got {wrench!r}; give 6 finite numbers (force; moment)")
-            push = joint_torques(self.tree, frame, reference, clean=0)(s["q"], ca.DM(loads))
-        zero = ca.DM(self.tree.nv, 1)
-        rest = self._generalized_gravity(s["q"]) + self._passive_torque(s["q"], zero) - push
-        free = slice(self.modes.start, self.tree.nv)
-        first = free.start + self.tree.nq - self.tree.nv
-        residual = ca.Function("residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, first:]])
-        for _ in range(50):
-            force, slope = (x.full() for x in residual(configuration))
-            try:
-                step = np.linalg.solve(slope, force.ravel())
-            except np.linalg.LinAlgError:
-                break
-            configuration[first:] -= step
-            # by energies: modes have different units
-            with np.errstate(over="ignore", invalid="ignore"):
-                last, whole = (abs(x @ slope @ x) for x in (step, configuration[first:]))
-            if not np.isfinite(whole):
-                break
-            if last <= _CONVERGED * whole:
-                if np.linalg.eigvals(slope).real.min(initial=np.inf) > 0:
-                    return configuration
-                raise ArgumentError(
-                    f"{where}: the equilibrium next to q is not stable, as of a beam that buckles; load the arm less, "
-                    "or start from a q whose modes are bent"
-                )
-        raise ArgumentError(
-            f"{where}: Newton's method finds no equilibrium from q; the forces on modes and rotors still differ by up "
-            f"to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
-        )
+        return analysis.static_deflection(self, q, frame, wrench, reference)
 
     def linearize(
         self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
@@ -448,50 +369,7 @@ class FlexibleArm(Dynamics):
         Raises:
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the arm at q.
         """
-        nv = self.tree.nv
-        configuration = self._configuration("linearize", q)
-        rate = np.zeros(nv) if v is None else np.asarray(v, dtype=float)
-        effort = np.zeros(self.actuation.shape[1]) if u is None else np.asarray(u, dtype=float)
-        if rate.shape != (nv,) or effort.shape != (self.actuation.shape[1],):
-            raise ArgumentError(
-                f"linearize: v and u have shapes {rate.shape} and {effort.shape}; give ({nv},) and "
-                f"({self.actuation.shape[1]},)"
-            )
-        if u is None:
-            asked = self.nle(configuration, rate).full().ravel()
-            effort = np.linalg.lstsq(self.actuation, asked, rcond=None)[0]
-            left = np.abs(asked - self.actuation @ effort)
-            if v is None and left.max() > _AT_REST * max(1.0, np.abs(asked).max()):
-                raise ArgumentError(
-                    f"linearize: nothing holds {self.layout[int(left.argmax())]!r} at q, where a force of "
-                    f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
-                )
-        by_q, by_v, inverse = (
-            x.full() for x in self.forward_dynamics_derivatives(configuration, rate, self.actuation @ effort)
-        )
-        return (
-            np.block([[np.zeros((nv, nv)), np.eye(nv)], [by_q, by_v]]),
-            np.vstack([np.zeros_like(self.actuation), inverse @ self.actuation]),
-        )
-
-    def _configuration(self, where: str, q: npt.ArrayLike) -> Array:
-        configuration = np.asarray(q, dtype=float)
-        if configuration.shape != (self.tree.nq,):
-            raise ArgumentError(f"{where}: q has shape {configuration.shape}; give ({self.tree.nq},)")
-        return configuration
-
-
-def _rows(name: str, given: npt.ArrayLike, width: int, count: int | None = None) -> Array:
-    """One row for each instant."""
-    array = np.atleast_2d(np.asarray(given, dtype=float))
-    if array.ndim != 2 or array.shape[1] != width or (count is not None and len(array) != count):
-        n = "N" if count is None else count
-        raise ArgumentError(
-            f"validity: {name}: got shape {np.shape(given)}; give {n} × {width}, a row for each instant"
-        )
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f"validity: {name}: one number is not finite; give finite numbers")
-    return array
+        return analysis.linearize(self, q, v, u)
 
 
 def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float, springs: Springs) -> FlexibleArm:

@@ -13,8 +13,8 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.element import Element, rigid_link, root
-from gdalembert.flexible.integrals import pseudo_inertia
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.flexible.placing import Placed, Replacement, model_joint, place, standing_on

@@ -59,7 +59,7 @@ class Body:
     inertia: ModalInertia | None
     modes: range
 
-    def second(self, j: int, k: int) -> ca.DM:
+    def second(self, j: int, k: int) -> Matrix:
         """C_jk of own modes j and k."""
         assert self.inertia is not None
         return spatial.constant(self.inertia.second[j, k])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gdalembert.flexible.beam import number
+from gdalembert.flexible.properties import number
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,14 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import integrals as it
-from gdalembert.flexible.beam import Beam, number
+from gdalembert.flexible.beam import Beam
+from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.element import ModalInertia, Station
 from gdalembert.flexible.element import root as root_station
-from gdalembert.flexible.integrals import Nodes
+from gdalembert.flexible.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.flexible.nodes import Nodes
+from gdalembert.flexible.properties import number
 from gdalembert.tree import Array, frozen
 
 Where: TypeAlias = str | float
@@ -41,7 +44,7 @@ class FlexibleLink:
 
     Attributes:
         beam: a :class:`~gdalembert.flexible.beam.Beam`, with a length or without, or
-            :class:`~gdalembert.flexible.integrals.Nodes`, which bring their own modes.
+            :class:`~gdalembert.flexible.nodes.Nodes`, which bring their own modes.
         bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. Extension
             together with foreshortening is axial strain on top of it.
         to: the child joint or frame on the link that the beam runs to, by name; ``None``: the only child joint.
@@ -101,7 +104,7 @@ class FlexibleLink:
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         for name in ("hub", "tip_body"):
             if (body := getattr(self, name)) is not None:
-                it.pseudo_inertia(name, body)
+                pseudo_inertia(name, body)
         object.__setattr__(self, "root", None if self.root is None else _rigid(self.root))
         object.__setattr__(self, "children", self._children())
         object.__setattr__(self, "modal_damping", self._ratios())
@@ -276,12 +279,12 @@ class FlexibleLink:
         inertia = self.inertia()
         if self.rayleigh is not None:
             alpha, beta = self.rayleigh
-            return frozen(alpha * it.modal_mass(inertia) + beta * inertia.stiffness)
+            return frozen(alpha * modal_mass(inertia) + beta * inertia.stiffness)
         if self.modal_damping is None:
             return frozen(np.zeros((inertia.modes, inertia.modes)))
-        frequencies, vectors = it.eigenmodes(inertia)
+        frequencies, vectors = eigenmodes(inertia)
         # Ψ⁻¹ = Ψᵀ M_ff of mass-normalised modes
-        inverse = vectors.T @ it.modal_mass(inertia)
+        inverse = vectors.T @ modal_mass(inertia)
         ratios = np.broadcast_to(np.asarray(self.modal_damping), inertia.modes)
         damping = inverse.T @ ((2 * ratios * frequencies)[:, None] * inverse)
         return frozen((damping + damping.T) / 2)
@@ -295,7 +298,7 @@ class FlexibleLink:
         Raises:
             ArgumentError: if the link has no modes yet, or a mode moves no inertia.
         """
-        return it.eigenmodes(self.inertia(), *loads)[0]
+        return eigenmodes(self.inertia(), *loads)[0]
 
     def _shortened(self, nodes: Nodes) -> Nodes:
         return nodes if self.foreshortening else replace(nodes, shortening=None)

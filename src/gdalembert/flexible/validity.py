@@ -24,6 +24,8 @@ import pinocchio as pin
 from gdalembert.flexible import integrals as it
 from gdalembert.flexible.element import Element
 from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.modal_mass import modal_mass
+from gdalembert.flexible.nodes import Nodes
 from gdalembert.flexible.tree import Body, FlexibleTree, ModalTree
 from gdalembert.functions import directional_derivative, function
 from gdalembert.kinematics import find_frame, placement, velocity
@@ -69,7 +71,7 @@ class Span:
 def span_of(name: str, index: int, link: FlexibleLink, element: Element, *, root: str, tip: str) -> Span:
     """The span of a link that has its place."""
     stiffness = element.inertia.stiffness
-    if isinstance(link.beam, it.Nodes):
+    if isinstance(link.beam, Nodes):
         known = link.beam.shortening is not None
         shortening = (
             np.zeros_like(stiffness) if link.beam.shortening is None else link.beam.shortening[..., link.beam.tip]
@@ -86,7 +88,7 @@ def span_of(name: str, index: int, link: FlexibleLink, element: Element, *, root
         length=link.length,
         slopes=frozen(element.stations[1].rotation[1:]),
         first_mode=element.first_mode,
-        frequency=_largest(stiffness, it.modal_mass(element.inertia, *element.stations)) ** -0.5,
+        frequency=_largest(stiffness, modal_mass(element.inertia, *element.stations)) ** -0.5,
         buckling_load=buckling_load if known else np.nan,
         foreshortening=bool(element.stations[1].shortening.any()),
     )

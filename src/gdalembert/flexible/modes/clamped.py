@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gdalembert.flexible.beam import number
 from gdalembert.flexible.modes.mode_set import ModeSet, count
+from gdalembert.flexible.properties import number
 from gdalembert.tree import Array
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.beam import number
+from gdalembert.flexible.properties import number
 from gdalembert.tree import Array
 
 _ROOT = 1e-9

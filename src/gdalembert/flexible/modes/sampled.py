@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.beam import number
 from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.flexible.properties import number
 from gdalembert.tree import Array
 
 

@@ -1,0 +1,173 @@
+"""What is asked of a flexible arm: small vibrations, rest, linearisation, and how far a motion strains the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.validity import Validity
+from gdalembert.spatial import Matrix
+from gdalembert.statics import joint_torques
+from gdalembert.tree import Array
+
+if TYPE_CHECKING:
+    from gdalembert.flexible.arm import FlexibleArm
+
+_CONVERGED = 1e-24
+"""Energy of the last step of Newton's method over that of the deflection."""
+_AT_REST = 1e-6
+"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+
+
+def natural_frequencies(arm: FlexibleArm, q: npt.ArrayLike, joints: str) -> Array:
+    """See :meth:`FlexibleArm.natural_frequencies`."""
+    if joints not in ("locked", "free"):
+        raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
+    m = arm.mass_matrix(_configuration(arm, "natural_frequencies", q)).full()
+    chosen = range(arm.tree.nv) if joints == "free" else range(arm.modes.start, arm.tree.nv)
+    index = np.ix_(chosen, chosen)
+    stiffness = arm._passive_derivatives[0].full()[index]
+    half = np.linalg.inv(np.linalg.cholesky(m[index]))
+    squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
+    # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
+    unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
+    rigid = np.linalg.eigvalsh(stiffness / np.outer(unit, unit)) < 1e-12
+    squares[: np.count_nonzero(rigid)] = 0
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def static_deflection(
+    arm: FlexibleArm,
+    q: npt.ArrayLike,
+    frame: str | None,
+    wrench: npt.ArrayLike | None,
+    reference: pin.ReferenceFrame,
+) -> Array:
+    """See :meth:`FlexibleArm.static_deflection`."""
+    where = "static_deflection"
+    configuration = _configuration(arm, where, q).copy()
+    push: Matrix = ca.DM(arm.tree.nv, 1)
+    s = arm._symbols("q")
+    if (frame is None) != (wrench is None):
+        raise ArgumentError(f"{where}: give frame and wrench together")
+    if frame is not None:
+        loads = np.asarray(wrench, dtype=float)
+        if loads.shape != (6,) or not np.all(np.isfinite(loads)):
+            raise ArgumentError(f"{where}: wrench: got {wrench!r}; give 6 finite numbers (force; moment)")
+        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], ca.DM(loads))
+    zero = ca.DM(arm.tree.nv, 1)
+    rest = arm._generalized_gravity(s["q"]) + arm._passive_torque(s["q"], zero) - push
+    free = slice(arm.modes.start, arm.tree.nv)
+    first = free.start + arm.tree.nq - arm.tree.nv
+    residual = ca.Function("residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, first:]])
+    for _ in range(50):
+        force, slope = (x.full() for x in residual(configuration))
+        try:
+            step = np.linalg.solve(slope, force.ravel())
+        except np.linalg.LinAlgError:
+            break
+        configuration[first:] -= step
+        # by energies: modes have different units
+        with np.errstate(over="ignore", invalid="ignore"):
+            last, whole = (abs(x @ slope @ x) for x in (step, configuration[first:]))
+        if not np.isfinite(whole):
+            break
+        if last <= _CONVERGED * whole:
+            if np.linalg.eigvals(slope).real.min(initial=np.inf) > 0:
+                return configuration
+            raise ArgumentError(
+                f"{where}: the equilibrium next to q is not stable, as of a beam that buckles; load the arm less, "
+                "or start from a q whose modes are bent"
+            )
+    raise ArgumentError(
+        f"{where}: Newton's method finds no equilibrium from q; the forces on modes and rotors still differ by up "
+        f"to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
+    )
+
+
+def linearize(
+    arm: FlexibleArm, q: npt.ArrayLike, v: npt.ArrayLike | None, u: npt.ArrayLike | None
+) -> tuple[Array, Array]:
+    """See :meth:`FlexibleArm.linearize`."""
+    nv = arm.tree.nv
+    configuration = _configuration(arm, "linearize", q)
+    rate = np.zeros(nv) if v is None else np.asarray(v, dtype=float)
+    effort = np.zeros(arm.actuation.shape[1]) if u is None else np.asarray(u, dtype=float)
+    if rate.shape != (nv,) or effort.shape != (arm.actuation.shape[1],):
+        raise ArgumentError(
+            f"linearize: v and u have shapes {rate.shape} and {effort.shape}; give ({nv},) and "
+            f"({arm.actuation.shape[1]},)"
+        )
+    if u is None:
+        asked = arm.nle(configuration, rate).full().ravel()
+        effort = np.linalg.lstsq(arm.actuation, asked, rcond=None)[0]
+        left = np.abs(asked - arm.actuation @ effort)
+        if v is None and left.max() > _AT_REST * max(1.0, np.abs(asked).max()):
+            raise ArgumentError(
+                f"linearize: nothing holds {arm.layout[int(left.argmax())]!r} at q, where a force of "
+                f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
+            )
+    by_q, by_v, inverse = (
+        x.full() for x in arm.forward_dynamics_derivatives(configuration, rate, arm.actuation @ effort)
+    )
+    return (
+        np.block([[np.zeros((nv, nv)), np.eye(nv)], [by_q, by_v]]),
+        np.vstack([np.zeros_like(arm.actuation), inverse @ arm.actuation]),
+    )
+
+
+def validity(
+    arm: FlexibleArm, q: npt.ArrayLike, v: npt.ArrayLike | None, a: npt.ArrayLike | None, u: npt.ArrayLike | None
+) -> dict[str, Validity]:
+    """See :meth:`FlexibleArm.validity`."""
+    tree, nu = arm.tree, arm.actuation.shape[1]
+    if a is not None and u is not None:
+        raise ArgumentError("validity: got a and u; give one of them")
+    rows = _rows("q", q, tree.nq)
+    count = len(rows)
+    rates = np.zeros((count, tree.nv)) if v is None else _rows("v", v, tree.nv, count)
+    if u is not None:
+        states = np.hstack([rows, rates]).T
+        accelerations = arm.state_derivative(states, _rows("u", u, nu, count).T).full()[tree.nq :].T
+    else:
+        accelerations = np.zeros((count, tree.nv)) if a is None else _rows("a", a, tree.nv, count)
+    if not arm.assembly.spans:
+        return {}
+    slope, spin, load = (x.full().max(axis=1) for x in arm.indicators(rows.T, rates.T, accelerations.T))
+    return {
+        span.link: Validity(
+            link=span.link,
+            slope=float(slope[k]),
+            spin=float(spin[k]) / span.frequency,
+            load=float(load[k]) / span.buckling_load,
+            frequency=span.frequency,
+            buckling_load=span.buckling_load,
+            foreshortening=span.foreshortening,
+        )
+        for k, span in enumerate(arm.assembly.spans.values())
+    }
+
+
+def _configuration(arm: FlexibleArm, where: str, q: npt.ArrayLike) -> Array:
+    configuration = np.asarray(q, dtype=float)
+    if configuration.shape != (arm.tree.nq,):
+        raise ArgumentError(f"{where}: q has shape {configuration.shape}; give ({arm.tree.nq},)")
+    return configuration
+
+
+def _rows(name: str, given: npt.ArrayLike, width: int, count: int | None = None) -> Array:
+    """One row for each instant."""
+    array = np.atleast_2d(np.asarray(given, dtype=float))
+    if array.ndim != 2 or array.shape[1] != width or (count is not None and len(array) != count):
+        n = "N" if count is None else count
+        raise ArgumentError(
+            f"validity: {name}: got shape {np.shape(given)}; give {n} × {width}, a row for each instant"
+        )
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f"validity: {name}: one number is not finite; give finite numbers")
+    return array
