@@ -21,7 +21,7 @@ import pinocchio as pin
 from tables import BLUE, GREEN, INK, ORANGE, heading, label, markdown, panels, write
 
 import gdalembert as gd
-from gdalembert.flexible.integrals import TipWarning
+from gdalembert.errors import TipWarning
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,7 +29,7 @@ from robots import HERE
 from tables import BLUE, GREEN, GREY, ORANGE, PURPLE, heading, label, markdown, panels, write
 
 import gdalembert as gd
-from gdalembert.flexible.integrals import TipWarning
+from gdalembert.errors import TipWarning
 
 sys.path.append(str(HERE.parent / "tests"))
 from flexible import chain

@@ -40,6 +40,10 @@ class UrdfWarning(UserWarning):
     """A URDF that can be loaded but is probably not what its author meant."""
 
 
+class TipWarning(UserWarning):
+    """Modes that leave the tip of a flexible link where it is."""
+
+
 class ArgumentError(GdalembertError, ValueError):
     """An argument of the right type with a value that cannot be used."""
 

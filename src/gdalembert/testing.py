@@ -10,12 +10,12 @@ from gdalembert.report import Report
 from gdalembert.validation import Candidate, validate
 
 
-def assert_valid(candidate: Candidate, model: pin.Model, **options: Any) -> Report:
+def assert_valid(candidate: Candidate, model: pin.Model | None = None, **options: Any) -> Report:
     """Fail a test, showing the table of the report, unless the candidate agrees with Pinocchio.
 
     Args:
         candidate: a ``Dynamics``, or a Function or callable (q, v, a) → tau.
-        model: the ``pin.Model`` to compare with.
+        model: the ``pin.Model`` to compare with; a ``FlexibleArm`` does without.
         options: those of :func:`~gdalembert.validation.validate`.
 
     Returns:

@@ -11,9 +11,8 @@ import pytest
 from models import relative_error
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.integrals import TipWarning
 
 TIGHT = 1e-12
 FLAT = gd.Beam(None, 0.6, EI_z=10.0)

@@ -14,7 +14,7 @@ import robots
 from models import relative_error
 
 import gdalembert as gd
-from gdalembert.flexible.integrals import TipWarning
+from gdalembert.errors import TipWarning
 
 TIGHT = 1e-12
 RESULTS = robots.HERE / "results"

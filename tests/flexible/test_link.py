@@ -12,12 +12,11 @@ import pytest
 from models import inertia as random_inertia
 from models import placement
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
 from gdalembert.flexible import integrals as it
 from gdalembert.flexible import modes
 from gdalembert.flexible.beam import Beam
 from gdalembert.flexible.bodies import pseudo_inertia
-from gdalembert.flexible.integrals import TipWarning
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.flexible.modal_mass import modal_mass
 from gdalembert.flexible.nodes import Nodes

@@ -37,10 +37,6 @@ _NOISE = 1e-13
 """Integrals that are this small against ∫|…| are zero (modes that are orthogonal)."""
 
 
-class TipWarning(UserWarning):
-    """Modes that leave the tip of a link where it is."""
-
-
 def ordered(families: Families) -> Iterator[tuple[str, ModeSet]]:
     """Direction and set, in the order of the modes."""
     return ((name, families[name]) for name in DIRECTIONS if name in families)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
 from gdalembert.flexible import integrals as it
 from gdalembert.flexible.beam import Beam
 from gdalembert.flexible.bodies import pseudo_inertia
@@ -154,7 +154,7 @@ class FlexibleLink:
                 warnings.warn(
                     f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
                     "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
-                    it.TipWarning,
+                    TipWarning,
                     stacklevel=stack_level(),
                 )
         for where in self.children.values():
