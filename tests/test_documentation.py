@@ -86,3 +86,18 @@ def test_readme_has_exactly_two_set_up_commands() -> None:
     commands = re.findall(r"^<!-- setup: (\w+) -->\n```sh\n([^\n]*)\n```$", readme, re.MULTILINE)
     assert [name for name, _ in commands] == ["run", "test"]
     assert all("python3 -m venv" in command for _, command in commands)
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rows_of_results_are_rows_of_results(page: Path) -> None:
+    """Under "rows of FILE": the numbers of each row begin one of the file."""
+    text = page.read_text(encoding="utf-8")
+    for source, table in re.findall(r"<!-- rows of (\S+) -->\n((?:\|.*\n)+)", text):
+        recorded = [cells(line)[1:] for line in (ROOT / source).read_text(encoding="utf-8").splitlines() if "|" in line]
+        for row in table.splitlines()[2:]:
+            numbers = cells(row)[1:]
+            assert any(known[: len(numbers)] == numbers for known in recorded), row
