@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError
 from gdalembert.flexible.element import ModalInertia, Station
 from gdalembert.flexible.modal_mass import modal_mass
 from gdalembert.flexible.points import Points
+from gdalembert.flexible.properties import numbers
 from gdalembert.tree import Array, ByValue, frozen
 
 
@@ -46,7 +46,7 @@ class Nodes(ByValue):
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
             if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _numbers(f"Nodes: {name}", given))
+                object.__setattr__(self, name, numbers(f"Nodes: {name}", given))
         count, n = self.masses.size, len(self.translations) if self.translations.ndim else 0
         for name, shape in {
             "masses": (count,),
@@ -145,13 +145,3 @@ class Nodes(ByValue):
         u = u + np.cross(theta, at - self.positions[node])
         none = np.zeros((4, 4)) if body is None else body
         return Station(at, frozen(u.T), frozen(theta.T), frozen(s), frozen(none))
-
-
-def _numbers(what: str, given: npt.ArrayLike) -> Array:
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{what}: expected numbers, got {given!r}") from None
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f"{what}: one is not finite; give finite numbers")
-    return frozen(array)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.tree import Array
+from gdalembert.tree import Array, frozen
 
 Property: TypeAlias = float | Callable[[Any], Any]
 """A number, or a function of the abscissa η [m] that takes a NumPy array, or a single number, of it."""
@@ -49,3 +50,19 @@ def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bo
         limit = "at least 0" if inclusive else "above 0"
         raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}] and {limit}")
     return values
+
+
+def numbers(what: str, given: npt.ArrayLike) -> Array:
+    """Finite numbers, frozen.
+
+    Raises:
+        ArgumentTypeError: if they are none.
+        ArgumentError: if one is not finite.
+    """
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{what}: expected numbers, got {given!r}") from None
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f"{what}: one is not finite; give finite numbers")
+    return frozen(array)

@@ -34,7 +34,7 @@ class Body(Joint):
     body: Array = field(default_factory=lambda: np.zeros((4, 4)))
 
     @property
-    def pseudo_inertia(self) -> ca.DM:
+    def pseudo_inertia(self) -> Matrix:
         return spatial.constant(self.body)
 
 

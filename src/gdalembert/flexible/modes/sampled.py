@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError
 from gdalembert.flexible.modes.mode_set import ModeSet
-from gdalembert.flexible.properties import number
+from gdalembert.flexible.properties import number, numbers
 from gdalembert.tree import Array
 
 
@@ -73,26 +73,16 @@ def sampled(
         ArgumentTypeError: if they are no numbers.
         ArgumentError: if shapes or counts do not fit, a number is not finite, or abscissae do not rise from 0.
     """
-    eta, f = _table("abscissae", abscissae), np.atleast_2d(_table("values", values))
+    eta, f = numbers("sampled: abscissae", abscissae), np.atleast_2d(numbers("sampled: values", values))
     if eta.ndim != 1 or eta.size < 2 or eta[0] != 0 or np.any(np.diff(eta) <= 0):
         raise ArgumentError(f"sampled: abscissae: got {np.array2string(eta, threshold=8)}; give 0 … l [m], rising")
     if f.ndim != 2 or f.shape[1] != eta.size or not f.size:
         raise ArgumentError(f"sampled: values: got shape {f.shape}; give n × {eta.size}, one for each abscissa")
     if slopes is None:
         df = _spline_slopes(eta, f, root_slope)
-    elif (df := np.atleast_2d(_table("slopes", slopes))).shape != f.shape:
+    elif (df := np.atleast_2d(numbers("sampled: slopes", slopes))).shape != f.shape:
         raise ArgumentError(f"sampled: slopes: got shape {df.shape}; give {f.shape[0]} × {f.shape[1]}, as values")
     return Sampled(tuple(eta.tolist()), tuple(map(tuple, f.tolist())), tuple(map(tuple, df.tolist())))
-
-
-def _table(what: str, given: npt.ArrayLike) -> Array:
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"sampled: {what}: expected numbers, got {given!r}") from None
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f"sampled: {what}: one is not finite; give finite numbers")
-    return array
 
 
 def _spline_slopes(eta: Array, f: Array, root_slope: float | None) -> Array:
