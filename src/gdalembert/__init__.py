@@ -21,6 +21,7 @@ from gdalembert.formulations.lagrange_euler import LagrangeEuler
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.kinematics import Kinematics
 from gdalembert.registry import formulations
+from gdalembert.simplify.recipes import PrunedDynamics, TranslationalRotational
 from gdalembert.statics import joint_torques, payload_torques, transform_twist, transform_wrench
 from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
@@ -37,6 +38,8 @@ __all__ = [
     "LagrangeEuler",
     "NewtonEuler",
     "Nodes",
+    "PrunedDynamics",
+    "TranslationalRotational",
     "compile",
     "formulations",
     "joint_torques",

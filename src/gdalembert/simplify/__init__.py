@@ -1,0 +1,1 @@
+"""Simplified models with a guaranteed bound on what they get wrong."""
