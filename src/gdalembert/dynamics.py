@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert import spatial
 from gdalembert.cleaning import Change, clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.functions import directional_derivative, function, smaller, symbols
@@ -150,7 +151,7 @@ class Dynamics(ABC):
 
     def _gravitational_energy(self, q: Matrix) -> Matrix:
         """−Σ m g·r of the links."""
-        return -ca.dot(ca.DM(self.tree.gravity), self.tree.first_moment(q))
+        return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
 
     # What acts beside the links, linear in q and v.
 
@@ -375,12 +376,12 @@ class Dynamics(ABC):
         return [joint for joint in self.tree.joints if joint.name in self.springs]
 
     @property
-    def _armature(self) -> ca.DM:
-        return ca.sparsify(ca.DM(self.tree.armature))
+    def _armature(self) -> Matrix:
+        return spatial.constant(self.tree.armature)
 
     @property
-    def _armature_matrix(self) -> ca.DM:
-        return ca.sparsify(ca.diag(ca.DM(self.tree.armature)))
+    def _armature_matrix(self) -> Matrix:
+        return ca.diag(spatial.constant(self.tree.armature))
 
     @property
     def _stiffness_matrix(self) -> ca.DM:

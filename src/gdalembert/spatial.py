@@ -17,9 +17,9 @@ Matrix: TypeAlias = Any
 """A CasADi matrix of any kind: SX, MX or DM, and what they give when they meet (a union cannot say that to mypy)."""
 
 
-def constant(values: ArrayLike) -> ca.DM:
-    """Numbers as a sparse DM: a zero of a model never enters a graph."""
-    return ca.sparsify(ca.DM(np.asarray(values, dtype=float)))
+def constant(values: ArrayLike | ca.SX) -> Matrix:
+    """Numbers as a sparse DM, symbols as a sparse SX: a zero of a model never enters a graph."""
+    return ca.sparsify(values if isinstance(values, ca.SX) else ca.DM(np.asarray(values, dtype=float)))
 
 
 def skew(w: Matrix) -> Matrix:

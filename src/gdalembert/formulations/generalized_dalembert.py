@@ -72,7 +72,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
-            gravity = r.T @ ca.DM(tree.gravity)
+            gravity = r.T @ spatial.constant(tree.gravity)
             r, p = ca.DM.eye(3), _NULL
         else:
             parent = links[joint.parent]

@@ -53,7 +53,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
-            a, gravity = ca.DM.eye(4), r.T @ ca.DM(tree.gravity)
+            a, gravity = ca.DM.eye(4), r.T @ spatial.constant(tree.gravity)
         else:
             parent = links[joint.parent]
             a, gravity = parent.a @ spatial.transform(r, p), parent.gravity

@@ -1,0 +1,34 @@
+"""Closed forms: graphs as SymPy expressions, robots with symbols for numbers, trigonometric polynomials.
+
+import gdalembert as gd
+import gdalembert.symbolic as gs
+
+robot = gs.symbolic_tree("puma560_3")  # a symbol for every constant that is not zero
+forms = gs.closed_forms(robot, gd.LagrangeEuler)  # D, h_1 …, c in unique form: == decides equality
+gs.readable(forms["D"])  # a SymPy matrix with c_2, s_23
+"""
+
+from gdalembert.symbolic.closed_forms import closed_forms, readable_forms
+from gdalembert.symbolic.denavit_hartenberg import Row, from_denavit_hartenberg
+from gdalembert.symbolic.formula import formula
+from gdalembert.symbolic.graph import to_sympy, to_trigonometric
+from gdalembert.symbolic.parameters import symbolic_tree
+from gdalembert.symbolic.readable import abbreviations, readable
+from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
+
+__all__ = [
+    "Row",
+    "SymbolicTree",
+    "TrigonometricPolynomial",
+    "abbreviations",
+    "closed_forms",
+    "formula",
+    "from_denavit_hartenberg",
+    "readable",
+    "readable_forms",
+    "symbol",
+    "symbolic_tree",
+    "to_sympy",
+    "to_trigonometric",
+]

@@ -1,0 +1,131 @@
+"""Robots from Denavit–Hartenberg rows.
+
+Standard (distal; Lee, Lee and Nigam, RSD-TR-8-82, 1982): frame i is fixed in link i, z_{i−1} is the axis of joint i,
+^{i−1}A_i = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α).
+
+Modified (proximal; Craig): frame i is fixed in link i, z_i is the axis of joint i,
+^{i−1}A_i = Rot_x(α) Trans_x(a) Rot_z(θ) Trans_z(d), α and a being those that Craig numbers i − 1.
+
+q_i is added to θ of a rotary joint and to d of a prismatic one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from gdalembert import joints as jt
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.symbolic.formula import Formula, formula, formulas
+from gdalembert.symbolic.parameters import Constants, inertia_tensor, turned_about
+from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.tree import Joint, Tree
+
+_CONVENTIONS = ("standard", "modified")
+_TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A joint and its link, in formulas: numbers, strings, SymPy expressions; angles in rad, the rest in SI units.
+
+    Attributes:
+        joint: ``"R"`` (rotary) or ``"P"`` (prismatic).
+        theta, d, a, alpha: the row; θ of a rotary and d of a prismatic joint is what q is added to.
+        mass: of the link. ``com``: from the origin of frame i, in its axes (3). ``inertia``: about the centre of mass,
+            in the axes of frame i: the 3 principal ones, or 3 × 3.
+        armature: rotor inertia, as it is felt at the joint.
+    """
+
+    joint: str = "R"
+    theta: Formula = 0
+    d: Formula = 0
+    a: Formula = 0
+    alpha: Formula = 0
+    mass: Formula = 0
+    com: Sequence[Formula] = (0, 0, 0)
+    inertia: Any = (0, 0, 0)
+    armature: Formula = 0
+
+
+def from_denavit_hartenberg(
+    rows: Sequence[Row],
+    *,
+    convention: str = "standard",
+    gravity: Sequence[Formula] = (0, 0, "-g"),
+    name: str = "chain",
+) -> SymbolicTree:
+    """A serial chain with formulas for its constants; joints are named joint1, joint2, …
+
+    Angles that are multiples of π/2 are taken as such, also as numbers with rounding noise.
+
+    Args:
+        rows: from the base outward.
+        convention: ``"standard"`` or ``"modified"``.
+        gravity: acceleration (3) in frame 0.
+        name: of the robot.
+
+    Raises:
+        ArgumentTypeError: if a row is no :class:`Row`, or a formula is none.
+        ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
+    """
+    if convention not in _CONVENTIONS:
+        raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
+    if not rows:
+        raise ArgumentError(f"{name}: has no rows; give at least one")
+    constants = Constants()
+    joints: list[Joint] = []
+    before = sympy.eye(4)  # standard: what of the last row comes behind its joint
+    for i, row in enumerate(rows):
+        where = f"{name}: row {i + 1}"
+        if not isinstance(row, Row):
+            raise ArgumentTypeError(f"{where}: got {row!r}; give a Row")
+        if row.joint not in _TYPES:
+            raise ArgumentError(f"{where}: joint={row.joint!r}; give 'R' or 'P'")
+        own, across = _along_z(row), _along_x(row)
+        if convention == "standard":
+            placement, to_frame = before, own * across
+            before = to_frame
+        else:
+            placement, to_frame = across * own, sympy.eye(4)
+        joints.append(_joint(f"joint{i + 1}", i, row, placement, to_frame, constants, where))
+    n = len(joints)
+    symbols: dict[str, Any] = {
+        "armature": constants.vector(formula(row.armature) for row in rows),
+        "gravity": constants.vector(formulas(gravity, 3, f"{name}: gravity")),
+    }
+    names = tuple(joint.name for joint in joints)
+    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
+    return constants.tree(tree)
+
+
+def _along_z(row: Row) -> sympy.Matrix:
+    return _homogeneous(turned_about("z", row.theta), (0, 0, formula(row.d)))
+
+
+def _along_x(row: Row) -> sympy.Matrix:
+    return _homogeneous(turned_about("x", row.alpha), (formula(row.a), 0, 0))
+
+
+def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> sympy.Matrix:
+    return sympy.Matrix.vstack(sympy.Matrix.hstack(rotation, sympy.Matrix(translation)), sympy.Matrix([[0, 0, 0, 1]]))
+
+
+def _joint(
+    name: str, i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
+) -> Joint:
+    """The joint, its link's centre of mass and inertia given in a frame at ``to_frame`` from the joint's own."""
+    turn, shift = to_frame[:3, :3], to_frame[:3, 3]
+    com = turn * sympy.Matrix(formulas(row.com, 3, f"{where}: com")) + shift
+    tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, where)) * turn.T
+    symbols: dict[str, Any] = {
+        "rotation": constants.matrix(placement[:3, :3].tolist()),
+        "translation": constants.vector(list(placement[:3, 3])),
+        "mass": constants.entry(formula(row.mass)),
+        "com": constants.vector(list(com)),
+        "inertia": constants.matrix(tensor.tolist()),
+    }
+    return Joint(name, _TYPES[row.joint], i - 1, idx_q=i, idx_v=i, **symbols)

@@ -1,0 +1,93 @@
+"""What a user may write for a number: a number, a name, a formula in a string, or a SymPy expression."""
+
+from __future__ import annotations
+
+import io
+import math
+import numbers
+import re
+import tokenize
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import sympy
+from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.symbolic.trigonometric import rational, symbol
+
+Formula: TypeAlias = float | str | sympy.Expr
+
+_FUNCTIONS = {"sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt, "pi": sympy.pi}
+_CONSTRUCTORS = {"Integer": sympy.Integer, "Float": sympy.Float, "Rational": sympy.Rational}
+_RIGHT_ANGLE = math.pi / 2
+_ROUNDING = 1e-11
+
+
+def formula(value: Formula) -> sympy.Expr:
+    """The SymPy expression that was meant: exact, without floating-point numbers, in real symbols.
+
+    A string is read as a formula, in which every name but sin, cos, sqrt and pi is a symbol: ``"m_2*l_2**2/12"``.
+    0.1 is 1/10.
+
+    Raises:
+        ArgumentTypeError: if it is not of these types.
+        ArgumentError: if a number is not finite or a string is no formula.
+    """
+    if isinstance(value, str):
+        return _parsed(value)
+    if isinstance(value, sympy.Expr):
+        exact = value.replace(lambda x: isinstance(x, sympy.Float), lambda x: _number(float(x)))
+        return exact.xreplace({x: symbol(x.name) for x in exact.free_symbols if isinstance(x, sympy.Symbol)})
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise ArgumentError(f"{value!r} is not finite; give a finite number or a name")
+        return _number(float(value))
+    raise ArgumentTypeError(f"{value!r}: give a number, a name, a formula in a string, or a SymPy expression")
+
+
+def angle(value: Formula) -> sympy.Expr:
+    """The same of an angle [rad]: a number that is a multiple of π/2 but for rounding is that multiple."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
+        turns = round(float(value) / _RIGHT_ANGLE)
+        if abs(float(value) - turns * _RIGHT_ANGLE) <= _ROUNDING:
+            return turns * sympy.pi / 2
+    return formula(value)
+
+
+def formulas(values: Sequence[Formula] | Formula, length: int, what: str) -> list[sympy.Expr]:
+    """``length`` formulas.
+
+    Raises:
+        ArgumentError: if it is another number of them.
+    """
+    entries = list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
+    if len(entries) != length:
+        raise ArgumentError(f"{what}: has {length} entries, got {len(entries)}: {values!r}")
+    return [formula(x) for x in entries]
+
+
+def _number(x: float) -> sympy.Rational:
+    meant = rational(x)
+    return sympy.Rational(meant.numerator, meant.denominator)
+
+
+def _parsed(text: str) -> sympy.Expr:
+    if text.isidentifier() and text not in _FUNCTIONS:
+        return symbol(text)
+    try:
+        if not re.fullmatch(r"[\w\s+\-*/().]+", text):
+            raise ValueError
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        names = {token.string for token in tokens if token.type == tokenize.NAME} - set(_FUNCTIONS)
+        parsed = parse_expr(
+            text,
+            local_dict={name: symbol(name) for name in names},
+            global_dict=_FUNCTIONS | _CONSTRUCTORS,
+            transformations=(*standard_transformations, rationalize),
+        )
+    except Exception:
+        parsed = None
+    if not isinstance(parsed, sympy.Expr):
+        raise ArgumentError(f"{text!r} is no formula; write it as 'm_2*l_2**2/12'")
+    return parsed

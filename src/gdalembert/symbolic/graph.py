@@ -1,0 +1,283 @@
+"""From a ``casadi.Function`` to formulas: its instructions, carried out in another algebra.
+
+The algebra is SymPy's (:func:`to_sympy`), or that of trigonometric polynomials (:func:`to_trigonometric`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational, symbol
+
+Formulas: TypeAlias = npt.NDArray[np.object_]
+"""A matrix of :class:`~gdalembert.symbolic.trigonometric.TrigonometricPolynomial`, two-dimensional."""
+Inputs: TypeAlias = Mapping[str, Sequence[str | sympy.Expr]]
+"""For inputs of a Function: what stands for their entries, a name or an expression each."""
+
+MAX_TERMS = 1_000_000
+"""Products of two terms, a few seconds of work."""
+
+
+@dataclass(frozen=True)
+class Algebra:
+    """How constants and operations (``ca.OP_…``) are carried out."""
+
+    name: str
+    constant: Callable[[float], Any]
+    operations: Mapping[int, Callable[..., Any]]
+
+
+def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, sympy.Matrix]:
+    """The outputs of a Function as SymPy matrices, by name.
+
+    The expressions have the structure of the graph; nothing is multiplied out. Constants of the graph become the
+    fractions that were meant: 0.25 is 1/4.
+
+    Args:
+        function: any ``casadi.Function`` of elementary operations, SX or MX.
+        inputs: ``{input: names or expressions}``, one for each entry, column by column. By default entry k of q is the
+            real symbol ``q_k``, from q_1 on; entry (i, j) of a matrix ``M_i_j``.
+
+    Raises:
+        ArgumentTypeError: if it is no ``casadi.Function``.
+        UnknownNameError: if ``inputs`` names an input that is not there.
+        ArgumentError: if it gives an input the wrong number of entries, or uses the name of another input's entry.
+        UnsupportedError: if the graph holds an operation that SymPy does not have; the message names it.
+    """
+    results = _carried_out(_expanded(function), _values(function, inputs), _SYMPY)
+    return {name: sympy.Matrix(result) for name, result in results.items()}
+
+
+def to_trigonometric(
+    function: ca.Function,
+    inputs: Inputs | None = None,
+    *,
+    outputs: Iterable[str] | None = None,
+    max_terms: int = MAX_TERMS,
+) -> dict[str, Formulas]:
+    """The outputs of a Function in the unique form of trigonometric polynomials, by name.
+
+    Args:
+        function, inputs: as for :func:`to_sympy`; expressions must be trigonometric polynomials.
+        outputs: names of the outputs that are asked for; by default all of them.
+        max_terms: how many products of two terms may be multiplied out before giving up; a million take seconds.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: as :func:`to_sympy`.
+        UnknownNameError: if an input or an output is not there.
+        UnsupportedError: if the graph is no trigonometric polynomial, or takes more than ``max_terms``.
+    """
+    graph = _with_outputs(_expanded(function), outputs)
+    values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
+    budget = _Budget(graph, max_terms)
+    algebra = Algebra(
+        "a trigonometric polynomial",
+        lambda x: TrigonometricPolynomial.of(rational(x)),
+        _POLYNOMIAL | {ca.OP_MUL: budget.product, ca.OP_SQ: lambda x: budget.product(x, x)},
+    )
+    return _carried_out(graph, values, algebra)
+
+
+def operation_name(op: int) -> str:
+    """CasADi's name of an operation, as ``"OP_ATAN2"``."""
+    return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"operation {op}")
+
+
+class _Budget:
+    """Counts the products of terms, and stops before they become too many."""
+
+    def __init__(self, graph: ca.Function, max_terms: int) -> None:
+        if isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1:
+            raise ArgumentError(f"max_terms={max_terms!r}: give a whole number of at least 1")
+        self.graph, self.max_terms, self.spent, self.products = graph, max_terms, 0, 0
+
+    def product(self, a: TrigonometricPolynomial, b: TrigonometricPolynomial) -> TrigonometricPolynomial:
+        self.spent += len(a) * len(b)
+        self.products += 1
+        if self.spent > self.max_terms:
+            graph = self.graph
+            entries = sum(graph.numel_in(i) for i in range(graph.n_in()))
+            raise UnsupportedError(
+                f"{graph.name()}: too large for closed forms: its {graph.n_instructions()} instructions in {entries} "
+                f"symbols take more than max_terms={self.max_terms} products of terms (the graph's product "
+                f"{self.products} alone is {len(a)} by {len(b)} terms); ask for fewer outputs, give numbers for "
+                "parameters, or raise max_terms"
+            )
+        return a * b
+
+
+def _expanded(function: ca.Function) -> ca.Function:
+    if not isinstance(function, ca.Function):
+        raise ArgumentTypeError(f"expected a casadi.Function, got {type(function).__name__}")
+    if function.is_a("SXFunction"):
+        return function
+    try:
+        return function.expand()
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise UnsupportedError(f"{function.name()}: cannot be expanded to scalar operations: {reason}") from None
+
+
+def _with_outputs(function: ca.Function, outputs: Iterable[str] | None) -> ca.Function:
+    if outputs is None:
+        return function
+    wanted = [outputs] if isinstance(outputs, str) else list(outputs)
+    for name in wanted:
+        if name not in function.name_out():
+            raise UnknownNameError("output", name, function.name_out())
+    symbols = function.sx_in()
+    results = dict(zip(function.name_out(), function.call(symbols), strict=True))
+    return ca.Function(function.name(), symbols, [results[name] for name in wanted], function.name_in(), wanted)
+
+
+def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
+    given = dict(inputs or {})
+    for name in given:
+        if name not in function.name_in():
+            raise UnknownNameError("input", name, function.name_in())
+    values = []
+    for i, name in enumerate(function.name_in()):
+        entries = list(given[name]) if name in given else _names(name, *function.size_in(i))
+        if len(entries) != function.numel_in(i):
+            raise ArgumentError(f"input {name!r}: has {function.numel_in(i)} entries, got {len(entries)} names")
+        rows, columns = function.sparsity_in(i).get_triplet()
+        height = function.size1_in(i)
+        dense = [symbol(x) if isinstance(x, str) else sympy.sympify(x) for x in entries]
+        _check_names(name, dense, function, given)
+        values.append([dense[row + height * column] for row, column in zip(rows, columns, strict=True)])
+    return values
+
+
+def _check_names(name: str, entries: Sequence[sympy.Expr], function: ca.Function, given: Inputs) -> None:
+    """Refuse a symbol that would stand for two things."""
+    used = {x.name for each in entries for x in each.free_symbols}
+    for i, other in enumerate(function.name_in()):
+        taken = set() if other == name or other in given else used & set(_names(other, *function.size_in(i)))
+        if taken:
+            raise ArgumentError(
+                f"input {name!r}: the name {min(taken)} is that of an entry of {other!r} too; rename it, or give "
+                f"inputs={{{other!r}: […]}} other names"
+            )
+
+
+def _names(name: str, rows: int, columns: int) -> list[str]:
+    if columns == 1:
+        return [f"{name}_{k + 1}" for k in range(rows)]
+    return [f"{name}_{i + 1}_{j + 1}" for j, i in itertools.product(range(columns), range(rows))]
+
+
+def _carried_out(function: ca.Function, values: Sequence[Sequence[Any]], algebra: Algebra) -> dict[str, Formulas]:
+    zero = algebra.constant(0.0)
+    results = {name: np.full(function.size_out(name), zero, dtype=object) for name in function.name_out()}
+    places = [list(zip(*function.sparsity_out(i).get_triplet(), strict=True)) for i in range(function.n_out())]
+    work: dict[int, Any] = {}
+    for k in range(function.n_instructions()):
+        op, into, operands = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+        if op == ca.OP_INPUT:
+            work[into[0]] = values[operands[0]][operands[1]]
+        elif op == ca.OP_CONST:
+            work[into[0]] = algebra.constant(function.instruction_constant(k))
+        elif op == ca.OP_OUTPUT:
+            results[function.name_out(into[0])][places[into[0]][into[1]]] = work[operands[0]]
+        elif op in algebra.operations:
+            work[into[0]] = algebra.operations[op](*(work[i] for i in operands))
+        else:
+            raise UnsupportedError(
+                f"{function.name()}: its operation {operation_name(op)} has no form in {algebra.name}; write it with "
+                "sums, products, quotients, powers and elementary functions"
+            )
+    return results
+
+
+def _sympy_number(x: float) -> sympy.Expr:
+    if not np.isfinite(x):
+        return sympy.nan if np.isnan(x) else sympy.oo if x > 0 else -sympy.oo
+    meant = rational(x)
+    return sympy.Rational(meant.numerator, meant.denominator)
+
+
+def _truth(condition: sympy.Expr) -> Any:
+    """CasADi's truth values are the numbers 1 and 0; SymPy's are not numbers."""
+    return sympy.Piecewise((1, condition), (0, True))
+
+
+_COMMON: dict[int, Callable[..., Any]] = {
+    ca.OP_ADD: lambda x, y: x + y,
+    ca.OP_SUB: lambda x, y: x - y,
+    ca.OP_MUL: lambda x, y: x * y,
+    ca.OP_DIV: lambda x, y: x / y,
+    ca.OP_NEG: lambda x: -x,
+    ca.OP_INV: lambda x: 1 / x,
+    ca.OP_SQ: lambda x: x * x,
+    ca.OP_TWICE: lambda x: x * 2,
+    ca.OP_ASSIGN: lambda x: x,
+}
+
+_SYMPY = Algebra(
+    "SymPy",
+    _sympy_number,
+    _COMMON
+    | {
+        ca.OP_POW: sympy.Pow,
+        ca.OP_CONSTPOW: sympy.Pow,
+        ca.OP_SQRT: sympy.sqrt,
+        ca.OP_EXP: sympy.exp,
+        ca.OP_LOG: sympy.log,
+        ca.OP_EXPM1: lambda x: sympy.exp(x) - 1,
+        ca.OP_LOG1P: lambda x: sympy.log(1 + x),
+        ca.OP_SIN: sympy.sin,
+        ca.OP_COS: sympy.cos,
+        ca.OP_TAN: sympy.tan,
+        ca.OP_ASIN: sympy.asin,
+        ca.OP_ACOS: sympy.acos,
+        ca.OP_ATAN: sympy.atan,
+        ca.OP_ATAN2: sympy.atan2,
+        ca.OP_SINH: sympy.sinh,
+        ca.OP_COSH: sympy.cosh,
+        ca.OP_TANH: sympy.tanh,
+        ca.OP_ASINH: sympy.asinh,
+        ca.OP_ACOSH: sympy.acosh,
+        ca.OP_ATANH: sympy.atanh,
+        ca.OP_ERF: sympy.erf,
+        ca.OP_HYPOT: lambda x, y: sympy.sqrt(x**2 + y**2),
+        ca.OP_FABS: sympy.Abs,
+        ca.OP_SIGN: sympy.sign,
+        ca.OP_FLOOR: sympy.floor,
+        ca.OP_CEIL: sympy.ceiling,
+        ca.OP_FMIN: sympy.Min,
+        ca.OP_FMAX: sympy.Max,
+        ca.OP_LT: lambda x, y: _truth(sympy.Lt(x, y)),
+        ca.OP_LE: lambda x, y: _truth(sympy.Le(x, y)),
+        ca.OP_EQ: lambda x, y: _truth(sympy.Eq(x, y)),
+        ca.OP_NE: lambda x, y: _truth(sympy.Ne(x, y)),
+        ca.OP_NOT: lambda x: _truth(sympy.Eq(x, 0)),
+        ca.OP_AND: lambda x, y: _truth(sympy.And(sympy.Ne(x, 0), sympy.Ne(y, 0))),
+        ca.OP_OR: lambda x, y: _truth(sympy.Or(sympy.Ne(x, 0), sympy.Ne(y, 0))),
+        ca.OP_IF_ELSE_ZERO: lambda condition, x: sympy.Piecewise((x, sympy.Ne(condition, 0)), (0, True)),
+    },
+)
+
+
+def _power(x: TrigonometricPolynomial, exponent: TrigonometricPolynomial) -> TrigonometricPolynomial:
+    number = exponent.as_number()
+    if number is None or number.denominator != 1:
+        raise UnsupportedError(f"({x})**({exponent}): is no trigonometric polynomial")
+    return x ** int(number)
+
+
+_POLYNOMIAL = _COMMON | {
+    ca.OP_INV: lambda x: TrigonometricPolynomial.of(1) / x,
+    ca.OP_SIN: TrigonometricPolynomial.sin,
+    ca.OP_COS: TrigonometricPolynomial.cos,
+    ca.OP_POW: _power,
+    ca.OP_CONSTPOW: _power,
+}

@@ -1,0 +1,264 @@
+"""Symbols for the constants of a robot: those of the user's choice, or one for each number that is not zero.
+
+Link i (1, 2, …) gets, where the number is not zero, the mass ``m_i``, the centre of mass ``c_ix, c_iy, c_iz``, the
+inertia ``I_ixx, I_ixy, …`` (entries of the tensor about the centre of mass), the position ``p_ix, p_iy, p_iz`` of its
+joint on the link before, the rotor inertia ``I_act_i``; gravity along an axis is ``g``. A joint frame that is turned by
+right angles is turned exactly; by any other angle about x, y or z, it is turned by ``beta_i``; else by ``roll_i``,
+``pitch_i``, ``yaw_i``, as in URDF.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import sympy
+
+from gdalembert import joints as jt
+from gdalembert.cleaning import clean_tree
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.reading import read_tree
+from gdalembert.symbolic.formula import Formula, angle, formula, formulas
+from gdalembert.symbolic.tree import Spring, SymbolicTree
+from gdalembert.symbolic.trigonometric import symbol
+from gdalembert.tree import Array, Joint, Tree
+from gdalembert.urdf import load_urdf
+
+Given = Mapping[str, Mapping[str, Any]]
+_QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
+_AXES = "xyz"
+_UNIT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+@dataclass
+class Constants:
+    """Formulas as entries of SX matrices: 0, 1 and −1 as numbers, of equal ones one symbol."""
+
+    symbols: dict[sympy.Expr, ca.SX] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def entry(self, expression: sympy.Expr) -> Any:
+        """A number, or an SX symbol with a sign."""
+        if expression in (0, 1, -1):
+            return float(expression)
+        if expression.could_extract_minus_sign():
+            return -self.entry(-expression)
+        return self.symbols.setdefault(expression, ca.SX.sym(f"p_{len(self.symbols) + 1}"))
+
+    def matrix(self, rows: Sequence[Sequence[sympy.Expr]]) -> ca.SX:
+        """A sparse SX matrix from rows of formulas."""
+        return ca.sparsify(ca.vertcat(*(ca.horzcat(*(ca.SX(self.entry(x)) for x in row)) for row in rows)))
+
+    def vector(self, entries: Iterable[sympy.Expr]) -> ca.SX:
+        """A sparse SX column from formulas."""
+        return self.matrix([[x] for x in entries])
+
+    def named(self, name: str, value: float) -> sympy.Expr:
+        """A symbol for a number, and 0 for 0."""
+        if value == 0:
+            return sympy.Integer(0)
+        self.numbers[name] = float(value)
+        return symbol(name)
+
+    def tree(self, tree: Tree, springs: Sequence[Spring] = ()) -> SymbolicTree:
+        """The tree, whose entries come from here, together with all symbols."""
+        return SymbolicTree(
+            **vars(tree),
+            parameters=ca.vertcat(ca.SX(0, 1), *self.symbols.values()),
+            formulas=tuple(self.symbols),
+            numbers=self.numbers,
+            springs=tuple(springs),
+        )
+
+
+def symbolic_tree(
+    model: str | pin.Model | Tree,
+    parameters: Given | None = None,
+    *,
+    gravity: Sequence[Formula] | None = None,
+    others: str = "symbols",
+    clean: float = 1e-11,
+) -> SymbolicTree:
+    """A robot with formulas for its constants.
+
+    Continuous joints, whose q Pinocchio has as (cos, sin), are ordinary revolute ones here.
+
+    Args:
+        model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
+        parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
+            Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (the 3 principal ones, or 3 × 3);
+            ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the link before; ``armature``;
+            ``spring`` (stiffness, rest).
+        gravity: acceleration (3) in the universe frame.
+        others: what is not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers of the robot
+            (angles that are not right ones get symbols all the same).
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.cleaning.clean_tree`).
+
+    Raises:
+        ArgumentTypeError: if the model is not one, or a formula is not.
+        UnknownNameError: if a joint, a link or a quantity is not there.
+        ArgumentError: if a formula or ``others`` cannot be used.
+        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
+    """
+    if others not in ("symbols", "numbers"):
+        raise ArgumentError(f"others={others!r}: give 'symbols' or 'numbers'")
+    source, _ = clean_tree(read_tree(load_urdf(model) if isinstance(model, str) else model), clean)
+    given = _by_joint(source, parameters or {})
+    constants = Constants()
+    springs: list[Spring] = []
+    joints: list[Joint] = []
+    idx_q = 0
+    armature = [_number(constants, others, f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
+    for i, joint in enumerate(source.joints):
+        at_q = idx_q if joint.scaling is None else next(j.idx_q for j in joints if j.idx_v == joint.idx_v)
+        joint = replace(joint, type=_plain(joint), idx_q=at_q)
+        joints.append(_with_formulas(joint, i + 1, given.get(i, {}), constants, others))
+        idx_q += joint.type.nq if joint.scaling is None else 0
+        springs.extend(_springs(joint, given.get(i, {}), constants))
+        if "armature" in given.get(i, {}):
+            for k, x in zip(joint.columns, formulas(given[i]["armature"], joint.type.nv, joint.name), strict=True):
+                armature[k] = x
+    g = _gravity(source.gravity, constants, others) if gravity is None else formulas(gravity, 3, "gravity")
+    changed: dict[str, Any] = {
+        "nq": idx_q,
+        "joints": tuple(joints),
+        "armature": constants.vector(armature),
+        "gravity": constants.vector(g),
+        "frames": (),
+    }
+    return constants.tree(replace(source, **changed), springs)
+
+
+def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
+    """What is given, by the index of the joint; a link is known by its joint's name or by that of its frame."""
+    if not isinstance(parameters, Mapping):
+        raise ArgumentTypeError(f"parameters={parameters!r}: give {{joint or link: {{quantity: formulas}}}}")
+    index = {frame.name: frame.joint for frame in tree.frames if frame.joint >= 0}
+    index |= {joint.name: i for i, joint in enumerate(tree.joints)}
+    given: dict[int, dict[str, Any]] = {}
+    for name, quantities in parameters.items():
+        if name not in index:
+            raise UnknownNameError("joint or link", name, index)
+        if not isinstance(quantities, Mapping):
+            raise ArgumentTypeError(f"parameters[{name!r}]={quantities!r}: give {{quantity: formulas}}")
+        for quantity in quantities:
+            if quantity not in _QUANTITIES:
+                raise UnknownNameError("quantity", quantity, _QUANTITIES)
+        given.setdefault(index[name], {}).update(quantities)
+    return given
+
+
+def _plain(joint: Joint) -> jt.JointType:
+    if isinstance(joint.type, jt.UnboundedRevolute):
+        return jt.Revolute(joint.type.axis)
+    if joint.type.nq != joint.type.nv:
+        raise UnsupportedError(
+            f"joint {joint.name!r}: its velocities are not dq/dt ({type(joint.type).__name__}), so that its equations "
+            "are no trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
+        )
+    return joint.type
+
+
+def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Constants, others: str) -> Joint:
+    where = f"joint {joint.name!r}"
+
+    def number(name: str, value: float) -> sympy.Expr:
+        return _number(constants, others, name, value)
+
+    def vector(quantity: str, letter: str, values: Array) -> list[sympy.Expr]:
+        if quantity in given:
+            return formulas(given[quantity], 3, f"{where}: {quantity}")
+        return [number(f"{letter}_{i}{axis}", x) for axis, x in zip(_AXES, values, strict=True)]
+
+    mass = formula(given["mass"]) if "mass" in given else number(f"m_{i}", joint.mass)
+    changed: dict[str, Any] = {
+        "mass": constants.entry(mass),
+        "com": constants.vector(vector("com", "c", joint.com)),
+        "translation": constants.vector(vector("translation", "p", joint.translation)),
+    }
+    if "inertia" in given:
+        tensor = inertia_tensor(given["inertia"], where)
+    else:
+        tensor = [
+            [number(f"I_{i}{_AXES[min(r, c)]}{_AXES[max(r, c)]}", joint.inertia[r, c]) for c in range(3)]
+            for r in range(3)
+        ]
+    changed["inertia"] = constants.matrix(tensor)
+    rotation = _given_rotation(given["rotation"], where) if "rotation" in given else _rotation(joint, i, constants)
+    changed["rotation"] = constants.matrix(rotation.tolist())
+    if joint.offset:
+        changed["offset"] = constants.entry(number(f"offset_{i}", joint.offset))
+    return replace(joint, **changed)
+
+
+def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
+    """A symmetric tensor from 3 principal inertias or from 3 rows.
+
+    Raises:
+        ArgumentError: if it is neither, or not symmetric.
+    """
+    rows = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
+    if len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
+        diagonal = formulas(rows, 3, f"{where}: inertia")
+        return [[x if r == c else sympy.Integer(0) for c in range(3)] for r, x in enumerate(diagonal)]
+    tensor = [formulas(list(row), 3, f"{where}: row of the inertia") for row in rows]
+    if len(tensor) != 3 or any(tensor[r][c] != tensor[c][r] for r, c in itertools.product(range(3), repeat=2)):
+        raise ArgumentError(f"{where}: inertia {values!r}; give the 3 principal ones or a symmetric 3 × 3 tensor")
+    return tensor
+
+
+def turned_about(axis: str, by: Formula) -> sympy.Matrix:
+    """The exact rotation (3 × 3) about x, y or z by an angle [rad]."""
+    x = angle(by)
+    c, s = sympy.cos(x), sympy.sin(x)
+    k = _AXES.index(axis)
+    i, j = (k + 1) % 3, (k + 2) % 3
+    r = sympy.eye(3)
+    r[i, i], r[i, j], r[j, i], r[j, j] = c, -s, s, c
+    return r
+
+
+def _given_rotation(value: Any, where: str) -> sympy.Matrix:
+    if isinstance(value, Sequence) and len(value) == 2 and value[0] in tuple(_AXES):
+        return turned_about(value[0], value[1])
+    raise ArgumentError(f"{where}: rotation {value!r}; give an axis and an angle, as ('x', 'alpha')")
+
+
+def _rotation(joint: Joint, i: int, constants: Constants) -> sympy.Matrix:
+    """Exact for right angles; else in angles, which get symbols."""
+    r = joint.rotation
+    if np.all(np.isin(r, (-1, 0, 1))):
+        return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])
+    for k, axis in enumerate(_AXES):
+        if r[k, k] == 1:
+            a, b = (k + 1) % 3, (k + 2) % 3
+            return turned_about(axis, constants.named(f"beta_{i}", math.atan2(r[b, a], r[a, a])))
+    yaw, pitch, roll = pin.rpy.matrixToRpy(r)[::-1]
+    parts = zip("zyx", ("yaw", "pitch", "roll"), (yaw, pitch, roll), strict=True)
+    z, y, x = (turned_about(axis, constants.named(f"{name}_{i}", value)) for axis, name, value in parts)
+    return z * y * x
+
+
+def _springs(joint: Joint, given: Mapping[str, Any], constants: Constants) -> Iterable[Spring]:
+    if "spring" in given:
+        if joint.type.nv != 1 or joint.scaling is not None:
+            raise ArgumentError(f"joint {joint.name!r}: a spring needs a joint with one coordinate of its own")
+        stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(given["spring"], 2, f"spring at {joint.name!r}"))
+        yield Spring(joint.idx_q, joint.idx_v, stiffness, rest)
+
+
+def _gravity(gravity: Array, constants: Constants, others: str) -> list[sympy.Expr]:
+    if np.count_nonzero(gravity) == 1:
+        size = float(np.abs(gravity).max())
+        return [int(np.sign(x)) * _number(constants, others, "g", size) if x else sympy.Integer(0) for x in gravity]
+    return [_number(constants, others, f"g_{axis}", x) for axis, x in zip(_AXES, gravity, strict=True)]
+
+
+def _number(constants: Constants, others: str, name: str, value: float) -> sympy.Expr:
+    return constants.named(name, value) if others == "symbols" else formula(float(value))

@@ -1,0 +1,126 @@
+"""Trees whose constants are formulas, and the formulations on them.
+
+A formulation is a set of plain functions of (tree, q, v, a). Here the tree's masses, lengths and inertias are CasADi
+symbols, each of which stands for a formula; the Functions of the formulation get a further input, ``parameters``, that
+gives the symbols their values. Nothing is derived a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import sympy
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.formulations.newton_euler import NewtonEuler
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Array, Tree
+
+
+@dataclass(frozen=True)
+class Spring:
+    """``stiffness (q − rest)`` in tau, of a joint with one coordinate; both are SX."""
+
+    idx_q: int
+    idx_v: int
+    stiffness: ca.SX
+    rest: ca.SX
+
+    def stretch(self, q: Matrix) -> Matrix:
+        """q − rest."""
+        return q[self.idx_q] - self.rest
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicTree(Tree):
+    """A tree whose constants are formulas: wherever :class:`~gdalembert.tree.Tree` has an array, this has an ``SX``.
+
+    :func:`~gdalembert.symbolic.parameters.symbolic_tree` makes one of a model,
+    :func:`~gdalembert.symbolic.denavit_hartenberg.from_denavit_hartenberg` of rows.
+
+    Attributes:
+        parameters: the symbols (n × 1) that the constants are written in.
+        formulas: what each of them stands for.
+        numbers: the number that each SymPy symbol has in the robot, where it is known.
+        springs: at joints.
+    """
+
+    parameters: ca.SX
+    formulas: tuple[sympy.Expr, ...]
+    numbers: Mapping[str, float]
+    springs: tuple[Spring, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def parameter_values(self, **numbers: float) -> Array:
+        """The input ``parameters`` of the Functions: every formula with numbers in it.
+
+        Args:
+            numbers: by the names of the SymPy symbols; those of ``self.numbers`` need not be given.
+
+        Raises:
+            ArgumentError: if a symbol has no number; the message names it.
+        """
+        known = dict(self.numbers) | numbers
+        symbols = sorted({x for each in self.formulas for x in each.free_symbols}, key=str)
+        if missing := [x.name for x in symbols if x.name not in known]:
+            raise ArgumentError(f"{self.name}: no number for {', '.join(missing)}; give it by name")
+        values = sympy.lambdify(symbols, list(self.formulas), "math")(*(known[x.name] for x in symbols))
+        return np.array(values, dtype=float)
+
+    def inputs(self) -> dict[str, Sequence[sympy.Expr]]:
+        """What the entries of the input ``parameters`` stand for."""
+        return {"parameters": self.formulas}
+
+    def dynamics(self, formulation: type[Dynamics]) -> Dynamics:
+        """The formulation on this tree; each of its Functions has ``parameters`` as its last input.
+
+        Derivatives of the dynamics are not among them.
+
+        Args:
+            formulation: ``GeneralizedDAlembert``, ``LagrangeEuler``, or a subclass of ``Dynamics`` that takes the
+                constants of a tree by :func:`gdalembert.spatial.constant`.
+
+        Raises:
+            ArgumentTypeError: if it is no formulation.
+            UnsupportedError: if it is Newton–Euler, which chooses its frames by numbers.
+        """
+        if not isinstance(formulation, type) or not issubclass(formulation, Dynamics):
+            raise ArgumentTypeError(f"{formulation!r} is no formulation; give gd.LagrangeEuler, for example")
+        if issubclass(formulation, NewtonEuler):
+            raise UnsupportedError(
+                f"{formulation.__name__}: chooses its link frames by numbers and takes no symbols; use "
+                "GeneralizedDAlembert or LagrangeEuler"
+            )
+        dynamics: Dynamics = type(formulation.__name__, (_Parametric, formulation), {})(self, clean=0)
+        return dynamics
+
+
+class _Parametric(Dynamics):
+    """What stands before a formulation, so that the parameters of its tree become inputs."""
+
+    tree: SymbolicTree
+
+    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+        return super()._symbols(*names) | {"parameters": self.tree.parameters}
+
+    def _require_regular_mass_matrix(self) -> None:
+        """Symbols are generic."""
+
+    def spring_torque(self, q: Matrix) -> Matrix:
+        entries: list[Any] = [ca.DM(1, 1)] * self.tree.nv
+        for spring in self.tree.springs:
+            entries[spring.idx_v] = spring.stiffness * spring.stretch(q)
+        return ca.vertcat(*entries)
+
+    def _spring_energy(self, q: Matrix) -> Matrix:
+        return sum((0.5 * x.stiffness * x.stretch(q) ** 2 for x in self.tree.springs), ca.SX(0))
