@@ -1,4 +1,4 @@
-"""The command line: robots, info, validate, count."""
+"""The command line: robots, info, validate, count, derive."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ import pinocchio as pin
 
 from gdalembert import urdf
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
+from gdalembert.errors import ArgumentError, GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
+from gdalembert.export import FORMATS, derive, write
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import count
 from gdalembert.reading import read_tree
 from gdalembert.registry import formulations
+from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.tree import Joint, Tree
 from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
@@ -92,8 +94,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{_PROG} {metadata.version('gdalembert')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        own = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=_STATUS)
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int], text: str, *aliases: str
+    ) -> argparse.ArgumentParser:
+        sentence = f"{text[0].upper()}{text[1:]}."
+        own = commands.add_parser(name, aliases=aliases, help=text, description=sentence, epilog=_STATUS)
         own.set_defaults(command=run)
         return own
 
@@ -117,6 +122,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_robot(cost)
     _add_formulation(cost)
     _add_clean(cost)
+
+    text = "write the equations of a robot as LaTeX, SymPy, Python, C or MATLAB"
+    closed = command("derive", _derive, text, "export")
+    _add_robot(closed)
+    _add_clean(closed)
+    _add_export(closed)
     return parser
 
 
@@ -143,6 +154,34 @@ def _add_clean(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="tolerance of the cleaning of constants; 0 takes every bit as given (default: 1e-11)",
     )
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--to", choices=FORMATS, required=True, help="latex and sympy: closed forms; else code")
+    parser.add_argument(
+        "--formulation",
+        metavar="NAME",
+        help=f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)",
+    )
+    parser.add_argument(
+        "--terms",
+        metavar="A,B,…",
+        help="parts of the formulation, as D_tra,G or D,h,c, and Functions, as mass_matrix (default: all its parts; "
+        "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)",
+    )
+    constants = parser.add_mutually_exclusive_group()
+    constants.add_argument("--symbolic", action="store_true", default=None, help="symbols for constants, also in code")
+    constants.add_argument("--numbers", dest="symbolic", action="store_false", help="numbers, also in closed forms")
+    parser.add_argument(
+        "--max-terms",
+        type=int,
+        default=MAX_TERMS,
+        metavar="N",
+        help=f"products of terms at which closed forms are given up (default: {MAX_TERMS})",
+    )
+    parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
+    parser.add_argument("--output", metavar="PATH", help="a file, or a folder (default: print, if it is one file)")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def _robots(_: argparse.Namespace) -> int:
@@ -242,6 +281,31 @@ def _costs(dynamics: Dynamics) -> Iterable[tuple[str, ...]]:
             yield name, "–", "–", "–"
         else:
             yield name, *(str(number) for number in count(function).values())
+
+
+def _derive(arguments: argparse.Namespace) -> int:
+    model = _load(arguments.robot, arguments)
+    try:
+        files = derive(
+            model,
+            arguments.to,
+            formulation=arguments.formulation,
+            terms=arguments.terms and arguments.terms.split(","),
+            symbolic=arguments.symbolic,
+            max_terms=arguments.max_terms,
+            clean=arguments.clean,
+            body_only=arguments.body_only,
+        )
+    except UnsupportedError as error:
+        options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
+        raise UnsupportedError(f"{error}{options}") from None
+    if arguments.output is not None:
+        print("\n".join(map(str, write(files, arguments.output, force=arguments.force))))
+    elif len(files) == 1:
+        print(*files.values(), end="")
+    else:
+        raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
+    return 0
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:

@@ -48,7 +48,7 @@ class PreparedJoint(Joint):
     keeps: bool = False
 
     @property
-    def pseudo_inertia(self) -> ca.DM:
+    def pseudo_inertia(self) -> Matrix:
         return spatial.constant(self.body)
 
     def configuration(self, q: Matrix) -> Matrix:

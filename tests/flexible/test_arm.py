@@ -14,7 +14,7 @@ from models import relative_error
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
-from gdalembert.flexible import modes
+from gdalembert.flexible import modes, recursion
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.beam import Beam
 from gdalembert.flexible.joint import FlexibleJoint
@@ -104,6 +104,7 @@ def test_names_and_terms() -> None:
     assert dyn.layout == ("joint1", "joint2", "link1 y1", "link1 y2", "link2 y1", "link2 y2", "joint2 rotor")
     assert np.array_equal(dyn.actuation, np.eye(7)[:, [0, 6]])
     assert dyn.stiffness_matrix[1, 1] == 50 == -dyn.stiffness_matrix[1, 6]
+    assert relative_error(dyn.damping_matrix[2:6, 2:6], 1e-3 * dyn.stiffness_matrix[2:6, 2:6]) < TIGHT
     q, v, _ = state(dyn, 4)
     parts = dyn.terms.call({"q": q, "v": v})
     m = dyn.mass_matrix(q).full()
@@ -144,6 +145,33 @@ def test_statics_and_linearisation() -> None:
         assert relative_error(a[:, k], ((ahead - behind) / (2 * step)).ravel()) < 1e-6
     assert relative_error(b[7:], dyn.forward_dynamics_derivatives(at_rest, np.zeros(7), dyn.actuation @ held)[2].full()
                           @ dyn.actuation) < TIGHT  # fmt: skip
+
+
+def test_linearisation_about_a_motion() -> None:
+    """Nothing has to be at rest: by algorithmic differentiation of the equations, u being the nearest that holds it."""
+    dyn = arm(joints=JOINTS)
+    q, v, _ = state(dyn, 11)
+    u = np.linalg.lstsq(dyn.actuation, dyn.nle(q, v).full().ravel(), rcond=None)[0]
+    x, effort = ca.SX.sym("x", 14), ca.SX.sym("u", 2)
+    xdot = dyn.state_derivative(x, effort)
+    slopes = ca.Function("slopes", [x, effort], [ca.jacobian(xdot, x), ca.jacobian(xdot, effort)])
+    for given in ((q, v), (q, v, u)):
+        for found, wanted in zip(dyn.linearize(*given), slopes([*q, *v], u), strict=True):
+            # both solve with M, whose condition number is 4e3
+            assert relative_error(found, wanted.full()) < 1e-11
+
+
+@pytest.mark.parametrize("weight", [0.0, 3000.0])
+def test_what_counts_as_rest(weight: float) -> None:
+    """A force of 1e-6 of the largest one, or of 1 N; half of that is left alone, five times as much is refused."""
+    dyn = cantilever(weight=weight, flexural=5e4)
+    rest = dyn.static_deflection(np.zeros(5))
+    scale = max(1.0, np.abs(dyn.nle(rest, np.zeros(5)).full()).max())
+    assert scale > 800 or weight == 0
+    off = np.concatenate([[0], np.linalg.solve(dyn.stiffness_matrix[1:, 1:], [1e-6 * scale, 0, 0, 0])])
+    dyn.linearize(rest + 0.5 * off)
+    with pytest.raises(ArgumentError, match="nothing holds 'rod y1' at q"):
+        dyn.linearize(rest + 5 * off)
 
 
 def test_it_survives_pickling() -> None:
@@ -291,18 +319,20 @@ def floating(joint: pin.JointModel, names: tuple[str, ...]) -> tuple[pin.Model, 
         parent = model.addJoint(parent, kind, at, f"joint{k}")
         model.appendBodyToJoint(parent, body, pin.SE3.Identity())
         model.addBodyFrame(name, parent, pin.SE3.Identity(), 0)
+    model.armature = np.linspace(0.1, 0.5, model.nv)
     link = FlexibleLink(beam, modes.hermite(), modes.hermite(), torsion=modes.sine(1), root=np.eye(4))
     return model, FlexibleArm(model, dict.fromkeys(names, link), clean=0)
 
 
 @pytest.mark.parametrize("names", [("arm",), ("body", "arm", "fore")])
 @pytest.mark.parametrize(
-    "kind", ["FreeFlyer", "Planar", "Spherical", "SphericalZYX", "Translation", "RUBX", "Composite"]
+    "kind", ["FreeFlyer", "Planar", "Spherical", "SphericalZYX", "Translation", "RUBX", "Composite", "Screw"]
 )
 def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...]) -> None:
     """Rigid blocks, M a + nle, its inverse, the power, in any state; with the exact kinematics."""
     rng = np.random.default_rng(0)
-    model, dyn = floating(JOINT_TYPES[kind](rng), names)
+    screw = pin.JointModelHelicalUnaligned(np.array([0.0, 0, -1]), 0.3)  # along −z, which is turned about inside
+    model, dyn = floating(screw if kind == "Screw" else JOINT_TYPES[kind](rng), names)
     rigid, modal = model.nv, dyn.tree.nv - model.nv
     joints = pin.integrate(model, pin.neutral(model), rng.normal(size=rigid))
     straight = np.concatenate([joints, np.zeros(modal)])
@@ -319,6 +349,10 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...]) -> 
     assert relative_error(tau, m @ a + dyn.nle(q, v).full().ravel()) < TIGHT
     # as many digits as M has in its condition number
     assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
+    # by articulated bodies as well, whichever of the two graphs is the smaller one
+    links = tau - ca.DM(dyn._passive_torque(ca.DM(q), ca.DM(v))).full().ravel()
+    solved = recursion.forward_dynamics(dyn.flexible, ca.DM(q), ca.DM(v), ca.DM(links))
+    assert relative_error(ca.DM(solved).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     s = [ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv))]
     energy = dyn.kinetic_energy(s[0], s[1]) + dyn.potential_energy(s[0])
     along = ca.vertcat(dyn.tree.configuration_rate(s[0], s[1]), s[2])
@@ -459,6 +493,9 @@ def test_free_frequencies() -> None:
     assert free[2] > 1
     links = {name: FlexibleLink(beam, bending_y=modes.hermite()) for name, beam in BEAMS.items()}
     held = FlexibleArm(gd.load_urdf("two_link_flexible"), links, springs={"joint1": (3.0, 0.0)})
+    q = np.array([0.2, 0.1, 0, 0, 0, 0])
+    pulled = held.nle(q, np.zeros(6)) - held.generalized_gravity(q)
+    assert np.abs(pulled.full().ravel() - [0.6, 0, 0, 0, 0, 0]).max() < 1e-14
     found = held.natural_frequencies(np.zeros(6), joints="free")
     assert found[0] == 0 < found[1]
     # a soft spring and the rigid arm: of the two joints by the eigenvalues of M⁻¹ K
@@ -466,6 +503,49 @@ def test_free_frequencies() -> None:
     k = held.stiffness_matrix + np.diag([3.0, 0, 0, 0, 0, 0])
     wanted = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(m, k)).real)[1])
     assert found[1] == pytest.approx(wanted, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(("stiffness", "held"), [(1e-11, True), (1e-12, False)])
+def test_a_spring_that_is_lost_beside_another_holds_nothing(stiffness: float, held: bool) -> None:
+    """Of two springs in a row the soft one is half the least eigenvalue of K in units of its diagonal: 1e-12 counts."""
+    model = pin.Model()
+    hinge = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
+    model.appendBodyToJoint(hinge, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    dyn = FlexibleArm(model, {}, {"hinge": FlexibleJoint(1.0, 1.0)}, springs={"hinge": (stiffness, 0.0)})
+    lowest = dyn.natural_frequencies(np.zeros(2), joints="free")[0]
+    # both inertias of 1 on the soft spring, whose square is right to rounding of the stiff one
+    assert lowest**2 == pytest.approx(stiffness / 2 if held else 0.0, rel=1e-3, abs=0)
+
+
+def test_a_load_that_takes_all_stiffness_finds_no_equilibrium() -> None:
+    """m g s of a body on the tip of one mode is its stiffness, so that Newton's method divides by nothing."""
+    nodes = gd.Nodes(
+        masses=[1e-30],
+        positions=[[1.0, 0, 0]],
+        translations=[[[0, 1.0, 0]]],
+        rotations=[[[0, 0, 1.0]]],
+        stiffness=[[4.0]],
+        shortening=[[[0.5]]],
+    )
+    model = pin.Model()
+    model.gravity = pin.Motion(np.array([-8.0, 0, 0]), np.zeros(3))
+    slide = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "slide")
+    model.appendBodyToJoint(slide, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addBodyFrame("rod", slide, pin.SE3.Identity(), 0)
+    body = pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3)))
+    dyn = FlexibleArm(model, {"rod": FlexibleLink(nodes, root=np.eye(4), tip_body=body, keep_body=True)})
+    with pytest.raises(ArgumentError, match=r"^static_deflection: Newton's method finds no equilibrium from q"):
+        dyn.static_deflection(np.zeros(2))
+
+
+def test_a_load_that_bends_far_takes_several_steps() -> None:
+    """A force that turns with the tip, by 45°, is in equilibrium in the end."""
+    dyn, load = cantilever(weight=0.0, flexural=5.0), np.array([0, -30.0, 0, 0, 0, 0])
+    found = dyn.static_deflection(np.zeros(5), "rod tip", load)
+    torques = gd.joint_torques(dyn.tree, "rod tip", pin.LOCAL)(found, load).full().ravel()
+    rest = dyn.nle(found, np.zeros(5)).full().ravel() - torques
+    assert np.abs(rest[1:]).max() < 1e-11  # of forces of 30 N
+    assert dyn.validity(found)["rod"].slope > 0.7
 
 
 def test_the_papers_kinematics_refuse_foreshortening() -> None:

@@ -96,6 +96,9 @@ def test_a_beam_to_one_of_several() -> None:
     assert at["bracket"] == pytest.approx(along, rel=1e-15)
     assert at["nose"] == at["boom tip"] == pytest.approx(length, rel=1e-15)
     assert at["boom"] == at["boom root"] == 0
+    masses = {s.position[0]: s.body[3, 3] for s in dyn.assembly.elements[0].stations}
+    assert masses[at["bracket"]] == pytest.approx(0.2, rel=1e-15)
+    assert sum(masses.values()) == pytest.approx(0.2, rel=1e-15)
     attached = {e.name: dyn.assembly.elements[0].stations[e.attached].position[0] for e in dyn.assembly.elements[1:]}
     assert attached["swing"] == at["nose"]
     assert attached["tilt"] == at["bracket"]  # it stands on the bracket
@@ -110,6 +113,26 @@ def test_what_is_said_of_one_holds_for_all_that_is_fixed_to_it() -> None:
     assert stands(assembly)["bracket"] == assembly.spans["boom"].length  # the end stands on the tip, with its bracket
 
 
+def test_a_beam_may_run_on_behind_its_only_joint() -> None:
+    """With a root and a length: the joint stands where it lies, and is bent as the beam is there."""
+    link = gd.FlexibleLink(FLAT.with_length(1.2), gd.modes.hermite(), root=np.eye(4))
+    assembly = quietly(gd.load_urdf(TWO), {"link1": link}).assembly
+    assert assembly.elements[0].stations[assembly.elements[1].attached].position[0] == 1.0
+    assert stands(assembly)["link1 tip"] == 1.2
+
+
+def test_stations_share_the_modes_of_their_link() -> None:
+    """However many there are, a mode is strained once."""
+    dyn = quietly(crane(), {"boom": gd.FlexibleLink(SPATIAL, gd.modes.hermite(), gd.modes.hermite(), to="nose")})
+    assert len(dyn.flexible.stations[0]) > 1
+    q = np.array([0.3, -0.2, 0.5, 0.01, 0.02, -0.03, 0.04])
+    elastic = dyn.stiffness_matrix @ q
+    assert relative_error(float(dyn.elastic_energy(q)), 0.5 * q @ elastic) < TIGHT
+    held = dyn.nle(q, np.zeros(7)).full().ravel() - dyn.generalized_gravity(q).full().ravel()
+    # a difference of forces, of which gravity is the smaller
+    assert relative_error(held, elastic) < TIGHT
+
+
 @pytest.mark.parametrize("link", [
     gd.FlexibleLink(SPATIAL, gd.modes.hermite(), gd.modes.hermite(), to="swing"),
     gd.FlexibleLink(SPATIAL, gd.modes.hermite(), to="nose", children={"bracket": "root"}),
@@ -119,6 +142,8 @@ def test_what_is_said_of_one_holds_for_all_that_is_fixed_to_it() -> None:
 def test_nothing_moves_where_nothing_bends(link: gd.FlexibleLink) -> None:
     """Frames of the undeformed arm are the model's; and with the own body kept and a beam of no mass, so is M."""
     model = crane()
+    aside = pin.SE3(pin.exp3(np.array([0.3, -0.2, 0.5])), np.array([1.0, 2, 3]))
+    model.addFrame(pin.Frame("aside", 0, 0, aside, pin.FrameType.OP_FRAME))
     light = replace(link.beam, mass_per_length=1e-15, section_inertia=(0.0, 0.0))
     dyn = gd.FlexibleArm(model, {"boom": replace(link, beam=light, keep_body=True)})
     q = np.zeros(dyn.tree.nq)
@@ -156,6 +181,22 @@ def test_modes_by_role() -> None:
         assert np.array_equal(names.elements[0].inertia.stiffness, wanted.inertia().stiffness)
 
 
+@pytest.mark.parametrize(
+    ("options", "carries"),
+    [
+        ({}, False),
+        ({"tip_body": pin.Inertia(0.1, np.zeros(3), 0.01 * np.eye(3))}, True),
+        ({"children": {"swing": "root", "tilt": "root", "bracket_joint": 0.5}}, True),
+    ],
+)
+def test_modes_by_role_of_bodies(options: dict[str, object], carries: bool) -> None:
+    """A body on the tip, or fixed to the beam, counts as much as a joint does."""
+    given = {"to": "nose", "children": {"bracket": "root", "swing": "root"}} | options
+    found = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, **given)}).assembly.elements[0].inertia
+    wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries).inertia()
+    assert np.array_equal(found.stiffness, wanted.stiffness)
+
+
 # What a beam replaces.
 
 
@@ -171,6 +212,27 @@ def test_the_own_body_can_stay() -> None:
     q = np.array([0.3, -0.2, 0.5, 0.01, 0.02])
     assert relative_error(kept.mass_matrix(q).full(), hub.mass_matrix(q).full()) < TIGHT
     assert relative_error(kept.generalized_gravity(q).full(), hub.generalized_gravity(q).full()) < TIGHT
+
+
+def test_a_link_without_mass_is_replaced() -> None:
+    """Its centre of mass is nowhere; the origin stands for it."""
+    bare = CRANE.replace('<origin xyz="0.6 0 0"/><mass value="1.2"/>', '<origin xyz="0.6 0 0"/><mass value="0"/>')
+    (found,) = quietly(gd.load_urdf(bare), {"boom": gd.FlexibleLink(FLAT, to="nose")}).replacements
+    assert found.mass == pytest.approx(0, abs=1e-15)
+    assert found.beam_mass == pytest.approx(0.72, rel=1e-15)
+
+
+@pytest.mark.parametrize(("heavier", "farther", "told"), [
+    (1.01005, 0.0, False), (1 / 1.01005, 0.0, False), (1.0103, 0.0, True), (1 / 1.0103, 0.0, True),
+    (1.0, 0.009, False), (1.0, -0.009, False), (1.0, 0.011, True), (1.0, -0.011, True),
+])  # fmt: skip
+def test_what_is_told_of_a_replacement(heavier: float, farther: float, told: bool) -> None:
+    """A hundredth of the larger mass, or of the length between the centres of mass, is left alone."""
+    beam = gd.Beam(1.0, lambda eta: 0.6 * heavier * (1 + 12 * farther * (eta - 0.5)), EI_z=10.0)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(beam, gd.modes.hermite())})
+    assert len(found) == told
 
 
 def test_the_users_line_is_warned_about() -> None:
@@ -206,14 +268,16 @@ def test_own_bodies_of_hand_made_models() -> None:
 # Inertia of its own for every coordinate.
 
 
-def roll(axis: tuple[float, float, float]) -> pin.Model:
-    """Two rods on joints about z and about an axis."""
+def roll(axis: tuple[float, float, float], *, continuous: bool = False) -> pin.Model:
+    """Two rods on joints about z and about an axis; continuous ones about z and about x."""
     model = pin.Model()
     model.name = "roll"
     parent = 0
     for k, direction in enumerate(((0.0, 0, 1), axis)):
         at = pin.SE3(np.eye(3), np.array([float(k), 0, 0]))
-        joint = model.addJoint(parent, pin.JointModelRevoluteUnaligned(np.array(direction)), at, f"joint{k + 1}")
+        unbounded = (pin.JointModelRUBZ, pin.JointModelRUBX)[k]
+        kind = unbounded() if continuous else pin.JointModelRevoluteUnaligned(np.array(direction))
+        joint = model.addJoint(parent, kind, at, f"joint{k + 1}")
         model.addJointFrame(joint)
         rod = pin.Inertia(0.6, np.array([0.5, 0, 0]), np.diag([0.01, 0.05, 0.05]))
         model.appendBodyToJoint(joint, rod, pin.SE3.Identity())
@@ -229,8 +293,9 @@ NO_INERTIA = "moves no inertia of its own, so that the mass matrix is singular; 
 def test_torsion_needs_something_to_turn() -> None:
     """A distal link is enough, unless its joint lets it turn about the beam; section inertia or armature always."""
     gd.FlexibleArm(roll((0, 1, 0)), {"rod1": TWIST})
-    with pytest.raises(ArgumentError, match=f"^roll: 'rod1 t1' {NO_INERTIA}"):
-        gd.FlexibleArm(roll((1, 0, 0)), {"rod1": TWIST})
+    for continuous in (False, True):
+        with pytest.raises(ArgumentError, match=f"^roll: 'rod1 t1' {NO_INERTIA}"):
+            gd.FlexibleArm(roll((1, 0, 0), continuous=continuous), {"rod1": TWIST})
     with pytest.raises(ArgumentError, match=f"^roll: 'rod2 t1' {NO_INERTIA}"):
         gd.FlexibleArm(roll((0, 1, 0)), {"rod2": replace(TWIST, root=np.eye(4))})
     thick = replace(TWIST, beam=replace(TWIST.beam, section_inertia=(1e-4, 1e-4)))
@@ -267,6 +332,9 @@ def test_names_of_the_frames_of_a_beam() -> None:
     assert names[len(model.frames) :] == ["link2 root", "link2 tip of the beam"]
     q = np.zeros(dyn.tree.nq)
     assert np.abs(dyn.tip_placement("link2")(q).full()[:3, 3] - [1.8, 0, 0]).max() < 1e-15
+    model.addFrame(pin.Frame("link2 tip of the beam", 1, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    again = gd.FlexibleArm(model, {"link2": gd.FlexibleLink(SECOND)})
+    assert again.tree.frames[-1].name == "link2 tip of the beam of the beam"
 
 
 # What does not fit.

@@ -46,6 +46,15 @@ def test_a_tube_with_the_thickest_wall_is_round() -> None:
         assert close(getattr(tube, name), getattr(solid, name))
 
 
+def test_a_wall_is_the_radius_to_rounding() -> None:
+    """A wall thicker by less than 1e-12 of the radius leaves no hole; one by more is refused."""
+    near, far = (Beam.tube(1.0, 0.06, lambda eta, beyond=beyond: 0.03 * (1 + beyond) + 0 * eta, **STEEL)
+                 for beyond in (5e-13, 5e-12))  # fmt: skip
+    assert close(near.along("EI_z", 0.5)[0], 2e11 * math.pi / 4 * 0.03**4)
+    with pytest.raises(ArgumentError, match="is more than the radius"):
+        far.along("EI_z", 0.5)
+
+
 def test_rectangle() -> None:
     """Its width lies along y: it bends in y by I_z = h w³/12."""
     beam = Beam.rectangle(2.0, 0.02, 0.05, density=7800.0, youngs_modulus=2e11, shear_modulus=8e10)
@@ -60,9 +69,12 @@ def test_rectangle() -> None:
 def test_torsion_constant_of_a_rectangle(ratio: float, wanted: float) -> None:
     """J / a b³ as Timoshenko and Goodier tabulate it; (1 − 0.63 b/a) / 3 for a strip. Either way up."""
     short = 0.01
-    for sides in ((short, ratio * short), (ratio * short, short)):
-        beam = Beam.rectangle(1.0, *sides, density=1.0, youngs_modulus=1.0, shear_modulus=1.0)
-        assert abs(beam.GJ / (ratio * short**4) - wanted) < (5e-4 if ratio < 1000 else 5e-6)
+    up, flat = (
+        Beam.rectangle(1.0, *sides, density=1.0, youngs_modulus=1.0, shear_modulus=1.0)
+        for sides in ((short, ratio * short), (ratio * short, short))
+    )
+    assert abs(up.GJ / (ratio * short**4) - wanted) < (5e-4 if ratio < 1000 else 5e-6)
+    assert close(flat.GJ, up.GJ)
 
 
 def prandtl(w: float, h: float, n: int) -> float:
@@ -177,6 +189,29 @@ def test_integrals_take_as_many_panels_as_they_need() -> None:
     value, _ = converged("wave", wave, 1)
     assert abs(value[0] - math.sin(100) / 100) < 1e-14
     assert 4 <= max(tried) <= 32
+
+
+@pytest.mark.parametrize(("change", "tries"), [(5e-14, 2), (5e-13, 8), (5e-10, 8), (5e-9, 8)])
+def test_when_integrals_have_settled(change: float, tries: int) -> None:
+    """To 1e-13 of their size at once; after seven doublings 1e-9 is taken, and more is refused."""
+    tried: list[int] = []
+
+    def unsteady(panels: int) -> tuple[np.ndarray, np.ndarray]:
+        tried.append(panels)
+        return np.array([1.0 + change * (len(tried) % 2), 0.0]), np.array([1.0, 0.0])
+
+    if change < 1e-9:
+        value, _ = converged("unsteady", unsteady, 3)
+        assert abs(value[0] - 1) <= change
+    else:
+        with pytest.raises(ArgumentError, match=r"^unsteady: .* still change by 5.0e-09 of their size on 384 panels"):
+            converged("unsteady", unsteady, 3)
+    assert tried == [3 * 2**k for k in range(tries)]
+
+
+def test_integrals_that_are_no_number_have_not_settled() -> None:
+    with pytest.raises(ArgumentError, match="still change by nan of their size"):
+        converged("lost", lambda panels: (np.array([np.nan]), np.array([1.0])), 1)
 
 
 @pytest.mark.parametrize(

@@ -339,6 +339,18 @@ def test_station() -> None:
     assert not any(getattr(at_root, f.name).any() for f in fields(at_root))
 
 
+def test_orthogonal_slopes_leave_exact_zeros() -> None:
+    """1 − cos(kπx/l), whose slopes are sines: s(l) is diagonal, with (kπ)²/2l."""
+    waves = [k * np.pi / LENGTH for k in (1, 2, 3)]
+    each = modes.custom([
+        (lambda x, w=w: 1 - np.cos(w * x), lambda x, w=w: w * np.sin(w * x), lambda x, w=w: w**2 * np.cos(w * x))
+        for w in waves
+    ])  # fmt: skip
+    s = it.beam_station(UNIFORM, {"bending_y": each}, LENGTH).shortening
+    assert np.count_nonzero(s) == 3
+    assert np.allclose(s.diagonal(), np.square(waves) * LENGTH / 2, rtol=1e-14, atol=0)
+
+
 def test_a_bent_beam_shortens_by_its_station() -> None:
     """s(l) against the chord of a slightly bent curve: l = ∫√(1 − w'²) to fourth order in w'."""
     families, f = {"bending_y": modes.clamped_free(2)}, np.array([0.02, -0.01])
@@ -444,6 +456,26 @@ def nodes_with(**changes: object) -> Nodes:
 # Checks.
 
 
+@pytest.mark.parametrize(("what", "allowed"), [("K_f", 1e-9), ("s_jk = s_kj", 1e-9), ("mass-normalised", 1e-6)])
+def test_what_nodes_may_be_off_by(what: str, allowed: float) -> None:
+    """Symmetric to 1e-9, mass-normalised to 1e-6; half of that is taken, five times as much is refused."""
+
+    def made(off: float) -> Nodes:
+        if what == "mass-normalised":
+            return nodes_with(
+                stiffness=None,
+                frequencies=[1.0],
+                translations=np.array([[[0, 1, 0], [0, 2, 0]]]) * np.sqrt((1 + off) / 9),
+            )
+        skew = np.array([[2.0, 1.0], [1.0 - 2 * off, 2.0]])  # of numbers up to 2
+        two = {"translations": np.ones((2, 2, 3)), "stiffness": np.eye(2)}
+        return nodes_with(**two | ({"stiffness": skew} if what == "K_f" else {"shortening": skew[..., None] * [1, 0]}))
+
+    made(0.5 * allowed)
+    with pytest.raises(ArgumentError, match=what):
+        made(5 * allowed)
+
+
 def test_modal_mass_with_bodies() -> None:
     """A body with a lever and a full tensor at a station, as mass points that move with it."""
     rng = np.random.default_rng(1)
@@ -544,6 +576,7 @@ def test_modes_without_inertia_have_no_frequency() -> None:
         ),
         (lambda: nodes_with(inertias=[-np.eye(3)] * 2), ArgumentError, r"inertias: one has a negative principal"),
         (lambda: nodes_with(stiffness=[[-1.0]]), ArgumentError, r"stiffness: its least eigenvalue is -1"),
+        (lambda: nodes_with(stiffness=[[0.0]]), ArgumentError, r"stiffness: its least eigenvalue is 0, and"),
         (
             lambda: nodes_with(stiffness=[[2, 1], [0, 2]], translations=np.ones((2, 2, 3))),
             ArgumentError,

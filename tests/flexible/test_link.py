@@ -237,6 +237,21 @@ def test_stations() -> None:
         assert not found.position.any()
 
 
+@pytest.mark.parametrize("made_of", ["beam", "nodes"])
+def test_the_tip_is_met_to_rounding(made_of: str) -> None:
+    """An abscissa beyond the tip by less than 1e-12 of the length is the tip; one that is farther off is refused."""
+    given = FlexibleLink(LINE, modes.hermite()) if made_of == "beam" else FlexibleLink(nodes())
+    near, far = (given.length * (1 + beyond) for beyond in (5e-13, 5e-12))
+    found, wanted = given.station(near), given.station("tip")
+    for f in fields(wanted):
+        assert np.allclose(getattr(found, f.name), getattr(wanted, f.name), rtol=TIGHT, atol=TIGHT)
+    assert replace(given, children={"tool": near}).children == {"tool": near}
+    with pytest.raises(ArgumentError, match="does not lie on the"):
+        given.station(far)
+    with pytest.raises(ArgumentError, match="does not lie on the"):
+        replace(given, children={"tool": far})
+
+
 def test_foreshortening_can_be_left_out() -> None:
     link = FlexibleLink(THICK, modes.hermite(), foreshortening=False)
     assert not link.inertia().shortening.any()
@@ -318,6 +333,15 @@ def test_root() -> None:
         link = FlexibleLink(LINE, modes.hermite(), root=given)
         assert np.allclose(link.root, at.homogeneous, rtol=0, atol=1e-15)
     assert FlexibleLink(LINE).root is None
+
+
+def test_axes_of_a_root_are_orthonormal_to_rounding() -> None:
+    """To 1e-9, of numbers that were printed; half of that is taken, five times as much is refused."""
+    for sign in (1, -1):
+        near, far = (np.eye(4) + sign * off / 2 * np.diag([1.0, 0, 0, 0]) for off in (5e-10, 5e-9))
+        assert np.array_equal(FlexibleLink(LINE, root=near).root, near)
+        with pytest.raises(ArgumentError, match=r"not orthonormal, by 5\.0e-09"):
+            FlexibleLink(LINE, root=far)
 
 
 def test_children_are_a_copy() -> None:

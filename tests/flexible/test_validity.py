@@ -48,6 +48,17 @@ def test_slope_and_spin() -> None:
     assert found.spin == pytest.approx(4.0 / FREQUENCY, rel=1e-12, abs=0)
 
 
+def test_slope_on_a_joint_of_more_numbers_than_velocities() -> None:
+    """A continuous joint has two numbers in q, (cos, sin), and one in v."""
+    made = pin.Model()
+    joint = made.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "hinge")
+    made.appendBodyToJoint(joint, model().inertias[1], pin.SE3.Identity())
+    made.addBodyFrame("rod", joint, pin.SE3.Identity(), 0)
+    found = gd.FlexibleArm(made, {"rod": LINK}).validity([0.6, 0.8, 0.01, -0.02])["rod"]
+    slopes = gd.modes.clamped_free(2).slope(LENGTH, LENGTH)[:, 0]
+    assert found.slope == pytest.approx(abs(slopes @ [0.01, -0.02]), rel=1e-14, abs=0)
+
+
 def test_a_body_on_the_tip_lowers_the_first_frequency() -> None:
     """To that of the exact mode of the loaded beam."""
     tip = pin.Inertia(MU * LENGTH, np.zeros(3), np.zeros((3, 3)))
@@ -75,6 +86,14 @@ def test_buckling_load_of_a_taper() -> None:
     beam = gd.Beam(LENGTH, MU, EI_z=lambda eta: EI * (1 - eta / (2 * LENGTH)) ** 2)
     found = arm(replace(LINK, beam=beam, bending_y=gd.modes.polynomial(7))).validity(np.zeros(8))["rod"]
     assert 0 <= found.buckling_load / wanted - 1 < 1e-8
+
+
+def test_what_does_not_bend_does_not_buckle() -> None:
+    link = gd.FlexibleLink(replace(BEAM, EA=1e5), extension=gd.modes.linear())
+    found = arm(link, -9.81, 0, 0).validity(np.zeros(2))["rod"]
+    assert found.buckling_load == np.inf
+    assert found.load == 0
+    assert not found.foreshortening
 
 
 def test_nodes_that_do_not_shorten_know_no_buckling() -> None:
@@ -112,8 +131,21 @@ def test_load_of_spinning_and_of_what_is_carried() -> None:
     assert found.load * found.buckling_load == pytest.approx(pull, rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize("angle", [0.0, np.pi / 2, 1.0])
+def test_load_of_a_beam_whose_root_stands_off_the_joint(angle: float) -> None:
+    """e_x · ∫ξ (α × r − Ω² r) dm over points r = p + η e_x; the own body that is kept stands on the root."""
+    e_x, p, spin, alpha = np.array([np.cos(angle), np.sin(angle)]), np.array([0.2, 0.1]), 3.0, 2.0
+    turn = np.array([[e_x[0], -e_x[1], 0], [e_x[1], e_x[0], 0], [0, 0, 1]])
+    link = replace(LINK, root=pin.SE3(turn, np.array([*p, 0])), keep_body=True)
+    found = arm(link).validity(np.zeros(3), [spin, 0, 0], [alpha, 0, 0])["rod"]
+    place = MU * (p * LENGTH / 2 + e_x * LENGTH**2 / 3)  # ∫ξ r dm
+    wanted = e_x @ (alpha * np.array([-place[1], place[0]]) - spin**2 * place)
+    assert found.load * found.buckling_load == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("where", ["tip", 0.4])
 @pytest.mark.parametrize("kinematics", ["exact", "first_order"])
-def test_load_is_the_work_of_a_uniform_shortening(kinematics: str) -> None:
+def test_load_is_the_work_of_a_uniform_shortening(kinematics: str, where: str | float) -> None:
     """As a mode x = ξ of the first link it would be the force on that mode. With a distal link, at any motion.
 
     Without bending of the first link, of whose own mass the indicator takes the undeformed place.
@@ -123,8 +155,9 @@ def test_load_is_the_work_of_a_uniform_shortening(kinematics: str) -> None:
     beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0, EA=1e5), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
     second = gd.FlexibleLink(beams["link2"], gd.modes.hermite(), foreshortening=False)
     short = {"kinematics": kinematics, "clean": 0}
-    bending = gd.FlexibleLink(beams["link1"], gd.modes.hermite(), foreshortening=False)
-    stretching = gd.FlexibleLink(beams["link1"], extension=gd.modes.linear(), foreshortening=False)
+    first = {"foreshortening": False, "children": {"joint2": where}}
+    bending = gd.FlexibleLink(beams["link1"], gd.modes.hermite(), **first)
+    stretching = gd.FlexibleLink(beams["link1"], extension=gd.modes.linear(), **first)
     dyn = gd.FlexibleArm(skeleton, {"link1": bending, "link2": second}, **short)
     other = gd.FlexibleArm(skeleton, {"link1": stretching, "link2": second}, **short)
     rng = np.random.default_rng(0)
