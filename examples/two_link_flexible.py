@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 import gdalembert as gd
 
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stretched = np.zeros(arm.tree.nq)
     print("coordinates:", ", ".join(arm.layout))
     print("first frequencies [Hz]:", arm.natural_frequencies(stretched)[:3] / (2 * np.pi))
-    held = arm.static_deflection(stretched, "tip", [0, 0.1, 0, 0, 0, 0])
+    held = arm.static_deflection(stretched, "tip", [0, 0.1, 0, 0, 0, 0], reference=pin.LOCAL)
     print("tip under 0.1 N across [m]:", gd.Kinematics(arm.tree).frame_placement("tip")(held).full()[1, 3])
 
     times, x = simulate(arm)

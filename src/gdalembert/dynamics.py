@@ -85,6 +85,11 @@ class Dynamics(ABC):
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
         self._given = read_tree(model)
+        if not self._given.is_rigid:
+            raise UnsupportedError(
+                f"{self._given.name}: its links bend, and {type(self).__name__} takes them for rigid; the Functions of "
+                "the FlexibleArm have the inertia of its modes"
+            )
         self.clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         if springs is not None and not isinstance(springs, Mapping):

@@ -1,7 +1,8 @@
 """A flexible arm: its Functions against a second computation, and undeformed against Pinocchio.
 
 The second computation is the 4 × 4 recursion (Book 1984) where sections turn by a rotation, and the explicit equations
-(CB32–CB34) where they turn to first order. Neither shares more with the arm's Functions than the numbers of the links.
+(CB32–CB34) where they turn to first order. The former shares with the arm's Functions how a section moves with its
+modes (:mod:`gdalembert.flexible.deflection`), which the laws and the power balance check.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -144,7 +144,10 @@ class Tree(ByValue):
         armature: rotor inertias (nv) that stand on the diagonal of M.
         gravity: acceleration (3, m/s²) in the universe frame.
         frames: operational frames, in Pinocchio's order.
+        is_rigid: whether the joints' bodies are all there is; if not, the tree is good for kinematics and statics.
     """
+
+    is_rigid: ClassVar[bool] = True
 
     name: str
     nq: int

@@ -13,7 +13,7 @@ from models import JOINTS as JOINT_TYPES
 from models import relative_error
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import modes, recursion
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.beam import Beam
@@ -127,10 +127,11 @@ def test_statics_and_linearisation() -> None:
     dyn = arm(joints=JOINTS)
     q = np.zeros(7)
     q[:2] = 0.3, -0.5
-    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0])
+    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0], reference=pin.LOCAL)
     jacobian = gd.Kinematics(dyn.tree).frame_jacobian("tip", pin.LOCAL)(loaded).full()
     rest = dyn.nle(loaded, np.zeros(7)).full().ravel() - jacobian.T @ [0, -1.0, 0, 0, 0, 0]
     assert np.array_equal(loaded[:2], q[:2])
+    assert np.array_equal(q, [0.3, -0.5, 0, 0, 0, 0, 0])
     assert np.abs(rest[2:]).max() < 1e-11  # of forces of several newtons
     at_rest = dyn.static_deflection(q)
     a, b = dyn.linearize(at_rest)
@@ -180,6 +181,9 @@ def test_it_survives_pickling() -> None:
     q, v, _ = state(dyn, 5)
     assert copy.layout == dyn.layout
     assert np.array_equal(copy.nle(q, v).full(), dyn.nle(q, v).full())
+    sprung = FlexibleArm(gd.load_urdf("two_link_flexible"), springs={"joint1": (3.0, 0.1)}, clean=1e-9)
+    again = pickle.loads(pickle.dumps(sprung))
+    assert (again.springs, again.clean) == (sprung.springs, sprung.clean)
 
 
 def test_the_user_is_told_what_a_beam_replaces() -> None:
@@ -269,18 +273,24 @@ def test_the_block_form_of_flexible_joints(kinematics: str) -> None:
     tau = geared.inverse_dynamics(q, v, a).full().ravel()
     assert relative_error(tau, [*(m @ a[:n] + nle + s.T @ through), *(j @ a[n:] - through)]) < TIGHT
     assert np.array_equal(geared.actuation, np.vstack([np.zeros((n, 2)), np.eye(2)]))
+    places = {joint.name: joint.idx_v for joint in geared.tree.joints}
+    assert (places["joint1 rotor"], places["joint2 rotor"]) == (n, n + 1)
+    turned = arm(kinematics=kinematics, joints=dict(reversed(springs.items())))
+    assert turned.layout == geared.layout
+    assert np.array_equal(turned.stiffness_matrix, geared.stiffness_matrix)
 
 
-def test_two_inertias_on_a_spring() -> None:
+@pytest.mark.parametrize("stiffness", [20.0, 2e7, 2e-13])
+def test_two_inertias_on_a_spring(stiffness: float) -> None:
     """ω² = k (1/I + 1/J): the printed sign of CB46 gives k (1/J − 1/I)."""
     model = pin.Model()
     hinge = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
     model.appendBodyToJoint(hinge, pin.Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 0.3])), pin.SE3.Identity())
-    dyn = FlexibleArm(model, {}, {"hinge": FlexibleJoint(20.0, 0.05)})
+    dyn = FlexibleArm(model, {}, {"hinge": FlexibleJoint(stiffness, 0.05)})
     free = dyn.natural_frequencies(np.zeros(2), joints="free")
     assert free[0] == 0
-    assert free[1] == pytest.approx(np.sqrt(20.0 * (1 / 0.3 + 1 / 0.05)), rel=1e-14, abs=0)
-    assert dyn.natural_frequencies(np.zeros(2))[0] == pytest.approx(np.sqrt(20.0 / 0.05), rel=1e-14, abs=0)
+    assert free[1] == pytest.approx(np.sqrt(stiffness * (1 / 0.3 + 1 / 0.05)), rel=1e-14, abs=0)
+    assert dyn.natural_frequencies(np.zeros(2))[0] == pytest.approx(np.sqrt(stiffness / 0.05), rel=1e-14, abs=0)
 
 
 def test_a_stiff_joint_is_a_rigid_one_with_an_armature() -> None:
@@ -308,15 +318,17 @@ def test_a_stiff_joint_is_a_rigid_one_with_an_armature() -> None:
 # Joints of several degrees of freedom.
 
 
-def floating(joint: pin.JointModel, names: tuple[str, ...]) -> tuple[pin.Model, FlexibleArm]:
-    """Three rods in a row, the first on the given joint; those named bend and twist, with the mass they had."""
-    beam = Beam(1.0, 1.3, EI_y=20.0, EI_z=30.0, GJ=10.0, section_inertia=(0.02, 0.01))
-    body = pin.Inertia(1.3, np.array([0.5, 0, 0]), np.diag([0.03, 1.3 / 12 + 0.02, 1.3 / 12 + 0.01]))
+def floating(joint: pin.JointModel, names: tuple[str, ...], at: int = 0) -> tuple[pin.Model, FlexibleArm]:
+    """Three rods in a row, one on the given joint; those named bend and twist, with the mass they had."""
+    beam = Beam(1.0, 1.3, EI_y=20.0, EI_z=30.0, GJ=10.0, section_inertia=(0.01, 0.005))
+    body = pin.Inertia(1.3, np.array([0.5, 0, 0]), np.diag([0.015, 1.3 / 12 + 0.01, 1.3 / 12 + 0.005]))
     model = pin.Model()
     parent = 0
-    for k, (name, kind) in enumerate((("body", joint), ("arm", pin.JointModelRZ()), ("fore", pin.JointModelRY()))):
-        at = pin.SE3(np.eye(3), np.array([float(k > 0), 0, 0]))
-        parent = model.addJoint(parent, kind, at, f"joint{k}")
+    kinds = [pin.JointModelRZ(), pin.JointModelRY()]
+    kinds.insert(at, joint)
+    for k, (name, kind) in enumerate(zip(("body", "arm", "fore"), kinds, strict=True)):
+        place = pin.SE3(np.eye(3), np.array([float(k > 0), 0, 0]))
+        parent = model.addJoint(parent, kind, place, f"joint{k}")
         model.appendBodyToJoint(parent, body, pin.SE3.Identity())
         model.addBodyFrame(name, parent, pin.SE3.Identity(), 0)
     model.armature = np.linspace(0.1, 0.5, model.nv)
@@ -324,15 +336,15 @@ def floating(joint: pin.JointModel, names: tuple[str, ...]) -> tuple[pin.Model, 
     return model, FlexibleArm(model, dict.fromkeys(names, link), clean=0)
 
 
-@pytest.mark.parametrize("names", [("arm",), ("body", "arm", "fore")])
+@pytest.mark.parametrize(("names", "at"), [(("arm",), 0), (("body", "arm", "fore"), 0), (("arm",), 1)])
 @pytest.mark.parametrize(
     "kind", ["FreeFlyer", "Planar", "Spherical", "SphericalZYX", "Translation", "RUBX", "Composite", "Screw"]
 )
-def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...]) -> None:
+def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...], at: int) -> None:
     """Rigid blocks, M a + nle, its inverse, the power, in any state; with the exact kinematics."""
     rng = np.random.default_rng(0)
     screw = pin.JointModelHelicalUnaligned(np.array([0.0, 0, -1]), 0.3)  # along −z, which is turned about inside
-    model, dyn = floating(screw if kind == "Screw" else JOINT_TYPES[kind](rng), names)
+    model, dyn = floating(screw if kind == "Screw" else JOINT_TYPES[kind](rng), names, at)
     rigid, modal = model.nv, dyn.tree.nv - model.nv
     joints = pin.integrate(model, pin.neutral(model), rng.normal(size=rigid))
     straight = np.concatenate([joints, np.zeros(modal)])
@@ -360,9 +372,21 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...]) -> 
     assert relative_error(float(rate(q, v, a)), tau @ v) < TIGHT
 
 
+def test_a_coriolis_matrix_needs_velocities_that_are_rates() -> None:
+    """Of continuous joints v is the rate of the angle; of a floating base it is no rate of anything."""
+    _, dyn = floating(pin.JointModelRUBX(), ("arm",))
+    rng = np.random.default_rng(1)
+    angle, rest, v = rng.normal(), 0.02 * rng.normal(size=dyn.tree.nv - 1), rng.normal(size=dyn.tree.nv)
+    q = np.array([np.cos(angle), np.sin(angle), *rest])
+    product = dyn.coriolis_matrix(q, v).full() @ v
+    assert relative_error(product, (dyn.nle(q, v) - dyn.nle(q, 0 * v)).full().ravel()) < TIGHT
+    with pytest.raises(UnsupportedError, match=r"^joint 'joint0': no Coriolis matrix of a flexible robot with a FreeF"):
+        _ = floating(pin.JointModelFreeFlyer(), ("arm",))[1].coriolis_matrix
+
+
 def test_the_papers_kinematics_take_simple_joints_only() -> None:
     model, _ = floating(pin.JointModelFreeFlyer(), ("arm",))
-    link = FlexibleLink(Beam(1.0, 1.3, EI_z=1.0), foreshortening=False, root=np.eye(4), keep_body=True)
+    link = FlexibleLink(Beam(1.0, 1.3, EI_z=10.0), foreshortening=False, root=np.eye(4), keep_body=True)
     with pytest.raises(
         UnsupportedError,
         match=r"^joint 'joint0': kinematics='first_order' takes revolute and prismatic joints only, not a FreeFlyer",
@@ -441,7 +465,7 @@ def test_a_weight_at_the_end_keeps_its_direction() -> None:
     dyn, heavy = cantilever(weight=0.0, flexural=5.0), cantilever(weight=9.81, tip=0.2, flexural=5.0)
     load = [0, -0.2 * 9.81, 0, 0, 0, 0]
     world = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL_WORLD_ALIGNED)
-    turning = dyn.static_deflection(np.zeros(5), "rod tip", load)
+    turning = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL)
     bare = cantilever(weight=9.81, flexural=5.0)
     # small loads add up; what is left is of the order of the square of the slope of 0.3
     both = world + bare.static_deflection(np.zeros(5))
@@ -458,21 +482,21 @@ def test_a_weight_at_the_end_keeps_its_direction() -> None:
         (lambda dyn: dyn.static_deflection(np.zeros(3)), r"^static_deflection: q has shape \(3,\); give \(5,\)$"),
         (
             lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip"),
-            r"^static_deflection: give frame and wrench together$",
+            r"^static_deflection: give frame, wrench and reference= \(pin.LOCAL, …\) together$",
         ),
         (
-            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [1.0]),
-            r"^static_deflection: wrench: got \[1.0\]; give",
+            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [1.0], reference=pin.LOCAL),
+            r"^static_deflection: wrench has shape \(1,\); give \(6,\)$",
         ),
         (
-            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [0, 1e300, 0, 0, 0, 0]),
+            lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [0, 1e300, 0, 0, 0, 0], reference=pin.LOCAL),
             r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still",
         ),
         (lambda dyn: dyn.natural_frequencies(np.zeros(4)), r"^natural_frequencies: q has shape \(4,\); give \(5,\)$"),
         (lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"), r"joints='held'; give 'locked' or 'free'$"),
         (
             lambda dyn: dyn.linearize(np.zeros(5), np.zeros(2)),
-            r"^linearize: v and u have shapes \(2,\) and \(1,\); give \(5,\) and \(1,\)$",
+            r"^linearize: v has shape \(2,\); give \(5,\)$",
         ),
         (
             lambda dyn: dyn.linearize(np.zeros(5)),
@@ -496,6 +520,7 @@ def test_free_frequencies() -> None:
     q = np.array([0.2, 0.1, 0, 0, 0, 0])
     pulled = held.nle(q, np.zeros(6)) - held.generalized_gravity(q)
     assert np.abs(pulled.full().ravel() - [0.6, 0, 0, 0, 0, 0]).max() < 1e-14
+    assert float(held.potential_energy(q) - dyn.potential_energy(q)) == pytest.approx(0.06, rel=1e-12, abs=0)
     found = held.natural_frequencies(np.zeros(6), joints="free")
     assert found[0] == 0 < found[1]
     # a soft spring and the rigid arm: of the two joints by the eigenvalues of M⁻¹ K
@@ -541,7 +566,7 @@ def test_a_load_that_takes_all_stiffness_finds_no_equilibrium() -> None:
 def test_a_load_that_bends_far_takes_several_steps() -> None:
     """A force that turns with the tip, by 45°, is in equilibrium in the end."""
     dyn, load = cantilever(weight=0.0, flexural=5.0), np.array([0, -30.0, 0, 0, 0, 0])
-    found = dyn.static_deflection(np.zeros(5), "rod tip", load)
+    found = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL)
     torques = gd.joint_torques(dyn.tree, "rod tip", pin.LOCAL)(found, load).full().ravel()
     rest = dyn.nle(found, np.zeros(5)).full().ravel() - torques
     assert np.abs(rest[1:]).max() < 1e-11  # of forces of 30 N
@@ -553,3 +578,21 @@ def test_the_papers_kinematics_refuse_foreshortening() -> None:
         FlexibleArm(
             gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(BEAMS["link1"])}, kinematics="first_order"
         )
+
+
+def test_rigid_formulations_refuse_a_tree_that_bends() -> None:
+    tree = arm().tree
+    for formulation in (gd.NewtonEuler, gd.LagrangeEuler, gd.GeneralizedDAlembert):
+        with pytest.raises(
+            UnsupportedError, match=rf"^two_link_flexible: its links bend, and {formulation.__name__} tak"
+        ):
+            formulation(tree)
+
+
+@pytest.mark.parametrize("name", ["natural_frequencies", "static_deflection", "linearize"])
+def test_questions_about_nothing(name: str) -> None:
+    ask = getattr(arm(), name)
+    for q, error in (([np.nan] * 6, ArgumentError), ("abc", ArgumentTypeError), (np.zeros((6, 2)), ArgumentError)):
+        with pytest.raises(error, match=rf"^{name}: q"):
+            ask(q)
+    assert ask(np.zeros((6, 1))) is not None

@@ -121,6 +121,27 @@ def test_a_beam_may_run_on_behind_its_only_joint() -> None:
     assert stands(assembly)["link1 tip"] == 1.2
 
 
+def test_a_child_on_the_tip_is_there_to_rounding() -> None:
+    """Beyond the tip by 1e-6 of the length, as of numbers that were rounded, it stands on it; farther it is refused."""
+    near, far = (CRANE.replace('xyz="0.9 0.1 0"', f'xyz="{1.2 * (1 + beyond)!r} 0.1 0"') for beyond in (5e-7, 5e-6))
+    link = gd.FlexibleLink(FLAT, to="nose")
+    elements = quietly(gd.load_urdf(near), {"boom": link}).assembly.elements
+    (attached,) = (e.attached for e in elements if e.name == "swing")
+    assert elements[0].stations[attached].position[0] == 1.2
+    with pytest.raises(ArgumentError, match=r"child joint 'swing' lies at 1.20001 m, beyond the tip"):
+        gd.FlexibleArm(gd.load_urdf(far), {"boom": link})
+
+
+def test_a_beam_along_the_axis_of_its_joint() -> None:
+    """No direction across it is nearest to the axis; the clamped frame is one all the same."""
+    rolled = CRANE.replace('<axis xyz="0 0 1"/>', '<axis xyz="1 0 0"/>')
+    dyn = quietly(gd.load_urdf(rolled), {"boom": gd.FlexibleLink(FLAT, to="nose")})
+    found = dyn.assembly.elements[0].clamped
+    assert np.array_equal(found[:, 0], [1, 0, 0, 0])
+    assert np.array_equal(found[:3, :3].T @ found[:3, :3], np.eye(3))
+    assert np.linalg.det(found) == 1
+
+
 def test_stations_share_the_modes_of_their_link() -> None:
     """However many there are, a mode is strained once."""
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(SPATIAL, gd.modes.hermite(), gd.modes.hermite(), to="nose")})
@@ -214,6 +235,19 @@ def test_the_own_body_can_stay() -> None:
     assert relative_error(kept.generalized_gravity(q).full(), hub.generalized_gravity(q).full()) < TIGHT
 
 
+def test_a_hub_counts_with_its_beam() -> None:
+    """Masses and centres of mass of both, in the link frame."""
+    root = pin.SE3(pin.exp3(np.array([0.0, 0, np.pi / 2])), np.array([0.1, 0.2, 0.3]))
+    hub = pin.Inertia(0.4, np.array([0.05, 0, 0]), 0.01 * np.eye(3))
+    link = gd.FlexibleLink(
+        FLAT.with_length(1.0), root=root, hub=hub, to="nose", children={"nose": "tip", "swing": "tip"}
+    )
+    (found,) = quietly(crane(), {"boom": link}).replacements
+    assert (found.mass, found.beam_mass) == pytest.approx((1.2, 1.0), rel=1e-15)
+    assert np.abs(found.com - [0.6, 0, 0]).max() < 1e-15
+    assert np.abs(found.beam_com - [0.1, 0.2 + 0.6 * 0.5 + 0.4 * 0.05, 0.3]).max() < 1e-15
+
+
 def test_a_link_without_mass_is_replaced() -> None:
     """Its centre of mass is nowhere; the origin stands for it."""
     bare = CRANE.replace('<origin xyz="0.6 0 0"/><mass value="1.2"/>', '<origin xyz="0.6 0 0"/><mass value="0"/>')
@@ -254,15 +288,35 @@ def by_hand() -> pin.Model:
     return model
 
 
-def test_own_bodies_of_hand_made_models() -> None:
-    link = gd.FlexibleLink(gd.Beam(1.0, 0.5, EI_z=1.0), root=np.eye(4))
-    with pytest.raises(ArgumentError, match=r"does not tell its own body from box, fixed to it; .* own_bodies=\{'rod'"):
+def test_fixed_bodies_of_hand_made_models() -> None:
+    """They stay where their frame stands: the arm is that of a URDF, which tells them apart."""
+    link = gd.FlexibleLink(gd.Beam(1.0, 1.0, EI_z=10.0), to="box", foreshortening=False)
+    with pytest.raises(ArgumentError, match=r"own body from what is fixed to it; .* fixed_bodies=\{'box': pin.Inert"):
         gd.FlexibleArm(by_hand(), {"rod": link})
-    own = pin.Inertia(0.5, np.array([0.5, 0, 0]), 0.5 / 12 * np.diag([0.0, 1, 1]))
-    dyn = gd.FlexibleArm(by_hand(), {"rod": link}, own_bodies={"rod": own})
-    m = dyn.mass_matrix(np.zeros(5)).full()[0, 0]
+    box = pin.Inertia(1.0, np.array([0.1, 0.02, 0]), 0.01 * np.eye(3))
     model = by_hand()
-    assert m == pytest.approx(pin.crba(model, model.createData(), np.zeros(1))[0, 0], rel=1e-13, abs=0)
+    model.inertias[1] = pin.Inertia(1.0, np.array([0.5, 0, 0]), np.diag([0.0, 1, 1]) / 12)
+    model.appendBodyToJoint(1, box, pin.SE3(np.eye(3), np.array([1.0, 0, 0])))
+    dyn = gd.FlexibleArm(model, {"rod": link}, fixed_bodies={"box": box})
+    told = gd.FlexibleArm(
+        gd.load_urdf(
+            """<robot name="r"><link name="base"/><link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>
+            <inertia ixx="0" ixy="0" ixz="0" iyy="0.08" iyz="0" izz="0.08"/></inertial></link>
+            <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 0 1"/>
+            <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+            <link name="box"><inertial><origin xyz="0.1 0.02 0"/><mass value="1"/>
+            <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+            <joint name="glue" type="fixed"><parent link="rod"/><child link="box"/><origin xyz="1 0 0"/></joint>
+            </robot>"""
+        ),
+        {"rod": link},
+    )
+    q = np.array([0.3, 0.05, 0.02, 0.01, 0.0])
+    assert relative_error(dyn.mass_matrix(q).full(), told.mass_matrix(q).full()) < 1e-13
+    crba = pin.crba(model, model.createData(), np.zeros(1))
+    assert relative_error(dyn.mass_matrix(np.zeros(5)).full()[:1, :1], crba) < 1e-13
+    with pytest.raises(ArgumentError, match=r"^link 'rod': what is fixed to it has 2.5 kg, and the model .* 2 kg tog"):
+        gd.FlexibleArm(model, {"rod": link}, fixed_bodies={"box": pin.Inertia(2.5, np.zeros(3), np.eye(3))})
 
 
 # Inertia of its own for every coordinate.
@@ -444,17 +498,38 @@ def two(**links: gd.FlexibleLink | gd.Beam) -> gd.FlexibleArm:
             r"^crane: mimic joints are not supported beside flexible links$",
         ),
         (
-            lambda: gd.FlexibleArm(gd.load_urdf(TWO), own_bodies={"link1": pin.Inertia.Zero()}),
+            lambda: gd.FlexibleArm(gd.load_urdf(TWO), fixed_bodies={"tip": pin.Inertia.Zero()}),
             UnknownNameError,
-            r"^no flexible link with an own body named 'link1'; there are none$",
+            r"^no body that the model does not tell from a flexible link named 'tip'; there are none$",
         ),
         (
-            lambda: gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT)}, own_bodies={"link1": 2.0}),
+            lambda: gd.FlexibleArm(
+                by_hand(), {"rod": gd.FlexibleLink(gd.Beam(1.0, 1.0, EI_z=1.0), to="box")}, fixed_bodies={"box": 2.0}
+            ),
             ArgumentTypeError,
-            r"^own_bodies\['link1'\]: expected a pin.Inertia, got 2.0$",
+            r"^fixed_bodies\['box'\]: expected a pin.Inertia, got 2.0$",
+        ),
+        (
+            lambda: gd.FlexibleArm(gd.load_urdf(TWO), [gd.FlexibleLink(FLAT)]),
+            ArgumentTypeError,
+            r"^links: expected a dict by name, got list$",
         ),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(make: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+def test_beams_that_are_none_are_warned_about() -> None:
+    stubby = gd.Beam(1.0, 0.6, EI_z=10.0, section_inertia=(0.0, 0.6 * 0.11**2))
+    with pytest.warns(
+        UserWarning, match=r"^link 'link1': it is 9.09 times as long as the radius of gyration of its se"
+    ):
+        gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(stubby)})
+    soft = gd.Beam(1.0, 0.6, EI_z=0.7)  # μ g l⁴ / 8 EI = 1.051 m
+    with pytest.warns(
+        UserWarning, match=r"^link 'link1': its own weight would bend it by 1.05 m, and it is 1 m long; c"
+    ):
+        gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(soft)})
+    gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(replace(soft, EI_z=0.75))})

@@ -53,6 +53,9 @@ def test_a_wall_is_the_radius_to_rounding() -> None:
     assert close(near.along("EI_z", 0.5)[0], 2e11 * math.pi / 4 * 0.03**4)
     with pytest.raises(ArgumentError, match="is more than the radius"):
         far.along("EI_z", 0.5)
+    thickening = Beam.tube(1.0, 0.1, lambda eta: 0.04 + 0.02 * eta, **STEEL)
+    with pytest.raises(ArgumentError, match=r"wall: 0\.058 m is more than the radius of 0\.05 m at 0\.9 m"):
+        thickening.along("EI_z", np.array([0.2, 0.9]))
 
 
 def test_rectangle() -> None:
@@ -95,11 +98,23 @@ def test_torsion_constant_against_finite_differences() -> None:
     assert abs(beam.GJ - (4 * fine - coarse) / 3) < 1e-7
 
 
+@pytest.mark.parametrize("sides", [(0.01, 0.01), (0.01, 0.015)])
+def test_torsion_constant_to_rounding(sides: tuple[float, float]) -> None:
+    """The series with the sides exchanged, which is another one with the same sum, by so many terms as are felt."""
+    b, a = sides
+    series = math.fsum(math.tanh(k * math.pi * b / (2 * a)) / k**5 for k in range(1, 20001, 2))
+    wanted = b * a**3 * (1 / 3 - 64 * a / (math.pi**5 * b) * series)
+    beam = Beam.rectangle(1.0, *sides, density=1.0, youngs_modulus=1.0, shear_modulus=1.0)
+    assert close(beam.GJ, wanted)
+
+
 def test_shear_modulus() -> None:
     material = {"density": 1.0, "youngs_modulus": 3.0}
     assert Beam.round(1.0, 0.1, **material).GJ is None
     isotropic = Beam.round(1.0, 0.1, **material, poisson_ratio=0.5)
     assert close(isotropic.GJ, Beam.round(1.0, 0.1, **material, shear_modulus=1.0).GJ)
+    auxetic = Beam.round(1.0, 0.1, **material, poisson_ratio=-0.95)
+    assert close(auxetic.GJ, Beam.round(1.0, 0.1, **material, shear_modulus=30.0).GJ)
 
 
 def test_uniform_pseudo_inertia() -> None:

@@ -170,6 +170,14 @@ def test_several_axes_are_seen(kind: str) -> None:
     assert Deflection.of(section(kind)).axis is None
 
 
+@pytest.mark.parametrize(("off", "seen"), [(5e-16, False), (4e-15, True), (1e-9, True)])
+def test_a_second_axis_is_seen_from_rounding_on(off: float, seen: bool) -> None:
+    """Four units in the last place of the largest number are rounding."""
+    rotation = np.array([[0.0, 0, off], [0, 0, 0], [1, 1, 1]])
+    deflection = Deflection.of(Station(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))))
+    assert (deflection.axis is None) == seen
+
+
 def test_one_axis_is_a_small_graph() -> None:
     f, v, a = (ca.SX.sym(name, N) for name in "fva")
 

@@ -369,7 +369,7 @@ def test_two_rotating_links_are_one_beam(spin: int, first: float, second: float)
 
 def test_which_stiffness_and_inertia_bending_sees() -> None:
     """Bending in y sees EI_z and j_z, in z EI_y and j_y: the matrices of a beam element with section inertia."""
-    ei, j = {"y": 12.0, "z": 30.0}, {"y": 2e-2, "z": 5e-2}  # of bending in y, and in z
+    ei, j = {"y": 12.0, "z": 30.0}, {"y": 2e-3, "z": 4e-3}  # of bending in y, and in z
     beam = gd.Beam(L, MU, EI_y=ei["z"], EI_z=ei["y"], section_inertia=(j["z"], j["y"]))
     arm = serial(gd.FlexibleLink(beam, root=np.eye(4), bending_y=HERMITE, bending_z=HERMITE))
     mass = arm.mass_matrix(np.zeros(5)).full()

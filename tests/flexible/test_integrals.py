@@ -471,7 +471,8 @@ def test_what_nodes_may_be_off_by(what: str, allowed: float) -> None:
         two = {"translations": np.ones((2, 2, 3)), "stiffness": np.eye(2)}
         return nodes_with(**two | ({"stiffness": skew} if what == "K_f" else {"shortening": skew[..., None] * [1, 0]}))
 
-    made(0.5 * allowed)
+    shortening = made(0.5 * allowed).inertia.shortening
+    assert np.array_equal(shortening, shortening.transpose(0, 2, 1))
     with pytest.raises(ArgumentError, match=what):
         made(5 * allowed)
 
@@ -506,6 +507,9 @@ def test_dependent() -> None:
     b = np.vstack([a, a[0] * 1e9 + a[1]])
     assert it.dependent(b @ b.T) == 3
     assert it.dependent(np.diag([1.0, 0.0, 2.0])) == 1
+    # what is left counts from 1e-12 on
+    assert it.dependent(np.array([[1, 1], [1, 1 + 5e-12]])) is None
+    assert it.dependent(np.array([[1, 1], [1, 1 + 5e-13]])) == 1
 
 
 def test_sets_that_move_the_tip() -> None:
@@ -517,6 +521,10 @@ def test_sets_that_move_the_tip() -> None:
         [(lambda x: np.sin(np.pi * x / LENGTH), lambda x: np.pi / LENGTH * np.cos(np.pi * x / LENGTH))]
     )
     assert it.unmoved_tip(UNIFORM, {"torsion": untwisted}) == ("torsion",)
+    # by 1e-9 of what the shape moves inside, to rounding
+    for off, found in ((5e-10, ("torsion",)), (5e-9, ())):
+        nearly = modes.custom([(lambda x, off=off: np.sin(np.pi * x / LENGTH) + off * x / LENGTH, np.ones_like)])
+        assert it.unmoved_tip(UNIFORM, {"torsion": nearly}) == found
 
 
 def _slope_only() -> tuple[object, ...]:
@@ -563,7 +571,7 @@ def test_modes_without_inertia_have_no_frequency() -> None:
         (lambda: nodes_with(masses=[1.0, -1.0]), ArgumentError, r"masses: got -1; give masses of at least 0"),
         (lambda: nodes_with(masses=[0.0, 0.0]), ArgumentError, r"masses: got 0; .* not all zero"),
         (lambda: nodes_with(positions=[[0, 0, 0]]), ArgumentError, r"positions: got shape \(1, 3\) with 2 m.*2 × 3"),
-        (lambda: nodes_with(translations=[[0, 1, 0]]), ArgumentError, r"translations: got shape .*; give 1 × 2 × 3"),
+        (lambda: nodes_with(translations=[[0, 1, 0]]), ArgumentError, r"translations: got shape .*; give n × 2 × 3"),
         (lambda: nodes_with(stiffness=np.eye(2)), ArgumentError, r"stiffness: got shape \(2, 2\) .*; give 1 × 1"),
         (lambda: nodes_with(rotations=[[1.0]]), ArgumentError, r"rotations: got shape"),
         (lambda: nodes_with(shortening=[[1.0]]), ArgumentError, r"shortening: got shape .* give 1 × 1 × 2"),
@@ -605,3 +613,22 @@ def test_modes_without_inertia_have_no_frequency() -> None:
 def test_bad_input(make: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+def test_nodes_that_move_at_the_root_are_refused() -> None:
+    """Modes of a free link, or measured ones with a mount that gives way; those of fine and coarse beams pass."""
+    families = {"bending_y": modes.clamped_free(3)}
+    for count in (8, 100):
+        held = sampled_nodes(count, families)
+        assert held.modes == 3
+    free = np.polynomial.Polynomial([1.0, -2.0])(held.positions[:, 0] / LENGTH)
+    translations = np.array(held.translations)
+    translations[1, :, 1] += free
+    with pytest.raises(ArgumentError, match=r"^Nodes: translations: mode 2 moves node 0 by .* with its root held$"):
+        replace(held, translations=translations)
+    rotations = np.array(held.rotations)
+    rotations[2, :, 2] += 20.0
+    with pytest.raises(ArgumentError, match=r"^Nodes: rotations: mode 3 moves node 0 by .* rad, where the link is cla"):
+        replace(held, rotations=rotations)
+    with pytest.raises(ArgumentError, match=r"^Nodes: translations: mode 1 moves no node; leave it out$"):
+        nodes_with(translations=[[[0.0, 0, 0], [0, 0, 0]]])

@@ -161,7 +161,7 @@ FLEXIBLE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:link .* is now a beam")
+@pytest.mark.filterwarnings("ignore:link .* is now a beam", "ignore:link .* radius of gyration")
 @pytest.mark.parametrize("name", FLEXIBLE)
 def test_joints_of_an_undeformed_robot_are_the_rigid_ones(name: str) -> None:
     """Six or seven joints in space, some links of beams: M, tau and g at f = 0 are Pinocchio's, with rigid beams."""

@@ -10,7 +10,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.validity import FAST_STRAIGHT, LOADED, STEEP
+from gdalembert.flexible.validity import FAST_STRAIGHT, LOADED, STEEP, Validity
 
 LENGTH, MU, EI = 1.2, 0.5, 8.0
 BEAM = gd.Beam(LENGTH, MU, EI_z=EI)
@@ -131,15 +131,16 @@ def test_load_of_spinning_and_of_what_is_carried() -> None:
     assert found.load * found.buckling_load == pytest.approx(pull, rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize("angle", [0.0, np.pi / 2, 1.0])
-def test_load_of_a_beam_whose_root_stands_off_the_joint(angle: float) -> None:
-    """e_x · ∫ξ (α × r − Ω² r) dm over points r = p + η e_x; the own body that is kept stands on the root."""
-    e_x, p, spin, alpha = np.array([np.cos(angle), np.sin(angle)]), np.array([0.2, 0.1]), 3.0, 2.0
-    turn = np.array([[e_x[0], -e_x[1], 0], [e_x[1], e_x[0], 0], [0, 0, 1]])
-    link = replace(LINK, root=pin.SE3(turn, np.array([*p, 0])), keep_body=True)
+@pytest.mark.parametrize(("angle", "tilt"), [(0.0, 0.0), (np.pi / 2, 0.0), (1.0, 0.7)])
+def test_load_of_a_beam_whose_root_stands_off_the_joint(angle: float, tilt: float) -> None:
+    """e_x · ∫ξ (α × r + ω × (ω × r)) dm over points r = p + η e_x; the own body that is kept stands on the root."""
+    p, spin, alpha = np.array([0.2, 0.1, -0.3]), 3.0, 2.0
+    turn = pin.exp3(np.array([0, 0, angle])) @ pin.exp3(np.array([0, -tilt, 0]))
+    e_x = turn[:, 0]
+    link = replace(LINK, root=pin.SE3(turn, p), keep_body=True)
     found = arm(link).validity(np.zeros(3), [spin, 0, 0], [alpha, 0, 0])["rod"]
     place = MU * (p * LENGTH / 2 + e_x * LENGTH**2 / 3)  # ∫ξ r dm
-    wanted = e_x @ (alpha * np.array([-place[1], place[0]]) - spin**2 * place)
+    wanted = e_x @ (alpha * np.array([-place[1], place[0], 0]) - spin**2 * place * [1, 1, 0])
     assert found.load * found.buckling_load == pytest.approx(wanted, rel=1e-12, abs=0)
 
 
@@ -220,6 +221,15 @@ def test_accelerations_from_the_actuators() -> None:
     assert by_a == pytest.approx(one, rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize(("foreshortening", "fast", "loaded"), [(True, 3.0, 0.5), (False, 0.3, 0.1)])
+def test_what_is_warned_about(foreshortening: bool, fast: float, loaded: float) -> None:
+    """The limits of the documentation, each by itself."""
+    calm = Validity("rod", 0.2, fast, loaded, 1.0, 1.0, foreshortening)
+    assert not calm.warnings
+    for changes in ({"slope": 0.201}, {"spin": 1.01 * fast}, {"load": 1.01 * loaded}):
+        assert len(replace(calm, **changes).warnings) == 1
+
+
 def test_sentences() -> None:
     dyn = arm(replace(LINK, foreshortening=False), -9.81, 0, 0)
     calm = dyn.validity([np.pi, 0, 0])["rod"]
@@ -255,7 +265,7 @@ def test_sentences() -> None:
         (lambda dyn: dyn.validity(np.zeros((2, 3)), np.zeros((1, 3))), r"^validity: v: got shape \(1, 3\); give 2 × 3"),
         (lambda dyn: dyn.validity(np.zeros(3), u=np.zeros(3)), r"^validity: u: got shape \(3,\); give 1 × 1"),
         (lambda dyn: dyn.validity(np.zeros(3), None, np.zeros(3), u=[0.0]), r"^validity: got a and u; give one of"),
-        (lambda dyn: dyn.validity([np.nan, 0, 0]), r"^validity: q: one number is not finite"),
+        (lambda dyn: dyn.validity([np.nan, 0, 0]), r"^validity: q: one is not finite"),
     ],
 )
 def test_bad_input(ask: object, message: str) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError
+from gdalembert.flexible.properties import numbers
 from gdalembert.flexible.validity import Validity
 from gdalembert.spatial import Matrix
 from gdalembert.statics import joint_torques
@@ -28,7 +29,7 @@ def natural_frequencies(arm: FlexibleArm, q: npt.ArrayLike, joints: str) -> Arra
     """See :meth:`FlexibleArm.natural_frequencies`."""
     if joints not in ("locked", "free"):
         raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
-    m = arm.mass_matrix(_configuration(arm, "natural_frequencies", q)).full()
+    m = arm.mass_matrix(_vector("natural_frequencies", "q", q, arm.tree.nq)).full()
     chosen = range(arm.tree.nv) if joints == "free" else range(arm.modes.start, arm.tree.nv)
     index = np.ix_(chosen, chosen)
     stiffness = arm._passive_derivatives[0].full()[index]
@@ -46,20 +47,17 @@ def static_deflection(
     q: npt.ArrayLike,
     frame: str | None,
     wrench: npt.ArrayLike | None,
-    reference: pin.ReferenceFrame,
+    reference: pin.ReferenceFrame | None,
 ) -> Array:
     """See :meth:`FlexibleArm.static_deflection`."""
     where = "static_deflection"
-    configuration = _configuration(arm, where, q).copy()
+    configuration = _vector(where, "q", q, arm.tree.nq).copy()
     push: Matrix = ca.DM(arm.tree.nv, 1)
     s = arm._symbols("q")
-    if (frame is None) != (wrench is None):
-        raise ArgumentError(f"{where}: give frame and wrench together")
-    if frame is not None:
-        loads = np.asarray(wrench, dtype=float)
-        if loads.shape != (6,) or not np.all(np.isfinite(loads)):
-            raise ArgumentError(f"{where}: wrench: got {wrench!r}; give 6 finite numbers (force; moment)")
-        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], ca.DM(loads))
+    if len({frame is None, wrench is None, reference is None}) > 1:
+        raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
+    if frame is not None and wrench is not None:
+        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], _vector(where, "wrench", wrench, 6))
     zero = ca.DM(arm.tree.nv, 1)
     rest = arm._generalized_gravity(s["q"]) + arm._passive_torque(s["q"], zero) - push
     free = slice(arm.modes.start, arm.tree.nv)
@@ -95,14 +93,9 @@ def linearize(
 ) -> tuple[Array, Array]:
     """See :meth:`FlexibleArm.linearize`."""
     nv = arm.tree.nv
-    configuration = _configuration(arm, "linearize", q)
-    rate = np.zeros(nv) if v is None else np.asarray(v, dtype=float)
-    effort = np.zeros(arm.actuation.shape[1]) if u is None else np.asarray(u, dtype=float)
-    if rate.shape != (nv,) or effort.shape != (arm.actuation.shape[1],):
-        raise ArgumentError(
-            f"linearize: v and u have shapes {rate.shape} and {effort.shape}; give ({nv},) and "
-            f"({arm.actuation.shape[1]},)"
-        )
+    configuration = _vector("linearize", "q", q, arm.tree.nq)
+    rate = np.zeros(nv) if v is None else _vector("linearize", "v", v, nv)
+    effort = np.zeros(arm.actuation.shape[1]) if u is None else _vector("linearize", "u", u, arm.actuation.shape[1])
     if u is None:
         asked = arm.nle(configuration, rate).full().ravel()
         effort = np.linalg.lstsq(arm.actuation, asked, rcond=None)[0]
@@ -112,12 +105,12 @@ def linearize(
                 f"linearize: nothing holds {arm.layout[int(left.argmax())]!r} at q, where a force of "
                 f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
             )
-    by_q, by_v, inverse = (
-        x.full() for x in arm.forward_dynamics_derivatives(configuration, rate, arm.actuation @ effort)
-    )
+    m = arm.mass_matrix(configuration).full()
+    acceleration = np.linalg.solve(m, arm.actuation @ effort - arm.nle(configuration, rate).full().ravel())
+    by_q, by_v = (x.full() for x in arm.inverse_dynamics_derivatives(configuration, rate, acceleration))
     return (
-        np.block([[np.zeros((nv, nv)), np.eye(nv)], [by_q, by_v]]),
-        np.vstack([np.zeros_like(arm.actuation), inverse @ arm.actuation]),
+        np.block([[np.zeros((nv, nv)), np.eye(nv)], [-np.linalg.solve(m, by_q), -np.linalg.solve(m, by_v)]]),
+        np.vstack([np.zeros_like(arm.actuation), np.linalg.solve(m, arm.actuation)]),
     )
 
 
@@ -153,21 +146,20 @@ def validity(
     }
 
 
-def _configuration(arm: FlexibleArm, where: str, q: npt.ArrayLike) -> Array:
-    configuration = np.asarray(q, dtype=float)
-    if configuration.shape != (arm.tree.nq,):
-        raise ArgumentError(f"{where}: q has shape {configuration.shape}; give ({arm.tree.nq},)")
-    return configuration
+def _vector(where: str, name: str, given: npt.ArrayLike, length: int) -> Array:
+    """Finite numbers (n); a column, as Functions give it, will do."""
+    array = numbers(f"{where}: {name}", given)
+    if array.shape not in ((length,), (length, 1)):
+        raise ArgumentError(f"{where}: {name} has shape {array.shape}; give ({length},)")
+    return array.ravel()
 
 
 def _rows(name: str, given: npt.ArrayLike, width: int, count: int | None = None) -> Array:
     """One row for each instant."""
-    array = np.atleast_2d(np.asarray(given, dtype=float))
-    if array.ndim != 2 or array.shape[1] != width or (count is not None and len(array) != count):
+    array = np.atleast_2d(numbers(f"validity: {name}", given))
+    if array.ndim != 2 or not len(array) or array.shape[1] != width or (count is not None and len(array) != count):
         n = "N" if count is None else count
         raise ArgumentError(
             f"validity: {name}: got shape {np.shape(given)}; give {n} × {width}, a row for each instant"
         )
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f"validity: {name}: one number is not finite; give finite numbers")
     return array

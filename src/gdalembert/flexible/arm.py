@@ -54,8 +54,8 @@ class FlexibleArm(Dynamics):
         kinematics: ``"exact"``: sections turn by the exponential of their rotation vector; ``"first_order"``: by
             1 + [ϑ×], which is no rotation (the paper's; revolute and prismatic joints, links without foreshortening
             only).
-        own_bodies: the inertia of a flexible link's own body, in the link frame; needed only where a model that was
-            made by hand does not tell it from what is fixed to the link.
+        fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame;
+            needed only where a model that was made by hand does not tell it from the link's own body.
         clean, springs: as in :class:`~gdalembert.dynamics.Dynamics`.
 
     Attributes:
@@ -80,14 +80,16 @@ class FlexibleArm(Dynamics):
         joints: Mapping[str, FlexibleJoint] | None = None,
         *,
         kinematics: str = "exact",
-        own_bodies: Mapping[str, pin.Inertia] | None = None,
+        fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         clean: float = 1e-11,
         springs: Springs | None = None,
     ) -> None:
         if not isinstance(model, pin.Model):
             raise ArgumentTypeError(f"FlexibleArm takes a pin.Model, not {type(model).__name__}")
         super().__init__(model, clean=clean, springs=springs)
-        self._set_up(assemble(model, self.tree, links or {}, joints or {}, own_bodies or {}), kinematics)
+        links, joints = {} if links is None else links, {} if joints is None else joints
+        fixed_bodies = {} if fixed_bodies is None else fixed_bodies
+        self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics)
 
     def _set_up(self, assembly: Assembly, kinematics: str) -> None:
         if kinematics not in ("exact", "first_order"):
@@ -342,15 +344,16 @@ class FlexibleArm(Dynamics):
         frame: str | None = None,
         wrench: npt.ArrayLike | None = None,
         *,
-        reference: pin.ReferenceFrame = pin.LOCAL,
+        reference: pin.ReferenceFrame | None = None,
     ) -> Array:
         """The configuration at rest with the joints where q has them: its modes and rotors are solved for.
 
         Args:
             q: a configuration (nq); its joints count, its modes are the first guess.
             frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
-            reference: of the wrench, as in :func:`~gdalembert.statics.joint_torques`. ``pin.LOCAL`` turns with the
-                frame as the beams bend; ``pin.LOCAL_WORLD_ALIGNED`` keeps its direction, like a weight.
+            reference: of the wrench, to be given with it, as in :func:`~gdalembert.statics.joint_torques`.
+                ``pin.LOCAL`` turns with the frame as the beams bend; ``pin.LOCAL_WORLD_ALIGNED`` keeps its direction,
+                like a weight.
 
         Raises:
             ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium

@@ -17,7 +17,7 @@ from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.element import Element, rigid_link, root
 from gdalembert.flexible.joint import FlexibleJoint
 from gdalembert.flexible.link import FlexibleLink
-from gdalembert.flexible.placing import Placed, Replacement, model_joint, place, standing_on
+from gdalembert.flexible.placing import Placed, Replacement, by_hand, model_joint, place, standing_on
 from gdalembert.flexible.tree import Attachment
 from gdalembert.flexible.validity import Span, span_of
 from gdalembert.joints import Prismatic, Revolute, UnboundedRevolute
@@ -61,7 +61,7 @@ def assemble(
     tree: Tree,
     links: Mapping[str, FlexibleLink],
     joints: Mapping[str, FlexibleJoint],
-    own_bodies: Mapping[str, pin.Inertia],
+    fixed_bodies: Mapping[str, pin.Inertia],
 ) -> Assembly:
     """Put beams in the place of links and springs in that of rigid joints.
 
@@ -70,8 +70,8 @@ def assemble(
         tree: its numbers, cleaned.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
-        own_bodies: the inertia of a link's own body, in the link frame, where the model does not tell it from what is
-            fixed to the link.
+        fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame,
+            where the model does not tell it from the link's own body.
 
     Raises:
         UnknownNameError: if a link, a joint or a child is not there.
@@ -81,11 +81,15 @@ def assemble(
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
+    for what, given in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
+        if not isinstance(given, Mapping):
+            raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
     described = _described(model, tree, links)
-    for name, body in own_bodies.items():
-        if name not in links:
-            raise UnknownNameError("flexible link with an own body", name, links)
-        pseudo_inertia(f"own_bodies[{name!r}]", body)
+    untold = [f.name for i in described for f in by_hand(model, model_joint(tree, i))]
+    for name, body in fixed_bodies.items():
+        if name not in untold:
+            raise UnknownNameError("body that the model does not tell from a flexible link", name, untold)
+        pseudo_inertia(f"fixed_bodies[{name!r}]", body)
 
     elements: list[Element] = []
     placed: dict[int, Placed] = {}
@@ -100,7 +104,7 @@ def assemble(
             attached, placement = standing[joint.parent][tree.joint_names[model_joint(tree, i) - 1]]
         if i in described:
             name, link = described[i]
-            placed[i] = here = _placed(model, tree, i, name, link, own_bodies.get(name))
+            placed[i] = here = _placed(model, tree, i, name, link, fixed_bodies)
             element = replace(
                 here.element, parent=joint.parent, attached=attached, placement=placement, first_mode=mode
             )
@@ -221,10 +225,12 @@ def _described(model: pin.Model, tree: Tree, links: Mapping[str, FlexibleLink]) 
     return described
 
 
-def _placed(model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, own: pin.Inertia | None) -> Placed:
+def _placed(
+    model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, fixed_bodies: Mapping[str, pin.Inertia]
+) -> Placed:
     """The beam on its link; what is wrong with the beam itself comes to light only there, and is said of that link."""
     try:
-        return place(model, tree, i, name, link, own)
+        return place(model, tree, i, name, link, fixed_bodies)
     except ArgumentError as error:
         if str(error).startswith("link "):
             raise

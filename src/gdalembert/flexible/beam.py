@@ -76,6 +76,8 @@ class Beam:
             "section_inertia",
             tuple(j if callable(j) else number(f"Beam: {name}", j, "kg m", inclusive=True) for name, j in named),
         )
+        if not isinstance(self.breaks, Sequence | np.ndarray) or isinstance(self.breaks, str):
+            raise ArgumentTypeError(f"Beam: breaks: got {self.breaks!r}; give a sequence of abscissae [m]")
         settle("breaks", tuple(sorted(number("Beam: breaks", b, "m") for b in self.breaks)))
         if self.breaks and self.length is not None and self.breaks[-1] >= self.length:
             raise ArgumentError(f"Beam: breaks: {self.breaks[-1]:g} m lies outside the beam of {self.length:g} m")

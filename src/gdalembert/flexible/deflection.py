@@ -129,10 +129,10 @@ class Deflection(ByValue, JointType):
         return spatial.transform(*self.placement(q))
 
     def _rotation(self, q: Matrix) -> Matrix:
-        theta, axis = self._vector(q), self.axis
+        theta = self._vector(q)
         if not self.exact:
             return ca.DM.eye(3) + spatial.skew(theta)
-        if axis is not None:
+        if (axis := self.axis) is not None:
             about = ca.dot(spatial.constant(axis), theta)
             return spatial.axis_rotation(axis, ca.cos(about), ca.sin(about))
         angle = Angle(ca.sumsqr(theta))

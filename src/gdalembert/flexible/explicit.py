@@ -29,16 +29,18 @@ from functools import partial
 from itertools import combinations_with_replacement
 
 import casadi as ca
+import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.element import Coordinates, Element, ModalInertia
+from gdalembert.flexible.element import Coordinates, Element, ModalInertia, Station
 from gdalembert.flexible.untied import Untied
 from gdalembert.functions import directional_derivative
 from gdalembert.spatial import Matrix
 
 _BASE = ca.DM.eye(4)
+_ALONG = np.array([1.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,7 @@ class Robot:
             proximal = proximal + [element.idx_v + k for k in range(element.type.nv)]
             self.bodies.append(self._link(element, w, proximal))
             f, modes = self.coordinates.modes(element, self.q), self.bodies[-1].modes
-            on_link = [
-                (w @ Deflection.of(s, exact=exact).transform(f), proximal + list(modes)) for s in element.stations
-            ]
+            on_link = [(w @ _section(s, exact).transform(f), proximal + list(modes)) for s in element.stations]
             sections.append(on_link)
             for (w_section, upto), station in zip(on_link, element.stations, strict=True):
                 body = spatial.constant(station.body)
@@ -137,6 +137,11 @@ class Robot:
         """Ẇ = Σ W_{,c} q̇_c and Ω = ΣΣ W_{,cd} q̇_c q̇_d, sums over all proximal coordinates."""
         w_rate = sum((w_c * self.v[c] for c, w_c in body.derivatives.items()), start=ca.SX(4, 4))
         return w_rate, directional_derivative(w_rate, self.q, self.rate)
+
+
+def _section(s: Station, exact: bool) -> Deflection:
+    """A station in the clamped frame; its constants may be symbols."""
+    return Deflection(s.position, s.translation, s.rotation, s.shortening, _ALONG, exact)
 
 
 def mass_matrix(elements: Sequence[Element], q: Matrix, *, exact: bool = True) -> Matrix:

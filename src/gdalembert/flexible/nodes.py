@@ -13,10 +13,15 @@ from gdalembert.flexible.points import Points
 from gdalembert.flexible.properties import numbers
 from gdalembert.tree import Array, ByValue, frozen
 
+_ROOT, _RISE = 1e-6, 50.0
+"""Of the largest motion: what a mode may move a node at the root, and one at a distance from it, over that distance."""
+
 
 @dataclass(frozen=True, eq=False)
 class Nodes(ByValue):
     """A link by N nodes and n modes, from finite elements or a measurement; in axes of the clamped frame.
+
+    The modes are those of the link with its root held: at the origin they neither shift nor turn.
 
     Attributes:
         masses: m_k (N, kg).
@@ -31,7 +36,8 @@ class Nodes(ByValue):
     Raises:
         ArgumentTypeError: if one holds no numbers.
         ArgumentError: if shapes do not fit, a number is not finite, a mass or inertia is negative, K_f is not
-            symmetric and positive definite, or modes with ``frequencies`` are not mass-normalised.
+            symmetric and positive definite, modes with ``frequencies`` are not mass-normalised, or a mode moves the
+            root.
     """
 
     masses: Array
@@ -47,7 +53,12 @@ class Nodes(ByValue):
         for name in self.__dataclass_fields__:
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, numbers(f"Nodes: {name}", given))
-        count, n = self.masses.size, len(self.translations) if self.translations.ndim else 0
+        if self.translations.ndim != 3:
+            raise ArgumentError(
+                f"Nodes: translations: got shape {self.translations.shape}; give n × {self.masses.size} × 3, of each "
+                "mode and each node"
+            )
+        count, n = self.masses.size, len(self.translations)
         for name, shape in {
             "masses": (count,),
             "positions": (count, 3),
@@ -67,6 +78,7 @@ class Nodes(ByValue):
             raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
         if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
             raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
+        self._check_root()
         if self.shortening is not None:
             off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
             j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
@@ -95,6 +107,25 @@ class Nodes(ByValue):
                 f"Nodes: with frequencies, modes must be mass-normalised, but the modal mass of {j + 1}, {k + 1} is "
                 f"{mass[j, k]:.6g}, not {int(j == k)}; scale them, or give the stiffness"
             )
+
+    def _check_root(self) -> None:
+        """Refuse modes that move the clamped frame, by the node next to it: near the root shapes rise from zero."""
+        first = int(np.sum(self.positions**2, axis=1).argmin())
+        size = np.linalg.norm(self.positions, axis=1)
+        near = max(_ROOT, _RISE * size[first] / size.max()) if size.max() > 0 else _ROOT
+        motions = [("translations", "m", self.translations)]
+        if self.rotations is not None:
+            motions.append(("rotations", "rad", self.rotations))
+        for k in range(self.modes):
+            if not any(motion[k].any() for _, _, motion in motions):
+                raise ArgumentError(f"Nodes: translations: mode {k + 1} moves no node; leave it out")
+        for what, unit, motion in motions:
+            for k, shape in enumerate(np.linalg.norm(motion, axis=2)):
+                if shape[first] > near * shape.max():
+                    raise ArgumentError(
+                        f"Nodes: {what}: mode {k + 1} moves node {first} by {shape[first]:.3g} {unit}, where the link "
+                        f"is clamped, {size[first]:.3g} m from the origin; give modes of the link with its root held"
+                    )
 
     @property
     def modes(self) -> int:

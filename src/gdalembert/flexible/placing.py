@@ -18,6 +18,7 @@ from gdalembert.preparation import homogeneous, turned_to
 from gdalembert.tree import Array, Joint, Tree, frozen
 
 _SAME_LENGTH = 1e-6  # relative; what a beam of given length may miss its end by, and what counts as its tip
+_STUBBY = 10.0  # length over radius of gyration: shear is then some 10 % (round) to 16 % (thin tube) of bending
 _TOLD = 1e-2  # relative difference in mass, or in the centre of mass by length, that is warned about
 
 
@@ -103,7 +104,9 @@ def standing_on(tree: Tree, i: int) -> tuple[dict[str, Joint], dict[str, Array]]
     return children, standing
 
 
-def place(model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, own: pin.Inertia | None) -> Placed:
+def place(
+    model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, fixed_bodies: Mapping[str, pin.Inertia]
+) -> Placed:
     """The beam on the link that joint ``i`` moves.
 
     Raises:
@@ -118,24 +121,25 @@ def place(model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, o
     end = _end(seat, link)
     clamped, link = _line(seat, link, end)
     abscissae = _abscissae(seat, link, clamped, end)
-    fixed = _fixed_bodies(seat, own)
-    carries = [abscissae[child] for child in children] + [abscissae[body] for body, _, _ in fixed if body in abscissae]
+    fixed = _fixed_bodies(seat, fixed_bodies)
+    carries = [abscissae[child] for child in children] + [abscissae[body] for body, _, _ in fixed]
     link = link.by_role(carries=any(eta > 0 for eta in carries) or link.tip_body is not None)
 
     stations = [0.0, link.length, *sorted(set(abscissae.values()) - {0.0, link.length})]
     seen = {eta: np.linalg.inv(clamped @ _ahead(eta)) for eta in stations}
     bodies = {eta: np.zeros((4, 4)) for eta in stations}
     for body, at, mass in fixed:
-        eta = abscissae.get(body, 0.0)
+        eta = abscissae[body]
         bodies[eta] += seen[eta] @ at @ mass @ (seen[eta] @ at).T
     for given, eta in ((link.hub, 0.0), (link.tip_body, link.length)):
         if given is not None:
             bodies[eta] += _pseudo_inertia(given)
-    own_body = _pseudo_inertia(model.inertias[seat.index]) - sum((p @ m @ p.T for _, p, m in fixed), np.zeros((4, 4)))
+    own_body = _own_body(seat, fixed)
     if link.keep_body:
         bodies[0.0] += seen[0.0] @ own_body @ seen[0.0].T
 
     inertia, joint = link.inertia(), seat.joint
+    _check_plausible(name, link)
     element = Element(
         joint.name,
         joint.type,
@@ -154,6 +158,27 @@ def place(model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, o
     hub = np.zeros((4, 4)) if link.hub is None else _pseudo_inertia(link.hub)
     beam = clamped @ (inertia.rigid + hub) @ clamped.T
     return Placed(element, link, where, None if link.keep_body else _replacement(name, own_body, beam, link.length))
+
+
+def _check_plausible(name: str, link: FlexibleLink) -> None:
+    """Warn of beams that are none, and of numbers that were meant in other units."""
+    inertia, tip = link.inertia(), link.station("tip")
+    radius = float(np.sqrt(inertia.rigid.diagonal()[1:3].max() / inertia.rigid[3, 3]))
+    if link.length < _STUBBY * radius:
+        warnings.warn(
+            f"link {name!r}: it is {link.length / radius:.3g} times as long as the radius of gyration of its sections; "
+            f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
+            "check the units (m)",
+            stacklevel=stack_level(),
+        )
+    weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
+    sag = float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
+    if sag > link.length:
+        warnings.warn(
+            f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {link.length:g} m long; check the "
+            "units (N m², Pa, kg/m, kg/m³)",
+            stacklevel=stack_level(),
+        )
 
 
 def _ahead(eta: float) -> Array:
@@ -264,29 +289,45 @@ def _abscissae(seat: _Seat, link: FlexibleLink, clamped: Array, end: str | None)
     return abscissae
 
 
-def _fixed_bodies(seat: _Seat, own: pin.Inertia | None) -> list[tuple[str, Array, Array]]:
-    """Bodies that are fixed to the link: name, placement in the link frame (4 × 4), pseudo-inertia (4 × 4).
+def by_hand(model: pin.Model, index: int) -> list[pin.Frame]:
+    """Body frames of a joint beside that of its link, whose inertia the model does not tell from the link's own."""
+    here = [f for f in model.frames if f.parentJoint == index]
+    fixed = {f.name for f in here if f.type == pin.FrameType.FIXED_JOINT}
+    bodies = [f for f in here if f.type == pin.FrameType.BODY]
+    own = next((f.name for f in bodies if f.placement.isIdentity(1e-12)), None)
+    return [f for f in bodies if f.name != own and model.frames[f.parentFrame].name not in fixed]
 
-    A URDF's are those of its fixed joints. Of a link with ``own`` given they are what is left of the joint's inertia.
+
+def _fixed_bodies(seat: _Seat, given: Mapping[str, pin.Inertia]) -> list[tuple[str, Array, Array]]:
+    """Bodies that are fixed to the link: frame, placement in the link frame (4 × 4), pseudo-inertia (4 × 4) in it.
+
+    A URDF's are those of its fixed joints; of a model made by hand they are given.
     """
-    model, name = seat.model, seat.name
-    if own is not None:
-        rest = _pseudo_inertia(model.inertias[seat.index]) - _pseudo_inertia(own)
-        return [("", np.eye(4), rest)]
-    here = [f for f in model.frames if f.parentJoint == seat.index]
-    fixed = [f for f in here if f.type == pin.FrameType.FIXED_JOINT]
-    known = {f.name for f in fixed}
-    by_hand = [
-        f.name
-        for f in here
-        if f.type == pin.FrameType.BODY and f.name != name and model.frames[f.parentFrame].name not in known
-    ]
-    if by_hand:
+    untold = by_hand(seat.model, seat.index)
+    if missing := [f.name for f in untold if f.name not in given]:
+        asked = ", ".join(f"{name!r}: pin.Inertia(...)" for name in missing)
         raise ArgumentError(
-            f"link {name!r}: the model does not tell its own body from {', '.join(by_hand)}, fixed to it; give its own "
-            f"inertia in the link frame: own_bodies={{{name!r}: pin.Inertia(...)}}"
+            f"link {seat.name!r}: the model does not tell its own body from what is fixed to it; give the inertia of "
+            f"each in its frame: fixed_bodies={{{asked}}}"
         )
-    return [(f.name, f.placement.homogeneous, _pseudo_inertia(f.inertia)) for f in fixed if f.inertia.mass > 0]
+    fixed = [
+        (f.name, f.placement.homogeneous, _pseudo_inertia(f.inertia))
+        for f in seat.model.frames
+        if f.parentJoint == seat.index and f.type == pin.FrameType.FIXED_JOINT and f.inertia.mass > 0
+    ]
+    return fixed + [(f.name, f.placement.homogeneous, _pseudo_inertia(given[f.name])) for f in untold]
+
+
+def _own_body(seat: _Seat, fixed: list[tuple[str, Array, Array]]) -> Array:
+    """The pseudo-inertia (4 × 4) of the link's own body, in the link frame."""
+    whole = _pseudo_inertia(seat.model.inertias[seat.index])
+    own: Array = whole - sum((at @ mass @ at.T for _, at, mass in fixed), np.zeros((4, 4)))
+    if own[3, 3] < -1e-9 * whole[3, 3]:
+        raise ArgumentError(
+            f"link {seat.name!r}: what is fixed to it has {whole[3, 3] - own[3, 3]:.6g} kg, and the model gives it and "
+            f"the link's own body {whole[3, 3]:.6g} kg together; give less in fixed_bodies"
+        )
+    return own
 
 
 def _replacement(name: str, own: Array, beam: Array, length: float) -> Replacement:

@@ -333,14 +333,3 @@ def let_go(own: Matrix, columns: Wrench, demand: Matrix) -> tuple[Wrench, Matrix
     """D⁻¹ (force; moment)ᵀ as columns, and D⁻¹ demand, in one elimination."""
     solved = spatial.symmetric_solve(own, ca.horzcat(columns.force.T, columns.moment.T, demand))
     return Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6]
-
-
-def gravity_torques(flexible: FlexibleTree, q: Matrix) -> Matrix:
-    """g of the links and modes (nv)."""
-    zero = ca.DM(flexible.tree.nv, 1)
-    return inverse_dynamics(flexible, q, zero, zero)
-
-
-def kinetic_energy(flexible: FlexibleTree, q: Matrix, v: Matrix) -> Matrix:
-    """½ v·M v of the links and modes."""
-    return 0.5 * ca.dot(v, mass_matrix(flexible, q) @ v)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import casadi as ca
 import numpy as np
@@ -42,6 +43,8 @@ class Body(Joint):
 class ModalTree(Tree):
     """A tree whose links bend: ``modal`` is the inertia of their modes, by the index of the link's joint."""
 
+    is_rigid: ClassVar[bool] = False
+
     modal: Mapping[int, ModalInertia] = field(default_factory=dict)
 
     def first_moment(self, q: Matrix) -> Matrix:
@@ -58,19 +61,22 @@ class ModalTree(Tree):
 
 @dataclass(frozen=True)
 class FlexibleTree:
-    """The tree, and the modes.
+    """The tree, and where elements stand in it.
 
     Attributes:
         tree: joints and stations, each after what it stands on.
         links: of each element: the index of its joint.
         stations: of each element: the indices of its stations but for the root.
-        modal: of each flexible element, by the index of its joint: the inertia of its modes, in our frame.
     """
 
-    tree: Tree
+    tree: ModalTree
     links: tuple[int, ...]
     stations: tuple[tuple[int, ...], ...]
-    modal: Mapping[int, ModalInertia]
+
+    @property
+    def modal(self) -> Mapping[int, ModalInertia]:
+        """Of each flexible element, by the index of its joint: the inertia of its modes, in our frame."""
+        return self.tree.modal
 
     def first_station(self, link: int) -> int:
         """The station whose coordinates are the modes of the link."""
@@ -211,7 +217,7 @@ def flexible_tree(
         frames=tuple(frames),
         modal={links[i]: inertia for i, inertia in enumerate(inertias) if inertia.modes},
     )
-    return FlexibleTree(tree, tuple(links), tuple(stations), tree.modal)
+    return FlexibleTree(tree, tuple(links), tuple(stations))
 
 
 def _joint(

@@ -43,7 +43,8 @@ class Custom(ModeSet):
             values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
         except (TypeError, ValueError):
             raise ArgumentTypeError(
-                f"custom: the {what} of mode {k + 1}: expected one number for each abscissa, got {found!r}"
+                f"custom: the {what} of mode {k + 1}: expected one number for each abscissa, and "
+                f"for {eta.size} of them got a {type(found).__name__}, {found!r:.40}"
             ) from None
         if not np.all(np.isfinite(values)):
             wrong = eta[~np.isfinite(values)][0]
