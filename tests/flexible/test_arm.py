@@ -180,6 +180,8 @@ def test_it_survives_pickling() -> None:
     copy = pickle.loads(pickle.dumps(dyn))
     q, v, _ = state(dyn, 5)
     assert copy.layout == dyn.layout
+    assert copy.tree == dyn.tree
+    assert hash(copy.tree) == hash(dyn.tree)
     assert np.array_equal(copy.nle(q, v).full(), dyn.nle(q, v).full())
     sprung = FlexibleArm(gd.load_urdf("two_link_flexible"), springs={"joint1": (3.0, 0.1)}, clean=1e-9)
     again = pickle.loads(pickle.dumps(sprung))

@@ -194,7 +194,7 @@ class FlexibleArm(Dynamics):
                     "joint, where v is not dq/dt; nle holds C v"
                 )
         s_v = ca.SX.sym("v", self.tree.nv)
-        product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1)) - self._generalized_gravity(q)
+        product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1))
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
 
     @cached_property

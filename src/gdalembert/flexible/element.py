@@ -16,7 +16,7 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.joints import JointType
 from gdalembert.spatial import Matrix
-from gdalembert.tree import Array
+from gdalembert.tree import Array, ByValue
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def root(modes: int, body: Array | None = None) -> Station:
 
 
 @dataclass(frozen=True, eq=False)
-class ModalInertia:
+class ModalInertia(ByValue):
     """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and shortening are ours).
 
     r̂ = (r; 1) is an undeformed point, φ̂_j = (φ_j; 0) its displacement in *shape* j. The first n shapes are the modes,

@@ -294,9 +294,8 @@ def forward_dynamics(flexible: FlexibleTree, q: Matrix, v: Matrix, tau: Matrix) 
         if i in state.bodies:
             first = flexible.first_station(i)
             modes = state.links[first].joint
-            own = masses[i] + ca.diag(modes.velocity(armature))
             demand = modes.velocity(tau) - modal_biases[first]
-            modal_gains[i], modal_efforts[i] = let_go(own, columns[i], demand)
+            modal_gains[i], modal_efforts[i] = let_go(masses[i], columns[i], demand)
             biases[i] += Wrench(columns[i].force @ modal_efforts[i], columns[i].moment @ modal_efforts[i])
             bodies[i] = bodies[i].without(columns[i], modal_gains[i])
         wrench = bodies[i].wrench(link.columns.linear, link.columns.angular)

@@ -41,11 +41,16 @@ class Body(Joint):
 
 @dataclass(frozen=True, eq=False)
 class ModalTree(Tree):
-    """A tree whose links bend: ``modal`` is the inertia of their modes, by the index of the link's joint."""
+    """A tree whose links bend."""
 
     is_rigid: ClassVar[bool] = False
 
-    modal: Mapping[int, ModalInertia] = field(default_factory=dict)
+    modal_inertias: tuple[tuple[int, ModalInertia], ...] = ()
+
+    @property
+    def modal(self) -> dict[int, ModalInertia]:
+        """The inertia of the modes, by the index of the link's joint."""
+        return dict(self.modal_inertias)
 
     def first_moment(self, q: Matrix) -> Matrix:
         stations = {j.parent: j for j in reversed(self.joints) if isinstance(j.type, Deflection)}
@@ -215,7 +220,7 @@ def flexible_tree(
         armature=frozen(armature),
         gravity=frozen(gravity),
         frames=tuple(frames),
-        modal={links[i]: inertia for i, inertia in enumerate(inertias) if inertia.modes},
+        modal_inertias=tuple((links[i], inertia) for i, inertia in enumerate(inertias) if inertia.modes),
     )
     return FlexibleTree(tree, tuple(links), tuple(stations))
 

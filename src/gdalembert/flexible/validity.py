@@ -195,16 +195,19 @@ def _borne(flexible: FlexibleTree, element: Element, span: Span, root: Frame) ->
     bodies = [share * each.pseudo_inertia.full() for share, each in zip(shares, tree.joints, strict=True)]
     bodies[own] = point / span.length
     joints = tuple(replace(cast(Body, each), body=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
-    modal = {
-        i: replace(
-            inertia,
-            rigid=shares[i] * inertia.rigid,
-            first=shares[i] * inertia.first,
-            second=shares[i] * inertia.second,
+    modal = tuple(
+        (
+            i,
+            replace(
+                inertia,
+                rigid=shares[i] * inertia.rigid,
+                first=shares[i] * inertia.first,
+                second=shares[i] * inertia.second,
+            ),
         )
-        for i, inertia in flexible.modal.items()
+        for i, inertia in tree.modal_inertias
         if i != own
-    }
+    )
     return ModalTree(
         name=tree.name,
         nq=tree.nq,
@@ -215,5 +218,5 @@ def _borne(flexible: FlexibleTree, element: Element, span: Span, root: Frame) ->
         armature=tree.armature,
         gravity=tree.gravity,
         frames=tree.frames,
-        modal=modal,
+        modal_inertias=modal,
     )
