@@ -14,6 +14,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import cli
 from gdalembert.cli import main
+from gdalembert.export import derive
 from gdalembert.functions import count
 
 Capture = pytest.CaptureFixture[str]
@@ -216,6 +217,18 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             ["validate", "puma560", "--clean", "1"],
             "clean=1.0: give a tolerance from 0 (take every bit as given) to 1e-6",
         ),
+        (
+            ["derive", "two_link_arm", "--to", "c"],
+            "--to c makes 2 files, two_link_arm.c, two_link_arm.h; give --output FOLDER",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "latex", "--terms", "D_tar"],
+            "no term named 'D_tar'; nearest: 'D_tra', 'H_tra', 'D_rot'",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "latex", "--formulation", "newton_eule"],
+            "no formulation named 'newton_eule'; nearest: 'newton_euler', 'lagrange_euler'",
+        ),
         (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
     ],
 )
@@ -234,7 +247,19 @@ def test_bad_urdf_is_one_line(capsys: Capture, tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("argv", [[], ["dance"], ["validate"], ["info"], ["validate", "puma560", "--samples", "many"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["dance"],
+        ["validate"],
+        ["info"],
+        ["validate", "puma560", "--samples", "many"],
+        ["derive", "puma560"],
+        ["derive", "puma560", "--to", "word"],
+        ["derive", "puma560", "--to", "latex", "--symbolic", "--numbers"],
+    ],
+)
 def test_usage_errors(capsys: Capture, argv: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(argv)
@@ -252,6 +277,62 @@ def test_version_and_help(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert out.startswith(f"gdalembert {metadata.version('gdalembert')}\nusage: gdalembert")
     assert "exit status: 0 if all went well" in out
+
+
+@pytest.mark.parametrize("command", ["derive", "export"])
+def test_derive(capsys: Capture, tmp_path: Path, command: str) -> None:
+    assert main([command, "two_link_arm", "--to", "latex"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out == derive("two_link_arm", "latex")["two_link_arm.tex"]
+    options = ["--formulation", "lagrange_euler", "--terms", "D,h,c", "--numbers", "--body-only"]
+    assert main([command, "two_link_arm", "--to", "latex", *options]) == 0
+    expected = derive(
+        "two_link_arm",
+        "latex",
+        formulation="lagrange_euler",
+        terms=["D", "h", "c"],
+        symbolic=False,
+        body_only=True,
+    )
+    assert capsys.readouterr().out == expected["two_link_arm.tex"]
+    folder = tmp_path / "new"
+    argv = [command, "two_link_arm", "--to", "c", "--symbolic", "--output", str(folder)]
+    assert main(argv) == 0
+    written = derive("two_link_arm", "c", symbolic=True)
+    assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in written]
+    assert {path.name: path.read_text() for path in folder.iterdir()} == written
+    assert main(argv) == 2
+    message = f"{folder / 'two_link_arm.c'}: is there already; choose another output, or replace it by force (--force)"
+    assert capsys.readouterr() == ("", f"gdalembert: error: {message}\n")
+    assert main([*argv, "--force"]) == 0
+
+
+def test_derive_options_of_the_robot(capsys: Capture) -> None:
+    argv = ["derive", "two_link_arm", "--free-flyer", "--clean", "0", "--to", "python", "--terms", "mass_matrix"]
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert "q_1 ... q_7, v_1 ... v_6, tau_1 ... tau_6, FreeFlyer as in Pinocchio" in out
+    assert "mass_matrix(q (9)) -> M (8 x 8)" in out
+
+
+def test_derive_of_a_robot_that_is_too_large(capsys: Capture) -> None:
+    assert main(["derive", "puma560", "--to", "latex", "--max-terms", "5000"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("gdalembert: error: terms: too large for closed forms: its ")
+    assert err.endswith("(options --terms, --numbers, --max-terms)\n")
+    assert err.count("\n") == 1
+
+
+def test_derive_interrupted(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    assert main(["derive", "two_link_arm", "--to", "c", "--output", str(tmp_path / "new")]) == 130
+    assert capsys.readouterr() == ("", "gdalembert: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_interrupted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

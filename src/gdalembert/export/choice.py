@@ -1,0 +1,98 @@
+"""Which parts of a formulation are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+
+CLOSED = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "nle",
+    "generalized_gravity",
+    "kinetic_energy",
+    "potential_energy",
+    "link_torques",
+)
+"""Functions that have closed forms."""
+NUMERIC = (
+    *CLOSED,
+    "forward_dynamics",
+    "state_derivative",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_hessian",
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A Function of a formulation, or one output of its ``terms``.
+
+    Attributes:
+        of: the name of the Function.
+        output: the output, ``None`` for all of them.
+    """
+
+    of: str
+    output: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in exported code."""
+        return self.output or self.of
+
+    def function(self, dynamics: Dynamics) -> ca.Function:
+        """As a Function of its own; a term takes the inputs that it depends on, and its output is called value."""
+        whole: ca.Function = getattr(dynamics, self.of)
+        if self.output is None:
+            return whole
+        symbols = whole.sx_in()
+        value = ca.densify(dict(zip(whole.name_out(), whole.call(symbols), strict=True))[self.output])
+        used = [k for k, x in enumerate(symbols) if ca.depends_on(value, x)]
+        names = [whole.name_in(k) for k in used]
+        return ca.Function(self.output, [symbols[k] for k in used], [value], names, ["value"])
+
+
+def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[str]) -> list[Choice]:
+    """What names stand for: ``terms`` and its outputs, ``h`` for h_1, h_2, …, and Functions.
+
+    Args:
+        dynamics: the formulation on a robot.
+        terms: the names; ``None`` for the formulation's own terms.
+        functions: the names of Functions that may be asked for.
+
+    Raises:
+        UnknownNameError: if a name is not there.
+        ArgumentError: if there are none.
+    """
+    names = ["terms"] if terms is None else [terms] if isinstance(terms, str) else list(terms)
+    if not names:
+        raise ArgumentError("terms: none are given; name at least one, as 'mass_matrix'")
+    try:
+        outputs = dynamics.terms.name_out()
+    except UnsupportedError:
+        if "terms" in names:
+            raise
+        outputs = []
+    available = [name for name in functions if hasattr(type(dynamics), name)]
+    chosen: list[Choice] = []
+    for name in names:
+        numbered = [x for x in outputs if re.fullmatch(rf"{re.escape(name)}_\d+", x)]
+        if name in available:
+            chosen.append(Choice(name))
+        elif name == "terms":
+            chosen += [Choice("terms", x) for x in outputs]
+        elif name in outputs or numbered:
+            chosen += [Choice("terms", x) for x in ([name] if name in outputs else numbered)]
+        else:
+            families = dict.fromkeys(re.sub(r"_\d+$", "", x) for x in outputs)
+            raise UnknownNameError("term", name, dict.fromkeys([*families, *outputs, "terms", *available]))
+    return list(dict.fromkeys(chosen))

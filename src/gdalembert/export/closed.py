@@ -1,0 +1,60 @@
+"""The chosen parts of a formulation as SymPy matrices in a form to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import UnsupportedError
+from gdalembert.export.choice import Choice
+from gdalembert.symbolic import abbreviations, closed_forms, readable
+from gdalembert.symbolic.graph import Formulas
+from gdalembert.symbolic.tree import SymbolicTree
+
+_WRITTEN = 100
+"""Putting one term in a form to read takes longer than so many products of terms."""
+
+
+@dataclass(frozen=True)
+class ClosedForms:
+    """Matrices by name, and the shorthand that they may be written in.
+
+    Attributes:
+        matrices: without shorthand.
+        shorthand: {c_23: cos(q_2 + q_3)}, for all of them.
+    """
+
+    matrices: dict[str, sympy.Matrix]
+    shorthand: dict[sympy.Symbol, sympy.Expr]
+
+    def short(self, name: str) -> sympy.Matrix:
+        """A matrix in shorthand."""
+        return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
+
+    @property
+    def symbols(self) -> list[sympy.Symbol]:
+        """All that stand in the matrices, by name."""
+        return sorted({x for matrix in self.matrices.values() for x in matrix.free_symbols}, key=str)
+
+
+def close(tree: SymbolicTree, formulation: type[Dynamics], choices: Sequence[Choice], max_terms: int) -> ClosedForms:
+    """Multiply out, and put in a form to read.
+
+    Raises:
+        UnsupportedError: if the robot is too large; the message has its size.
+    """
+    unique: dict[str, Formulas] = {}
+    for of in dict.fromkeys(choice.of for choice in choices):
+        outputs = [choice.output for choice in choices if choice.of == of and choice.output is not None]
+        unique |= closed_forms(tree, formulation, of=of, outputs=outputs or None, max_terms=max_terms)
+    terms = sum(len(x) for matrix in unique.values() for row in matrix.tolist() for x in row)
+    if terms * _WRITTEN > max_terms:
+        raise UnsupportedError(
+            f"{tree.name}: too large to be written: its {terms} terms, {_WRITTEN} to be counted for each, are more "
+            f"than max_terms={max_terms}; ask for fewer outputs, give numbers for parameters, or raise max_terms"
+        )
+    matrices = {name: readable(matrix, shorthand=False) for name, matrix in unique.items()}
+    return ClosedForms(matrices, abbreviations(sympy.Matrix([x for m in matrices.values() for x in m])))

@@ -1,0 +1,78 @@
+"""Files that are written completely, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from gdalembert.errors import ArgumentError
+
+
+def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+    """Write texts as UTF-8; whatever interrupts it, the folder is as it was or has all files.
+
+    Args:
+        files: text by file name.
+        output: the folder, made if it is not there. One text alone goes into the file of this name, unless a folder
+            is there or the name ends with a slash.
+        force: whether files that are there are replaced.
+
+    Returns:
+        The paths that were written.
+
+    Raises:
+        ArgumentError: if a file is there already, or cannot be written.
+    """
+    path = Path(output)
+    as_folder = len(files) > 1 or path.is_dir() or os.fspath(output).endswith(("/", os.sep))
+    folder = path if as_folder else path.parent
+    targets = {folder / name if as_folder else path: text for name, text in files.items()}
+    for target in targets:
+        if target.exists() and not (force and target.is_file()):
+            raise ArgumentError(f"{target}: is there already; choose another output, or replace it by force (--force)")
+    made = _missing(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".gdalembert-") as stage:
+            _write(targets, Path(stage))
+        made = []
+    except OSError as error:
+        where = error.filename or folder
+        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
+    finally:
+        for empty in made:
+            with contextlib.suppress(OSError):
+                empty.rmdir()
+    return list(targets)
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The folders that are to be made, the innermost first."""
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+def _write(targets: Mapping[Path, str], stage: Path) -> None:
+    """All texts into ``stage``, then all at once into place; what was there comes back if that fails."""
+    new = {target: stage / f"{k}.new" for k, target in enumerate(targets)}
+    old = {target: stage / f"{k}.old" for k, target in enumerate(targets)}
+    for target, text in targets.items():
+        new[target].write_text(text, encoding="utf-8", newline="\n")
+    kept = [target for target in targets if target.exists()]
+    for target in kept:
+        shutil.copy2(target, old[target])
+    try:
+        for target in targets:
+            os.replace(new[target], target)
+    except BaseException:
+        for target in targets:
+            if new[target].exists():
+                continue
+            if target in kept:
+                os.replace(old[target], target)
+            else:
+                target.unlink(missing_ok=True)
+        raise

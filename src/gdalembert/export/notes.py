@@ -1,0 +1,135 @@
+"""What stands at the head of every export: the robot, the source, the order of the coordinates, the units."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+from importlib import metadata
+
+import casadi as ca
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.joints import Prismatic, UnboundedRevolute
+from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.tree import Joint, Tree
+
+_SOURCES = {
+    "generalized_dalembert": (
+        "generalized d'Alembert equations of motion: C. S. G. Lee, B. H. Lee, R. Nigam, RSD-TR-8-82, University of "
+        "Michigan, 1982, eqs. 28-33"
+    ),
+    "lagrange_euler": "Lagrange-Euler equations in trace form: S. B. Niku, Introduction to Robotics, chapter 4",
+    "newton_euler": "recursive Newton-Euler equations: J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980",
+}
+_SYMBOLS = {
+    "m_i": "mass of link i [kg]",
+    "c_ix, c_iy, c_iz": "its centre of mass, from the origin of joint i, in the axes of the link [m]",
+    "I_ixx, I_iyy, I_izz, I_ixy, I_ixz, I_iyz": "its inertia tensor about the centre of mass [kg m^2]",
+    "p_ix, p_iy, p_iz": "position of joint i on the link before [m]",
+    "beta_i, roll_i, pitch_i, yaw_i": "fixed angles of the frame of joint i [rad]",
+    "offset_i": "offset of a mimicking joint [rad or m]",
+    "I_act_i": "rotor inertia at joint i [kg m^2 or kg]",
+    "g, g_x, g_y, g_z": "gravity [m/s^2]",
+}
+"""Those that ``symbolic_tree`` chooses."""
+UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
+
+
+def source(dynamics: Dynamics) -> str:
+    """Where the equations come from."""
+    name = getattr(dynamics, "name", type(dynamics).__name__)
+    return _SOURCES.get(name, f"formulation {name}")
+
+
+def heading(dynamics: Dynamics) -> str:
+    """The robot and its equations, one line."""
+    return f"{plain(dynamics.tree.name)}: {source(dynamics)}"
+
+
+def writer() -> str:
+    """Who wrote it."""
+    return f"Written by gdalembert {metadata.version('gdalembert')}."
+
+
+def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
+    """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
+    tree = dynamics.tree
+    lines = [f"{heading(dynamics)}.", writer(), "", UNITS]
+    lines += [f"{joint}: {what}" for joint, what in coordinates(tree).items()]
+    if not isinstance(tree, SymbolicTree):
+        lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
+    lines += constants
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, 100, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    ]
+
+
+def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[str]:
+    """Lines that say what symbols mean, and which numbers they have in the robot."""
+    used = sorted(names)
+    meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(used).items()] if automatic else []
+    numbers = [f"{name} = {float(tree.numbers[name])!r}" for name in used if name in tree.numbers]
+    return ["", *meanings, *numbers]
+
+
+def parameters(tree: SymbolicTree, automatic: bool) -> list[str]:
+    """Lines that say what the entries of ``parameters`` are, in their order."""
+    names = {x.name for each in tree.formulas for x in each.free_symbols}
+    entries = [f"parameters: {', '.join(map(str, tree.formulas))}"]
+    return [*values(tree, names, automatic), "", *entries]
+
+
+def coordinates(tree: Tree) -> dict[str, str]:
+    """What each joint's coordinates are called, of those that have their own."""
+    own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_v)
+    return {plain(joint.name): _coordinates(joint) for joint in own}
+
+
+def symbols(names: Iterable[str]) -> dict[str, str]:
+    """What automatic symbols mean, of those kinds that are among ``names``."""
+    used = {re.sub(r"_\d+", "_i", name) for name in names}
+    kinds = {", ".join(x for x in kind.split(", ") if x in used): meaning for kind, meaning in _SYMBOLS.items()}
+    return {kind: meaning for kind, meaning in kinds.items() if kind}
+
+
+def signature(name: str, function: ca.Function) -> str:
+    """``mass_matrix(q (3)) -> M (3 x 3)``."""
+    given = (f"{x} {_shape(*function.size_in(x))}" for x in function.name_in())
+    results = (f"{x} {_shape(*function.size_out(x))}" for x in function.name_out())
+    return f"{name}({', '.join(given)}) -> {', '.join(results)}"
+
+
+def plain(text: str) -> str:
+    """A name as printable ASCII that ends no comment and no string."""
+    ascii_only = text.encode("ascii", "backslashreplace").decode()
+    return "".join(x if x.isprintable() and x not in "\\\"'*" else "_" for x in ascii_only)
+
+
+def identifier(name: str) -> str:
+    """A robot's name as one of a file or of C."""
+    words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
+    joined = "_".join(words)
+    return joined if joined[:1].isalpha() else f"robot_{joined}".rstrip("_")
+
+
+def _shape(rows: int, columns: int) -> str:
+    return f"({rows})" if columns == 1 else f"({rows} x {columns})"
+
+
+def _coordinates(joint: Joint) -> str:
+    nq, nv = joint.type.nq, joint.type.nv
+    q, v, tau = _range("q", joint.idx_q, nq), _range("v", joint.idx_v, nv), _range("tau", joint.idx_v, nv)
+    if isinstance(joint.type, UnboundedRevolute):
+        return f"{q} = cosine and sine of the angle, {v} [rad/s], {tau} [N m]"
+    if nq == nv == 1:
+        units = ("m", "m/s", "N") if isinstance(joint.type, Prismatic) else ("rad", "rad/s", "N m")
+        return ", ".join(f"{x} [{unit}]" for x, unit in zip((q, v, tau), units, strict=True))
+    return f"{q}, {v}, {tau}, {type(joint.type).__name__} as in Pinocchio"
+
+
+def _range(letter: str, start: int, length: int) -> str:
+    first, last = f"{letter}_{start + 1}", f"{letter}_{start + length}"
+    return first if length == 1 else f"{first} ... {last}"

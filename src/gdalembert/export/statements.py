@@ -1,0 +1,90 @@
+"""A graph as assignments, one for each operation, in the syntax of a language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.symbolic.graph import operation_name
+
+FUNCTIONS = {
+    ca.OP_SIN: "sin",
+    ca.OP_COS: "cos",
+    ca.OP_TAN: "tan",
+    ca.OP_ASIN: "asin",
+    ca.OP_ACOS: "acos",
+    ca.OP_ATAN: "atan",
+    ca.OP_ATAN2: "atan2",
+    ca.OP_SQRT: "sqrt",
+    ca.OP_EXP: "exp",
+    ca.OP_LOG: "log",
+}
+"""Those whose name is the same everywhere."""
+_ARITHMETIC = {
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0} * {1}",
+    ca.OP_DIV: "{0} / {1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_INV: "1.0 / {0}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "2.0 * {0}",
+    ca.OP_ASSIGN: "{0}",
+}
+
+
+@dataclass(frozen=True)
+class Language:
+    """How operations (``ca.OP_…``) and entries of inputs (name, index from 0) are written."""
+
+    name: str
+    operations: Mapping[int, str]
+    entry: Callable[[str, int], str]
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Assignments ``name = expression`` in order, and for each output its entries, column by column, as expressions."""
+
+    assignments: list[tuple[str, str]]
+    outputs: list[list[str]]
+
+
+def statements(function: ca.Function, language: Language) -> Statements:
+    """Carry out an SX Function in text; constants keep all their digits.
+
+    Raises:
+        UnsupportedError: if the graph has an operation, or a constant that is not finite, that cannot be written.
+    """
+    operations = _ARITHMETIC | dict(language.operations)
+    work: dict[int, str] = {}
+    assignments: list[tuple[str, str]] = []
+    outputs = [["0.0"] * function.numel_out(i) for i in range(function.n_out())]
+    places = [function.sparsity_out(i).find() for i in range(function.n_out())]
+    for k in range(function.n_instructions()):
+        op, into, operands = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+        if op == ca.OP_CONST:
+            work[into[0]] = _number(function.instruction_constant(k), function.name())
+        elif op == ca.OP_INPUT:
+            nonzero = function.sparsity_in(operands[0]).find()[operands[1]]
+            work[into[0]] = language.entry(function.name_in(operands[0]), nonzero)
+        elif op == ca.OP_OUTPUT:
+            outputs[into[0]][places[into[0]][into[1]]] = work[operands[0]]
+        elif op in operations:
+            assignments.append((f"w{len(assignments) + 1}", operations[op].format(*(work[i] for i in operands))))
+            work[into[0]] = assignments[-1][0]
+        else:
+            raise UnsupportedError(
+                f"{function.name()}: its operation {operation_name(op)} cannot be written in {language.name}; export "
+                "it to C"
+            )
+    return Statements(assignments, outputs)
+
+
+def _number(x: float, name: str) -> str:
+    if x - x != 0:
+        raise UnsupportedError(f"{name}: its graph holds the constant {x}, which is not finite; look at the model")
+    return repr(float(x)) if x >= 0 else f"({float(x)!r})"

@@ -1,0 +1,50 @@
+"""Python source that makes the SymPy expressions again."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Sequence
+
+import sympy
+from sympy.printing.str import StrPrinter
+
+from gdalembert.errors import ArgumentError
+from gdalembert.export.closed import ClosedForms
+
+_IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
+
+
+def sympy_files(name: str, forms: ClosedForms, notes: Sequence[str]) -> dict[str, str]:
+    """One module, whose ``forms`` holds the matrices by name.
+
+    Raises:
+        ArgumentError: if a symbol has a name that Python cannot have.
+    """
+    names = [x.name for x in forms.symbols]
+    for each in names:
+        if not each.isidentifier() or keyword.iskeyword(each) or each in _IMPORTED:
+            raise ArgumentError(f"symbol {each!r}: is no name for a Python variable here; rename it")
+    lines = ['"""' + notes[0], *notes[1:], "", "forms holds the matrices by name.", '"""', ""]
+    lines += ["from sympy import Matrix, Rational, cos, sin, symbols", ""]
+    lines += [f'{each} = symbols("{each}", real=True)' for each in names]
+    lines += ["", *(f"{short} = {_code(meaning)}" for short, meaning in forms.shorthand.items())]
+    lines += ["", "forms = {}"]
+    for own in forms.matrices:
+        lines += ["", f'forms["{own}"] = Matrix([', *(f"    {row}," for row in _rows(forms.short(own))), "])"]
+    return {f"{name}_sympy.py": "\n".join([*lines, ""])}
+
+
+def _rows(matrix: sympy.Matrix) -> list[str]:
+    separator = ",\n     "
+    return [f"[{separator.join(map(_code, row))}]" for row in matrix.tolist()]
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    """Python would make 1/2 a float."""
+
+    def _print_Rational(self, expr: sympy.Rational) -> str:
+        return f"Rational({expr.p}, {expr.q})"
+
+
+def _code(expression: sympy.Expr) -> str:
+    return str(_Printer().doprint(expression))
