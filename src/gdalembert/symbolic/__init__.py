@@ -10,6 +10,7 @@ gs.readable(forms["D"])  # a SymPy matrix with c_2, s_23
 
 from gdalembert.symbolic.closed_forms import closed_forms, readable_forms
 from gdalembert.symbolic.denavit_hartenberg import Row, from_denavit_hartenberg
+from gdalembert.symbolic.flexible import flexible_arm_forms
 from gdalembert.symbolic.formula import formula
 from gdalembert.symbolic.graph import to_sympy, to_trigonometric
 from gdalembert.symbolic.parameters import symbolic_tree
@@ -23,6 +24,7 @@ __all__ = [
     "TrigonometricPolynomial",
     "abbreviations",
     "closed_forms",
+    "flexible_arm_forms",
     "formula",
     "from_denavit_hartenberg",
     "readable",
