@@ -154,25 +154,26 @@ def mass_matrix(elements: Sequence[Element], q: Matrix, *, exact: bool = True) -
     """
     untied = Untied.of(elements)
     gamma = untied.jacobian(q)
-    return gamma.T @ _evaluated(_mass_matrix, untied, exact, untied.configuration(q)) @ gamma
+    return gamma.T @ _evaluated(free_mass_matrix, untied, exact, untied.configuration(q)) @ gamma
 
 
 def coriolis_vector(elements: Sequence[Element], q: Matrix, v: Matrix, *, exact: bool = True) -> Matrix:
     """V = C(q, q̇) (CB33), nv; arguments as :func:`mass_matrix`."""
     untied = Untied.of(elements)
     gamma, free = untied.jacobian(q), untied.configuration(q)
-    m = _evaluated(_mass_matrix, untied, exact, free)
-    return gamma.T @ (_evaluated(_coriolis_vector, untied, exact, free, gamma @ v) + m @ untied.bias(v))
+    m = _evaluated(free_mass_matrix, untied, exact, free)
+    return gamma.T @ (_evaluated(free_coriolis_vector, untied, exact, free, gamma @ v) + m @ untied.bias(v))
 
 
 def gravity_vector(elements: Sequence[Element], gravity: npt.ArrayLike, q: Matrix, *, exact: bool = True) -> Matrix:
     """G (CB34), nv; ``gravity`` is an acceleration (3, m/s²), other arguments as :func:`mass_matrix`."""
     untied = Untied.of(elements)
-    own = partial(_gravity_vector, gravity=spatial.constant(gravity))
+    own = partial(free_gravity_vector, gravity=spatial.constant(gravity))
     return untied.jacobian(q).T @ _evaluated(own, untied, exact, untied.configuration(q))
 
 
-def _mass_matrix(robot: Robot) -> Matrix:
+def free_mass_matrix(robot: Robot) -> Matrix:
+    """CB32 of all shapes at symbols."""
     m = ca.SX(robot.coordinates.nv, robot.coordinates.nv)
     for b in robot.bodies:
         for (c, w_c), (d, w_d) in combinations_with_replacement(b.derivatives.items(), 2):
@@ -185,7 +186,8 @@ def _mass_matrix(robot: Robot) -> Matrix:
     return m
 
 
-def _coriolis_vector(robot: Robot) -> Matrix:
+def free_coriolis_vector(robot: Robot) -> Matrix:
+    """CB33 of all shapes at symbols."""
     velocity_vector = ca.SX(robot.coordinates.nv, 1)
     for b in robot.bodies:
         w_rate, omega = robot.rates(b)
@@ -201,7 +203,8 @@ def _coriolis_vector(robot: Robot) -> Matrix:
     return velocity_vector
 
 
-def _gravity_vector(robot: Robot, gravity: ca.DM) -> Matrix:
+def free_gravity_vector(robot: Robot, gravity: ca.DM) -> Matrix:
+    """CB34 of all shapes at symbols."""
     g, e4 = ca.vertcat(gravity, 0), ca.DM([0, 0, 0, 1])
     torques = ca.SX(robot.coordinates.nv, 1)
     for b in robot.bodies:

@@ -79,9 +79,9 @@ def flexible_arm_forms(
     robot = explicit.Robot(_elements(counts, masses, constants), exact=False)
     # not the public functions of the same names: they evaluate, and take no free symbols
     terms = {
-        "M": explicit._mass_matrix(robot),
-        "C": explicit._coriolis_vector(robot),
-        "G": explicit._gravity_vector(robot, down),
+        "M": explicit.free_mass_matrix(robot),
+        "C": explicit.free_coriolis_vector(robot),
+        "G": explicit.free_gravity_vector(robot, down),
         "K": _stiffness(counts, constants),
     }
     parameters = ca.vertcat(*constants.symbols.values())
