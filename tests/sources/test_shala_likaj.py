@@ -164,7 +164,7 @@ def rpr(rng: Rng, **given: object) -> Chain:
 
 
 def shipped_rpr() -> Chain:
-    """The numbers of the shipped robot, as its sheet gives them: from the distal frames, in their axes."""
+    """The numbers of the shipped robot, from the distal frames, in their axes."""
     return Chain(
         rotary=(True, False, True),
         theta=np.zeros(3),
