@@ -22,6 +22,8 @@ from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.kinematics import Kinematics
 from gdalembert.registry import formulations
 from gdalembert.simplify.recipes import PrunedDynamics, TranslationalRotational
+from gdalembert.simulation.result import Simulation
+from gdalembert.simulation.simulate import simulate
 from gdalembert.statics import joint_torques, payload_torques, transform_twist, transform_wrench
 from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
@@ -39,6 +41,7 @@ __all__ = [
     "NewtonEuler",
     "Nodes",
     "PrunedDynamics",
+    "Simulation",
     "TranslationalRotational",
     "compile",
     "formulations",
@@ -47,6 +50,7 @@ __all__ = [
     "modes",
     "payload_torques",
     "robots",
+    "simulate",
     "transform_twist",
     "transform_wrench",
     "validate",

@@ -1,0 +1,182 @@
+"""The integrators of CasADi, started anew at every piece of the output times, and quiet."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.functions import function, symbols
+from gdalembert.simulation.control import Control, Feedback, Graph
+from gdalembert.simulation.manifold import Blocks, lengths, projected, unit_and_scale
+from gdalembert.tree import Array
+
+ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
+    "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),
+    "bdf": ("cvodes", {"linear_multistep_method": "bdf", "nonlinear_solver_iteration": "newton"}),
+    "idas": ("idas", {}),
+}
+FIXED: dict[str, tuple[str, dict[str, Any]]] = {
+    "collocation": ("collocation", {"collocation_scheme": "legendre"}),
+    "rk4": ("rk", {}),
+}
+U_FAILED = "u failed"
+
+_PIECES = 20
+"""Into how many the output times are divided: what is lost where an integration fails, and a tick of the progress bar
+is the twentieth of it, and starting anew costs a multistep method some ten short steps."""
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A model as an integrator sees it.
+
+    Attributes:
+        unit: (x) → (projection), x with unit lengths in q.
+        flow: (x, u) → (xdot, power): of the actuators [W], of the dampers [W], and the kinetic energy [J].
+    """
+
+    nq: int
+    nu: int
+    blocks: Blocks
+    unit: ca.Function
+    flow: ca.Function
+
+
+def plant(dyn: Dynamics, blocks: Blocks) -> Plant:
+    """The dynamics see unit lengths, and the rate of what has drifted is that of its direction.
+
+    dq/dt of a quaternion, or of (cos, sin), is linear in it, so that a length that drifts turns nothing aside.
+    """
+    nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.state_derivative.size1_in(1)
+    s = symbols(x=nq + nv, u=nu)
+    q, scale = unit_and_scale(s["x"][:nq], blocks)
+    x, v = ca.vertcat(q, s["x"][nq:]), s["x"][nq:]
+    xdot = dyn.state_derivative(x, s["u"])
+    torque, damping = s["u"], ca.DM(nv, nv)
+    if isinstance(dyn, FlexibleArm):
+        torque, damping = ca.sparsify(ca.DM(dyn.actuation)) @ torque, ca.sparsify(ca.DM(dyn.damping_matrix))
+    outputs = {
+        "xdot": ca.vertcat(scale * xdot[:nq], xdot[nq:]),
+        "power": ca.vertcat(ca.dot(v, torque), ca.dot(v, damping @ v), dyn.kinetic_energy(q, v)),
+    }
+    return Plant(nq, nu, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
+
+
+@dataclass
+class Course:
+    """What was computed up to output time ``reached``.
+
+    Attributes:
+        x: states at all output times, projected (N × nx).
+        energies: work of the actuators [J], what dampers took [J], ∫ kinetic energy dt [J s], up to them (N × 3).
+        drift: of unit lengths before the projection (N).
+        steps: of the integrator.
+        failure: what it said if it did not get to the end.
+    """
+
+    x: Array
+    energies: Array
+    drift: Array
+    reached: int = 0
+    steps: int = 0
+    failure: str | None = None
+
+
+def integrate(
+    plant: Plant,
+    control: Control,
+    feedback: Feedback | None,
+    t: Array,
+    x0: Array,
+    method: str,
+    step: float | None,
+    options: Mapping[str, Any],
+    tick: Callable[[int], None],
+    sampled: bool,
+) -> Course:
+    """From x0 at t[0] through all output times, or as far as it goes; ``tick`` hears of how many more are reached."""
+    n = len(t)
+    course = Course(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
+    size = 1 if sampled else math.ceil((n - 1) / _PIECES)
+    while (k := course.reached) < n - 1:
+        stop = min(k + size, n - 1)
+        numbers = np.column_stack([control.interval(i, course.x[i]) for i in range(k, stop)])
+        try:
+            _check(feedback)
+            x, energies, steps = _piece(plant, control, t[k : stop + 1], course.x[k], numbers, method, step, options)
+            _check(feedback)
+            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
+                raise RuntimeError("the state is not finite")
+        except RuntimeError as error:
+            if stop - k == 1:
+                course.failure = U_FAILED if feedback is not None and feedback.error is not None else str(error)
+                return course
+            size = 1
+            if feedback is not None:
+                feedback.error = None
+            continue
+        rows = slice(k + 1, stop + 1)
+        course.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
+        course.x[rows, : plant.nq] = projected(x[:, : plant.nq], plant.blocks)
+        course.x[rows, plant.nq :] = x[:, plant.nq :]
+        course.energies[rows] = course.energies[k] + energies
+        course.reached, course.steps = stop, course.steps + steps
+        tick(stop - k)
+    return course
+
+
+def _check(feedback: Feedback | None) -> None:
+    if feedback is not None and feedback.error is not None:
+        raise RuntimeError(U_FAILED)
+
+
+def _piece(
+    plant: Plant,
+    control: Control,
+    t: Array,
+    x0: Array,
+    numbers: Array,
+    method: str,
+    step: float | None,
+    options: Mapping[str, Any],
+) -> tuple[Array, Array, int]:
+    """States and energies, from t[0] on, at t[1:], and the number of steps."""
+    x, now, constants = ca.MX.sym("x", len(x0)), ca.MX.sym("t"), ca.MX.sym("u", control.numbers)
+    u = control.expression(now, plant.unit(x) if plant.blocks else x, constants)
+    xdot, power = plant.flow(x, u)
+    problem = {"x": x, "t": now, "u": constants, "ode": xdot, "quad": power}
+    kind, own = (ADAPTIVE | FIXED)[method]
+    settings: dict[str, Any] = {"show_eval_warnings": False} | own
+    steps = 0
+    if step is None:
+        python = isinstance(control, Graph) and isinstance(control.function, Feedback)
+        settings["max_num_steps"] = 10_000 if python else 100_000  # what runs away shall fail within seconds
+        settings |= {"disable_internal_warnings": True, "quad_err_con": True}
+    else:
+        # so many that none of the intervals has more than one step of another length
+        settings["number_of_finite_elements"] = max(1, math.ceil((t[-1] - t[0]) / step * (1 - 1e-12)))
+        steps = int(np.ceil(np.diff(t) / step * (1 - 1e-12)).sum())
+    settings |= options
+    # what SUNDIALS says is in the exception too
+    with contextlib.redirect_stderr(io.StringIO()) if kind in ("idas", "collocation") else contextlib.nullcontext():
+        try:
+            solver = ca.integrator("motion", kind, problem, float(t[0]), t[1:].tolist(), settings)
+        except Exception as error:
+            lines = str(error).strip().splitlines()
+            line = next((line for line in lines if "Unknown option" in line), lines[-1])
+            reason = re.sub(r"^\S+\.[ch]pp:\d+: ", "", line)
+            raise ArgumentError(f"simulate: options={dict(options)}: CasADi refuses them: {reason}") from None
+        found = solver(x0=x0, u=numbers)
+        steps = solver.stats().get("nsteps", steps)
+    return found["xf"].full().T, found["qf"].full().T, steps

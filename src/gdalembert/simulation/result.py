@@ -1,0 +1,151 @@
+"""A motion, with its energies and what became of them; and what a simulation raises that does not get to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.flexible.properties import numbers
+from gdalembert.simulation.manifold import Blocks, projected
+from gdalembert.tree import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What :func:`~gdalembert.simulation.simulate.simulate` found, one row for each of N output times.
+
+    Attributes:
+        model: name of the robot. ``method``: the integrator's. ``steps``: how many it took.
+        t: output times (N) [s].
+        q, v, a: as the dynamics has them (N × nq, N × nv, N × nv). ``dq``: dq/dt (N × nq).
+        u: what drives (N × nu). Where u jumps, u and a are those just after t, ``a_before`` (N × nv) just before it.
+        kinetic, potential: energies (N) [J].
+        work: of u up to t (N) [J]. ``dissipated``: what dampers took up to t (N) [J].
+        action: ∫ kinetic energy dt up to t (N) [J s].
+        constraint_violation: how far at most the length of a quaternion, or of a pair (cos, sin), had drifted from one
+            before the output was projected (N).
+        blocks: where q holds them.
+    """
+
+    model: str
+    method: str
+    steps: int
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    dq: Array
+    a_before: Array
+    u: Array
+    kinetic: Array
+    potential: Array
+    work: Array
+    dissipated: Array
+    action: Array
+    constraint_violation: Array
+    blocks: Blocks
+
+    @property
+    def x(self) -> Array:
+        """[q; v], N × (nq + nv)."""
+        return np.hstack([self.q, self.v])
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential (N) [J]."""
+        return self.kinetic + self.potential
+
+    @property
+    def balance(self) -> Array:
+        """Energy gained, less the work of u, plus what dampers took (N) [J]: zero but for the errors of integration."""
+        return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
+
+    @property
+    def max_balance(self) -> float:
+        """The largest of :attr:`balance`, without its sign [J]."""
+        return float(np.abs(self.balance).max())
+
+    @property
+    def exchanged(self) -> float:
+        """The largest of: kinetic energy, its mean over time, span of the potential energy, work, dissipated [J]."""
+        mean = self.action[-1:] / max(self.t[-1] - self.t[0], np.finfo(float).tiny)
+        parts = (self.kinetic, mean, self.potential - self.potential.min(), self.work, self.dissipated)
+        return float(max(np.abs(part).max() for part in parts))
+
+    @property
+    def relative_balance(self) -> float:
+        """:attr:`max_balance` over :attr:`exchanged`; 0 of a robot that rests."""
+        return self.max_balance / self.exchanged if self.exchanged > 0 else 0.0
+
+    def at(self, t: npt.ArrayLike) -> tuple[Array, Array]:
+        """q and v at a time, or one row for each of many, between output times by cubic Hermite polynomials.
+
+        The error is at most h⁴/384 max|d⁴x/dt⁴| between times h apart: (ωh)⁴/384 of the amplitude of a vibration of ω
+        rad/s. Output times cost little: ask for more where that is too much.
+
+        Raises:
+            ArgumentError: if a time lies outside the motion.
+        """
+        times = numbers("at: t", t)
+        if times.ndim > 1 or np.any((times < self.t[0]) | (times > self.t[-1])):
+            raise ArgumentError(f"at: t must be numbers from {self.t[0]:g} to {self.t[-1]:g} s")
+        k = np.minimum(np.searchsorted(self.t, times, side="right") - 1, len(self.t) - 2)
+        h = (self.t[k + 1] - self.t[k])[..., None]
+        s = (times[..., None] - self.t[k][..., None]) / h
+        start, end = self.x[k], self.x[k + 1]
+        rate, last = np.hstack([self.dq, self.a])[k], np.hstack([self.dq, self.a_before])[k + 1]
+        x = (
+            (1 + 2 * s) * (1 - s) ** 2 * start
+            + s**2 * (3 - 2 * s) * end
+            + h * s * (1 - s) * ((1 - s) * rate - s * last)
+        )
+        nq = self.q.shape[1]
+        return projected(x[..., :nq], self.blocks), x[..., nq:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ``json.dumps`` takes it."""
+        everything = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in everything.items()}
+
+    def __str__(self) -> str:
+        nq, nv = self.q.shape[1], self.v.shape[1]
+        lines = [
+            f"{self.model}: {self.t[0]:g} to {self.t[-1]:g} s at {len(self.t)} times by {self.method}, "
+            f"{self.steps} steps (nq = {nq}, nv = {nv})",
+            f"  kinetic energy       {self.kinetic.min():.4g} to {self.kinetic.max():.4g} J",
+            f"  potential energy     {self.potential.min():.4g} to {self.potential.max():.4g} J",
+            f"  work of u            {self.work[-1]:.4g} J",
+            f"  taken by dampers     {self.dissipated[-1]:.4g} J",
+            f"  balance              {self.max_balance:.1e} J, {self.relative_balance:.1e} of the energy exchanged",
+        ]
+        if self.blocks:
+            lines.append(f"  drift of unit lengths in q {self.constraint_violation.max():.1e}, projected")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.model!r}, t={self.t[0]:g}…{self.t[-1]:g}, N={len(self.t)}, method={self.method!r})"
+
+
+class SimulationError(GdalembertError, RuntimeError):
+    """An integration that did not get to its end.
+
+    Attributes:
+        t: the last output time that was reached [s].
+        result: the :class:`Simulation` up to there.
+    """
+
+    def __init__(self, message: str, t: float, result: Simulation) -> None:
+        self.t = t
+        self.result = result
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, float, Simulation]]:
+        return SimulationError, (str(self), self.t, self.result)
+
+
+class SimulationWarning(UserWarning):
+    """A motion whose energy does not balance."""
