@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+import pickle
+import subprocess
+import sys
 from fractions import Fraction
 
 import casadi as ca
@@ -88,6 +92,48 @@ def test_numbers_are_those_that_were_meant() -> None:
     assert Polynomial.of(0.1) * 10 == 1
 
 
+@pytest.mark.parametrize(("x", "meant"), [(0.012499999999999997, "1/80"), (0.1 + 0.2, "3/10"), (-1 / 3, "-1/3")])
+def test_rounding_noise_is_not_meant(x: float, meant: str) -> None:
+    assert rational(x) == Fraction(meant)
+    assert rational(1.0000000001) == Fraction("1.0000000001") != 1
+    assert rational(5e-324) == Fraction("5e-324")
+
+
+def test_readable_numbers() -> None:
+    """With a mass times a length squared that floating point does not have exactly."""
+    x = ca.SX.sym("q")
+    noisy = ca.Function("f", [x], [0.012499999999999997 * ca.cos(x) + 0.0125 * ca.sin(x)], ["q"], ["y"])
+    assert str(gs.readable(gs.to_trigonometric(noisy)["y"])[0, 0]) == "c_1/80 + s_1/80"
+
+
+def test_numbers_are_equal_to_their_polynomials() -> None:
+    assert Polynomial.of(2) == 2
+    assert hash(Polynomial.of(2)) == hash(2)
+    assert len({Polynomial.of(2), 2, Polynomial.of(0.5), Fraction(1, 2)}) == 2
+    assert Polynomial.of(np.float32(1)) == np.float32(1) == Polynomial.of(1)
+    for other in (sympy.sqrt(2), 1 / X, math.nan, math.inf, 1j, "m", None):
+        assert Polynomial.of(M) != other
+    with pytest.raises(ArgumentError, match="nan is not finite; give a finite number"):
+        Polynomial.of(math.nan)
+
+
+def test_pickles_are_read_by_other_processes() -> None:
+    """Where other names came first."""
+    given = Polynomial.of(M * sin(Y - X) * cos(Y) / 3 + N**2 * sin(X - 2 * Y) - M / 7 + 5 * cos(X))
+    for each in (given, Polynomial.of(0), Polynomial.of(Fraction(2, 3))):
+        assert pickle.loads(pickle.dumps(each)) == each == copy.deepcopy(each)
+    code = f"""
+import pickle, sympy
+import gdalembert.symbolic as gs
+for name in "zynabx":
+    gs.TrigonometricPolynomial.symbol(name)
+read = pickle.loads({pickle.dumps(given)!r})
+print(read == gs.TrigonometricPolynomial.of(gs.formula({str(given)!r})), read)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"True {given}\n"
+
+
 @pytest.mark.parametrize(
     ("expression", "part"),
     [(sympy.tan(X), "tan"), (1 / X, "1/x|-1"), (sin(X * Y), "x.y"), (sin(X / 2), "x/2"), (cos(X + 1), "x . 1")],
@@ -167,6 +213,18 @@ def test_matrices_and_names() -> None:
     given = gs.to_sympy(function, {"d": ["a", 0, 0, X / 3]})["product"]
     assert given[0, 0] == gs.symbol("M_1_1") * gs.symbol("a")
     assert given[0, 1] == gs.symbol("M_2_1") * X / 3
+
+
+@pytest.mark.parametrize("read", [gs.to_sympy, gs.to_trigonometric])
+def test_inputs_are_formulas(read: object) -> None:
+    """A string is no symbol that happens to be called 2*x; a number is what was meant."""
+    q = ca.SX.sym("q", 2)
+    function = ca.Function("f", [q], [ca.sin(q[0]) + q[1]], ["q"], ["y"])
+    assert read(function, {"q": ["2*x", 0.1]})["y"][0, 0] == sin(2 * X) + sympy.Rational(1, 10)
+    with pytest.raises(ArgumentError, match=r"'1\+' is no formula"):
+        read(function, {"q": ["x", "1+"]})
+    with pytest.raises(ArgumentTypeError, match="None: give a number, a name"):
+        read(function, {"q": ["x", None]})
 
 
 @pytest.mark.parametrize("formulation", [gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler])
@@ -339,6 +397,52 @@ def test_right_angles_are_exact() -> None:
     assert gs.formula("sin(alpha)*S") == sin(gs.symbol("alpha")) * gs.symbol("S")
 
 
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_angles_that_are_no_right_ones(convention: str) -> None:
+    """They get symbols with the numbers that were given."""
+    angles = ["0.3", 0.3, "pi/4", "1.5707963", sympy.pi / 3]
+    rows = [gs.Row(alpha=x, theta=x, a=0.5, mass="m", com=(0.1, 0.2, 0.3)) for x in angles]
+    tree = gs.from_denavit_hartenberg(rows, convention=convention)
+    given = [0.3, 0.3, math.pi / 4, 1.5707963, math.pi / 3]
+    assert [tree.numbers[f"alpha_{i}"] for i in range(1, 6)] == pytest.approx(given, rel=1e-15)
+    assert [tree.numbers[f"theta_{i}"] for i in range(1, 6)] == pytest.approx(given, rel=1e-15)
+    named = [gs.Row(alpha=f"alpha_{i}", theta=f"theta_{i}", a=0.5, mass="m", com=(0.1, 0.2, 0.3)) for i in range(1, 6)]
+    other = gs.from_denavit_hartenberg(named, convention=convention)
+    first, second = (gs.from_denavit_hartenberg(x[:2], convention=convention) for x in (rows, named))
+    assert tree.formulas == other.formulas
+    assert (gs.closed_forms(first, of="mass_matrix")["M"] == gs.closed_forms(second, of="mass_matrix")["M"]).all()
+
+
+@pytest.mark.parametrize("right", ["1.5707963267948966", math.pi / 2, "pi/2", sympy.Float(math.pi / 2)])
+def test_right_angles_in_any_writing(right: object) -> None:
+    tree = gs.from_denavit_hartenberg([gs.Row(alpha=right, mass="m", com=(0, 0, "z")), gs.Row(mass="n")])
+    assert set(map(str, tree.formulas)) == {"m", "n", "z", "g"}
+    assert tree.numbers == {}
+
+
+def test_given_rotation_by_a_number() -> None:
+    tree = gs.symbolic_tree("two_link_arm", {"link2": {"rotation": ("x", "pi/6")}})
+    assert tree.numbers["beta_2"] == pytest.approx(math.pi / 6, rel=1e-15)
+
+
+def test_arrays_are_vectors() -> None:
+    """NumPy arrays, SymPy matrices and tuples: rows, columns, or flat."""
+    tensor = [[2, 0, 1], [0, 3, 0], [1, 0, 4]]
+    expected = gs.from_denavit_hartenberg([gs.Row(mass="m", com=(0, 1, 2), inertia=tensor)], gravity=(0, 0, -2))
+    vectors = (np.array([0.0, 1.0, 2.0]), np.array([[0], [1], [2]]), sympy.Matrix([0, 1, 2]), sympy.Tuple(0, 1, 2))
+    for com in vectors:
+        for inertia in (np.array(tensor), sympy.Matrix(tensor), sympy.ImmutableMatrix(tensor)):
+            row = gs.Row(mass="m", com=com, inertia=inertia)
+            tree = gs.from_denavit_hartenberg([row], gravity=np.array([0, 0, -2]))
+            assert tree.formulas == expected.formulas
+            one, other = (gs.closed_forms(x)["D_rot"] for x in (tree, expected))
+            assert (one == other).all()
+    principal = gs.from_denavit_hartenberg([gs.Row(inertia=sympy.Matrix([1, 2, "J"]))])
+    assert set(map(str, principal.formulas)) == {"2", "J", "g"}
+    with pytest.raises(ArgumentError, match="com: has 3 entries, got 2"):
+        gs.from_denavit_hartenberg([gs.Row(com=np.zeros(2))])
+
+
 ONE_ROW = [gs.Row(mass="m")]
 
 
@@ -370,6 +474,27 @@ ONE_ROW = [gs.Row(mass="m")]
         (lambda: gs.formula(math.nan), ArgumentError, "nan is not finite"),
         (lambda: gs.formula(None), ArgumentTypeError, "None: give a number, a name"),
         (lambda: gs.from_denavit_hartenberg([]), ArgumentError, "chain: has no rows"),
+        (lambda: gs.formula("9**9**9"), ArgumentError, r"its exponent 9 \*\* 9 is above 99"),
+        (lambda: gs.formula("x**(99*99)"), ArgumentError, r"'x\*\*\(99\*99\)': its exponent 99 \* 99 is above 99"),
+        (
+            lambda: gs.from_denavit_hartenberg(gs.Row()),
+            ArgumentTypeError,
+            r"chain: rows=Row\(.*\); give a list of Rows",
+        ),
+        (lambda: gs.from_denavit_hartenberg(3), ArgumentTypeError, "chain: rows=3; give a list of Rows"),
+        (
+            lambda: gs.from_denavit_hartenberg([gs.Row(), gs.Row(alpha="beta/2")]),
+            ArgumentError,
+            "chain: row 2: alpha: 'beta/2' is no sum of whole multiples .* give it one symbol, as 'alpha_2'",
+        ),
+        (
+            lambda: gs.from_denavit_hartenberg([gs.Row(alpha=0.3), gs.Row(alpha="alpha_1")]),
+            ArgumentError,
+            "chain: row 1: alpha=0.3 gets the name alpha_1, which a formula has already; rename that one",
+        ),
+        (lambda: gs.readable("x"), ArgumentTypeError, "readable: 'x' is no trigonometric polynomial; give what"),
+        (lambda: gs.readable(gs.formula("x")), ArgumentTypeError, "readable: x is no trigonometric polynomial"),
+        (lambda: gs.readable({"M": 1}), ArgumentTypeError, "is no trigonometric polynomial"),
         (lambda: gs.from_denavit_hartenberg([gs.Row("X")]), ArgumentError, "chain: row 1: joint='X'; give 'R' or 'P'"),
         (lambda: gs.from_denavit_hartenberg([(0, 0)]), ArgumentTypeError, r"chain: row 1: got \(0, 0\); give a Row"),
         (lambda: gs.from_denavit_hartenberg(ONE_ROW, convention="x"), ArgumentError, "give 'standard' or 'modified'"),
@@ -411,6 +536,9 @@ def test_too_large_a_robot_is_told_so() -> None:
     assert "terms: too large for closed forms: its " in message
     assert "more than max_terms=20000 products of terms" in message
     assert message.endswith("ask for fewer outputs, give numbers for parameters, or raise max_terms")
+    numbers = gs.symbolic_tree("panda7", others="numbers")
+    with pytest.raises(UnsupportedError, match=r"; ask for fewer outputs, or raise max_terms$"):
+        gs.closed_forms(numbers, gd.LagrangeEuler, outputs=["D"], max_terms=20)
     small = gs.closed_forms("panda7", gd.LagrangeEuler, outputs=["c"], max_terms=1_000_000)
     assert small["c"].shape == (7, 1)
 

@@ -11,7 +11,8 @@ q_i is added to θ of a rotary joint and to d of a prismatic one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,8 @@ import sympy
 
 from gdalembert import joints as jt
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.symbolic.formula import Formula, formula, formulas
-from gdalembert.symbolic.parameters import Constants, inertia_tensor, turned_about
+from gdalembert.symbolic.formula import Formula, Vector, formula, formulas
+from gdalembert.symbolic.parameters import Constants, inertia_tensor
 from gdalembert.symbolic.tree import SymbolicTree
 from gdalembert.tree import Joint, Tree
 
@@ -46,7 +47,7 @@ class Row:
     a: Formula = 0
     alpha: Formula = 0
     mass: Formula = 0
-    com: Sequence[Formula] = (0, 0, 0)
+    com: Vector = (0, 0, 0)
     inertia: Any = (0, 0, 0)
     armature: Formula = 0
 
@@ -55,12 +56,13 @@ def from_denavit_hartenberg(
     rows: Sequence[Row],
     *,
     convention: str = "standard",
-    gravity: Sequence[Formula] = (0, 0, "-g"),
+    gravity: Vector = (0, 0, "-g"),
     name: str = "chain",
 ) -> SymbolicTree:
     """A serial chain with formulas for its constants; joints are named joint1, joint2, …
 
-    Angles that are multiples of π/2 are taken as such, also as numbers with rounding noise.
+    Angles that are multiples of π/2 within 1e-11 are taken as such. Any other number gets the symbol ``theta_i`` or
+    ``alpha_i`` of its row, and is that symbol's number.
 
     Args:
         rows: from the base outward.
@@ -69,15 +71,31 @@ def from_denavit_hartenberg(
         name: of the robot.
 
     Raises:
-        ArgumentTypeError: if a row is no :class:`Row`, or a formula is none.
+        ArgumentTypeError: if ``rows`` is no list, a row is no :class:`Row`, or a formula is none.
         ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
     """
     if convention not in _CONVENTIONS:
         raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
+    if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
+        raise ArgumentTypeError(f"{name}: rows={rows!r}; give a list of Rows")
+    rows = list(rows)
     if not rows:
         raise ArgumentError(f"{name}: has no rows; give at least one")
     constants = Constants()
     joints: list[Joint] = []
+    words = set(re.findall(r"\w+", f"{rows} {gravity}"))
+
+    def rotation(axis: str, i: int, quantity: str) -> sympy.Matrix:
+        """About an axis, by an angle of row i, which gets a symbol if it is a number but no multiple of π/2."""
+        given, symbol_name = getattr(rows[i], quantity), f"{quantity}_{i + 1}"
+        turn = constants.rotation(axis, given, symbol_name, f"{name}: row {i + 1}: {quantity}")
+        if symbol_name in constants.numbers and symbol_name in words:
+            raise ArgumentError(
+                f"{name}: row {i + 1}: {quantity}={given!r} gets the name {symbol_name}, which a formula has already; "
+                "rename that one"
+            )
+        return turn
+
     before = sympy.eye(4)  # standard: what of the last row comes behind its joint
     for i, row in enumerate(rows):
         where = f"{name}: row {i + 1}"
@@ -85,7 +103,8 @@ def from_denavit_hartenberg(
             raise ArgumentTypeError(f"{where}: got {row!r}; give a Row")
         if row.joint not in _TYPES:
             raise ArgumentError(f"{where}: joint={row.joint!r}; give 'R' or 'P'")
-        own, across = _along_z(row), _along_x(row)
+        own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
+        across = _homogeneous(rotation("x", i, "alpha"), (formula(row.a), 0, 0))
         if convention == "standard":
             placement, to_frame = before, own * across
             before = to_frame
@@ -100,14 +119,6 @@ def from_denavit_hartenberg(
     names = tuple(joint.name for joint in joints)
     tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
     return constants.tree(tree)
-
-
-def _along_z(row: Row) -> sympy.Matrix:
-    return _homogeneous(turned_about("z", row.theta), (0, 0, formula(row.d)))
-
-
-def _along_x(row: Row) -> sympy.Matrix:
-    return _homogeneous(turned_about("x", row.alpha), (formula(row.a), 0, 0))
 
 
 def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> sympy.Matrix:

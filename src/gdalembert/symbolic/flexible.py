@@ -18,7 +18,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.flexible import explicit
 from gdalembert.flexible.element import Element, ModalInertia, Station, root
 from gdalembert.joints import Revolute
-from gdalembert.symbolic.formula import Formula, formulas
+from gdalembert.symbolic.formula import Vector, formulas
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.parameters import Constants
 from gdalembert.symbolic.trigonometric import symbol
@@ -30,8 +30,8 @@ _MOST = 9
 def flexible_arm_forms(
     modes: Sequence[int] = (1, 1),
     *,
-    tip_masses: Sequence[Formula] | None = None,
-    gravity: Sequence[Formula] = (0, "-g", 0),
+    tip_masses: Vector | None = None,
+    gravity: Vector = (0, "-g", 0),
     max_terms: int = MAX_TERMS,
 ) -> dict[str, Formulas]:
     """The terms of M a + C + G + K q = tau of a planar arm with flexible links, in unique form.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import math
 import numbers
 import re
 import tokenize
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import sympy
 from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
 
@@ -17,11 +20,13 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.symbolic.trigonometric import rational, symbol
 
 Formula: TypeAlias = float | str | sympy.Expr
+Vector: TypeAlias = Sequence[Formula] | npt.NDArray[Any] | sympy.MatrixBase | sympy.Tuple
 
 _FUNCTIONS = {"sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt, "pi": sympy.pi}
 _CONSTRUCTORS = {"Integer": sympy.Integer, "Float": sympy.Float, "Rational": sympy.Rational}
 _RIGHT_ANGLE = math.pi / 2
 _ROUNDING = 1e-11
+_LARGEST_EXPONENT = 99
 
 
 def formula(value: Formula) -> sympy.Expr:
@@ -32,7 +37,7 @@ def formula(value: Formula) -> sympy.Expr:
 
     Raises:
         ArgumentTypeError: if it is not of these types.
-        ArgumentError: if a number is not finite or a string is no formula.
+        ArgumentError: if a number is not finite, or a string is no formula or has exponents above 99.
     """
     if isinstance(value, str):
         return _parsed(value)
@@ -47,21 +52,26 @@ def formula(value: Formula) -> sympy.Expr:
 
 
 def angle(value: Formula) -> sympy.Expr:
-    """The same of an angle [rad]: a number that is a multiple of π/2 but for rounding is that multiple."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
-        turns = round(float(value) / _RIGHT_ANGLE)
-        if abs(float(value) - turns * _RIGHT_ANGLE) <= _ROUNDING:
+    """The same of an angle [rad]: a number that is a multiple of π/2 within 1e-11 is that multiple."""
+    meant = formula(value)
+    if meant.is_number and meant.is_real:
+        turns = round(float(meant) / _RIGHT_ANGLE)
+        if abs(float(meant) - turns * _RIGHT_ANGLE) <= _ROUNDING:
             return turns * sympy.pi / 2
-    return formula(value)
+    return meant
 
 
-def formulas(values: Sequence[Formula] | Formula, length: int, what: str) -> list[sympy.Expr]:
-    """``length`` formulas.
+def formulas(values: Vector | Formula, length: int, what: str) -> list[sympy.Expr]:
+    """``length`` formulas, from a sequence, an array, a SymPy matrix, or one alone.
 
     Raises:
         ArgumentError: if it is another number of them.
     """
-    entries = list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
+    entries: list[Any] = [values]
+    if isinstance(values, np.ndarray):
+        entries = values.ravel().tolist()
+    elif isinstance(values, Sequence | sympy.MatrixBase | sympy.Tuple) and not isinstance(values, str):
+        entries = list(values)
     if len(entries) != length:
         raise ArgumentError(f"{what}: has {length} entries, got {len(entries)}: {values!r}")
     return [formula(x) for x in entries]
@@ -78,6 +88,7 @@ def _parsed(text: str) -> sympy.Expr:
     try:
         if not re.fullmatch(r"[\w\s+\-*/().]+", text):
             raise ValueError
+        _check_exponents(text)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         names = {token.string for token in tokens if token.type == tokenize.NAME} - set(_FUNCTIONS)
         parsed = parse_expr(
@@ -86,8 +97,27 @@ def _parsed(text: str) -> sympy.Expr:
             global_dict=_FUNCTIONS | _CONSTRUCTORS,
             transformations=(*standard_transformations, rationalize),
         )
+    except ArgumentError:
+        raise
     except Exception:
         parsed = None
     if not isinstance(parsed, sympy.Expr):
         raise ArgumentError(f"{text!r} is no formula; write it as 'm_2*l_2**2/12'")
     return parsed
+
+
+def _check_exponents(text: str) -> None:
+    """Refuse what would take forever: powers in exponents, and numbers there whose product is above 99."""
+    for power in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
+            inside = list(ast.walk(power.right))
+            sizes = [
+                max(1.0, abs(x.value))
+                for x in inside
+                if isinstance(x, ast.Constant) and isinstance(x.value, int | float)
+            ]
+            if math.prod(sizes) > _LARGEST_EXPONENT or any(isinstance(x, ast.Pow) for x in inside):
+                raise ArgumentError(
+                    f"{text!r}: its exponent {ast.unparse(power.right)} is above {_LARGEST_EXPONENT}; "
+                    "write the number that it stands for, or a name"
+                )

@@ -16,12 +16,13 @@ import numpy.typing as npt
 import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational, symbol
+from gdalembert.symbolic.formula import Formula, formula
+from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational
 
 Formulas: TypeAlias = npt.NDArray[np.object_]
 """A matrix of :class:`~gdalembert.symbolic.trigonometric.TrigonometricPolynomial`, two-dimensional."""
-Inputs: TypeAlias = Mapping[str, Sequence[str | sympy.Expr]]
-"""For inputs of a Function: what stands for their entries, a name or an expression each."""
+Inputs: TypeAlias = Mapping[str, Sequence[Formula]]
+"""For inputs of a Function: what stands for their entries, a formula each (a number, a string, an expression)."""
 
 MAX_TERMS = 1_000_000
 """Products of two terms, a few seconds of work."""
@@ -44,13 +45,14 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
 
     Args:
         function: any ``casadi.Function`` of elementary operations, SX or MX.
-        inputs: ``{input: names or expressions}``, one for each entry, column by column. By default entry k of q is the
+        inputs: ``{input: formulas}``, one for each entry, column by column. By default entry k of q is the
             real symbol ``q_k``, from q_1 on; entry (i, j) of a matrix ``M_i_j``.
 
     Raises:
-        ArgumentTypeError: if it is no ``casadi.Function``.
+        ArgumentTypeError: if it is no ``casadi.Function``, or a formula is none.
         UnknownNameError: if ``inputs`` names an input that is not there.
-        ArgumentError: if it gives an input the wrong number of entries, or uses the name of another input's entry.
+        ArgumentError: if it gives an input the wrong number of entries or a string that is no formula, or uses the name
+            of another input's entry.
         UnsupportedError: if the graph holds an operation that SymPy does not have; the message names it.
     """
     results = _carried_out(_expanded(function), _values(function, inputs), _SYMPY)
@@ -78,10 +80,11 @@ def to_trigonometric(
     """
     graph = _with_outputs(_expanded(function), outputs)
     values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
-    budget = _Budget(graph, max_terms)
+    parameters = values[graph.index_in("parameters")] if "parameters" in graph.name_in() else []
+    budget = _Budget(graph, max_terms, any(x.as_number() is None for x in parameters))
     algebra = Algebra(
         "a trigonometric polynomial",
-        lambda x: TrigonometricPolynomial.of(rational(x)),
+        TrigonometricPolynomial.of,
         _POLYNOMIAL | {ca.OP_MUL: budget.product, ca.OP_SQ: lambda x: budget.product(x, x)},
     )
     return _carried_out(graph, values, algebra)
@@ -95,10 +98,11 @@ def operation_name(op: int) -> str:
 class _Budget:
     """Counts the products of terms, and stops before they become too many."""
 
-    def __init__(self, graph: ca.Function, max_terms: int) -> None:
+    def __init__(self, graph: ca.Function, max_terms: int, parametric: bool) -> None:
         if isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1:
             raise ArgumentError(f"max_terms={max_terms!r}: give a whole number of at least 1")
         self.graph, self.max_terms, self.spent, self.products = graph, max_terms, 0, 0
+        self.advice = "give numbers for parameters, " if parametric else ""
 
     def product(self, a: TrigonometricPolynomial, b: TrigonometricPolynomial) -> TrigonometricPolynomial:
         self.spent += len(a) * len(b)
@@ -109,8 +113,8 @@ class _Budget:
             raise UnsupportedError(
                 f"{graph.name()}: too large for closed forms: its {graph.n_instructions()} instructions in {entries} "
                 f"symbols take more than max_terms={self.max_terms} products of terms (the graph's product "
-                f"{self.products} alone is {len(a)} by {len(b)} terms); ask for fewer outputs, give numbers for "
-                "parameters, or raise max_terms"
+                f"{self.products} alone is {len(a)} by {len(b)} terms); ask for fewer outputs, {self.advice}"
+                "or raise max_terms"
             )
         return a * b
 
@@ -151,7 +155,7 @@ def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Exp
             raise ArgumentError(f"input {name!r}: has {function.numel_in(i)} entries, got {len(entries)} names")
         rows, columns = function.sparsity_in(i).get_triplet()
         height = function.size1_in(i)
-        dense = [symbol(x) if isinstance(x, str) else sympy.sympify(x) for x in entries]
+        dense = [x if isinstance(x, sympy.Expr) else formula(x) for x in entries]
         _check_names(name, dense, function, given)
         values.append([dense[row + height * column] for row, column in zip(rows, columns, strict=True)])
     return values

@@ -24,9 +24,9 @@ from gdalembert import joints as jt
 from gdalembert.cleaning import clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.reading import read_tree
-from gdalembert.symbolic.formula import Formula, angle, formula, formulas
+from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
 from gdalembert.symbolic.tree import Spring, SymbolicTree
-from gdalembert.symbolic.trigonometric import symbol
+from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
 from gdalembert.tree import Array, Joint, Tree
 from gdalembert.urdf import load_urdf
 
@@ -66,6 +66,23 @@ class Constants:
         self.numbers[name] = float(value)
         return symbol(name)
 
+    def rotation(self, axis: str, by: Formula, name: str, where: str) -> sympy.Matrix:
+        """The exact rotation (3 × 3) about x, y or z; a number that is no multiple of π/2 gets a symbol.
+
+        Raises:
+            ArgumentError: if the sine of the angle is no trigonometric polynomial.
+        """
+        x = angle(by)
+        if x.is_number and x.is_real:
+            right = (2 * x / sympy.pi).is_Integer
+            return turned_about(axis, x if right else self.named(name, float(x)))
+        try:
+            TrigonometricPolynomial.of(sympy.sin(x))
+        except UnsupportedError:
+            reason = f"{by!r} is no sum of whole multiples of symbols and right angles; give it one symbol"
+            raise ArgumentError(f"{where}: {reason}, as {name!r}") from None
+        return turned_about(axis, x)
+
     def tree(self, tree: Tree, springs: Sequence[Spring] = ()) -> SymbolicTree:
         """The tree, whose entries come from here, together with all symbols."""
         return SymbolicTree(
@@ -81,7 +98,7 @@ def symbolic_tree(
     model: str | pin.Model | Tree,
     parameters: Given | None = None,
     *,
-    gravity: Sequence[Formula] | None = None,
+    gravity: Vector | None = None,
     others: str = "symbols",
     clean: float = 1e-11,
 ) -> SymbolicTree:
@@ -190,7 +207,10 @@ def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Co
             for r in range(3)
         ]
     changed["inertia"] = constants.matrix(tensor)
-    rotation = _given_rotation(given["rotation"], where) if "rotation" in given else _rotation(joint, i, constants)
+    if "rotation" in given:
+        rotation = _given_rotation(given["rotation"], i, constants, where)
+    else:
+        rotation = _rotation(joint, i, constants)
     changed["rotation"] = constants.matrix(rotation.tolist())
     if joint.offset:
         changed["offset"] = constants.entry(number(f"offset_{i}", joint.offset))
@@ -203,7 +223,10 @@ def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
     Raises:
         ArgumentError: if it is neither, or not symmetric.
     """
-    rows = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
+    if isinstance(values, sympy.MatrixBase):
+        values = list(values) if 1 in values.shape else values.tolist()
+    several = isinstance(values, Sequence | np.ndarray | sympy.Tuple) and not isinstance(values, str)
+    rows = list(values) if several else []
     if len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
         diagonal = formulas(rows, 3, f"{where}: inertia")
         return [[x if r == c else sympy.Integer(0) for c in range(3)] for r, x in enumerate(diagonal)]
@@ -213,9 +236,8 @@ def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
     return tensor
 
 
-def turned_about(axis: str, by: Formula) -> sympy.Matrix:
-    """The exact rotation (3 × 3) about x, y or z by an angle [rad]."""
-    x = angle(by)
+def turned_about(axis: str, x: sympy.Expr) -> sympy.Matrix:
+    """The rotation (3 × 3) about x, y or z by an angle [rad]."""
     c, s = sympy.cos(x), sympy.sin(x)
     k = _AXES.index(axis)
     i, j = (k + 1) % 3, (k + 2) % 3
@@ -224,9 +246,9 @@ def turned_about(axis: str, by: Formula) -> sympy.Matrix:
     return r
 
 
-def _given_rotation(value: Any, where: str) -> sympy.Matrix:
+def _given_rotation(value: Any, i: int, constants: Constants, where: str) -> sympy.Matrix:
     if isinstance(value, Sequence) and len(value) == 2 and value[0] in tuple(_AXES):
-        return turned_about(value[0], value[1])
+        return constants.rotation(value[0], value[1], f"beta_{i}", f"{where}: rotation")
     raise ArgumentError(f"{where}: rotation {value!r}; give an axis and an angle, as ('x', 'alpha')")
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import sympy
 
+from gdalembert.errors import ArgumentTypeError
 from gdalembert.symbolic.graph import Formulas
 from gdalembert.symbolic.trigonometric import (
     Angle,
@@ -48,11 +49,17 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
         formulas: a trigonometric polynomial, or a matrix of them.
         shorthand: whether sines and cosines are written ``s_2``, ``c_23`` for sin(q_2), cos(q_2 + q_3), and ``c_beta``
             for those of other angles; :func:`abbreviations` says what they mean.
+
+    Raises:
+        ArgumentTypeError: if an entry is no trigonometric polynomial.
     """
     if isinstance(formulas, TrigonometricPolynomial):
         expression = _readable(formulas)
         return expression.xreplace(_swapped(_abbreviations([expression]))) if shorthand else expression
-    rows = np.atleast_2d(formulas)
+    rows = np.atleast_2d(np.asarray(formulas, dtype=object))
+    for x in rows.ravel():
+        if not isinstance(x, TrigonometricPolynomial):
+            raise ArgumentTypeError(f"readable: {x!r} is no trigonometric polynomial; give what closed_forms returns")
     once = {x: _readable(x) for x in set(rows.ravel())}
     matrix = sympy.Matrix(*rows.shape, [once[x] for x in rows.ravel()])
     return matrix.xreplace(_swapped(_abbreviations(list(matrix)))) if shorthand else matrix

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import sympy
 
-from gdalembert.errors import ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
 
 Angle: TypeAlias = tuple[tuple[str, int], ...]
 """k·x: names and what they are multiplied with, sorted by name; the first factor is positive, none is zero."""
@@ -51,16 +51,17 @@ def symbol(name: str) -> sympy.Symbol:
 
 
 def rational(x: float) -> Fraction:
-    """The number that was meant: a fraction with a denominator up to a million that rounds to x, or x as it prints."""
+    """The number that was meant: a fraction with a denominator up to a million within 4 ulp of x, or x as it prints."""
     simple = Fraction(x).limit_denominator(1_000_000)
-    return simple if float(simple) == x else Fraction(repr(float(x)))
+    near = simple and abs(simple - Fraction(x)) <= 4 * Fraction(math.ulp(x))
+    return simple if near else Fraction(repr(float(x)))
 
 
 class TrigonometricPolynomial:
     """A polynomial in symbols, and in sines and cosines of symbols, in its unique form; it does not change.
 
     ``+ - *``, powers, and division by numbers give another one; ``==`` decides equality. Numbers and SymPy expressions
-    may stand on the other side; symbols are told apart by their names alone.
+    may stand on the other side; symbols are told apart by their names alone. What is no polynomial is not equal to one.
     """
 
     __slots__ = ("_denominator", "_waves")
@@ -78,12 +79,15 @@ class TrigonometricPolynomial:
 
         Raises:
             ArgumentTypeError: if it is neither.
+            ArgumentError: if a number is not finite.
             UnsupportedError: if the expression is no trigonometric polynomial; the message names the part that is not.
         """
         if isinstance(value, TrigonometricPolynomial):
             return value
-        if isinstance(value, float):
-            value = rational(value)
+        if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+            if not math.isfinite(value):
+                raise ArgumentError(f"{value!r} is not finite; give a finite number")
+            value = rational(float(value))
         if isinstance(value, numbers.Rational):
             numerator, denominator = int(value.numerator), int(value.denominator)
             return TrigonometricPolynomial({_ONE: {0: numerator}} if numerator else {}, denominator)
@@ -121,11 +125,20 @@ class TrigonometricPolynomial:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrigonometricPolynomial | sympy.Expr | numbers.Real):
             return NotImplemented
-        other = TrigonometricPolynomial.of(other)
+        try:
+            other = TrigonometricPolynomial.of(other)
+        except GdalembertError:
+            return False
         return self._denominator == other._denominator and self._waves == other._waves
 
     def __hash__(self) -> int:
+        if (number := self.as_number()) is not None:
+            return hash(number)
         return hash(frozenset((wave, frozenset(integers.items())) for wave, integers in self._waves.items()))
+
+    def __reduce__(self) -> tuple[Callable[..., TrigonometricPolynomial], tuple[object]]:
+        """By names: packed integers mean something in one process only."""
+        return _from_terms, (self.terms,)
 
     def __repr__(self) -> str:
         return str(self.to_sympy())
@@ -269,6 +282,17 @@ def _unpacked(packed: int, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
             numbers_by_name.append((name, number))
         packed = (packed - number) >> _BITS
     return tuple(sorted(numbers_by_name))
+
+
+def _from_terms(terms: Mapping[Wave, Mapping[Monomial, Fraction]]) -> TrigonometricPolynomial:
+    """The polynomial that has these terms."""
+    denominator = 2 * math.lcm(*(c.denominator for polynomial in terms.values() for c in polynomial.values()))
+    waves: _Waves = {}
+    for (sine, angle), polynomial in terms.items():
+        packed = sum(_packed(*each) for each in angle)
+        factor = denominator if not angle else -denominator // 2 if sine and packed < 0 else denominator // 2
+        waves[sine, abs(packed)] = {sum(_packed(*each) for each in m): int(c * factor) for m, c in polynomial.items()}
+    return TrigonometricPolynomial(waves, denominator)
 
 
 def _wave_product(one: tuple[bool, int], other: tuple[bool, int]) -> tuple[tuple[tuple[bool, int], int], ...]:
