@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,10 +16,12 @@ import pytest
 import gdalembert as gd
 from gdalembert import cli
 from gdalembert.cli import main
-from gdalembert.export import derive
+from gdalembert.export import FORMATS, derive
 from gdalembert.functions import count
 
 Capture = pytest.CaptureFixture[str]
+
+SIMPLIFY = ("derive", "puma560", "--simplify")
 
 DOUBTFUL = """<?xml version="1.0"?>
 <robot name="doubtful">
@@ -223,11 +227,54 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         ),
         (
             ["derive", "two_link_arm", "--to", "latex", "--terms", "D_tar"],
-            "no term named 'D_tar'; nearest: 'D_tra', 'H_tra', 'D_rot'",
+            "no term of generalized_dalembert named 'D_tar'; nearest: 'D_tra', 'H_tra', 'D_rot'",
         ),
         (
             ["derive", "two_link_arm", "--to", "latex", "--formulation", "newton_eule"],
             "no formulation named 'newton_eule'; nearest: 'newton_euler', 'lagrange_euler'",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "latex", "--formulation", "newton_euler"],
+            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
+            "or choose --to python, c or matlab without --symbolic",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "python", "--body-only"],
+            "body_only (--body-only): only latex has a preamble, and python has none; leave it out",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "python", "--output", ""],
+            "--output is empty; give a file or a folder, '.' for the one you are in",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "c", "--output", "x.c"],
+            "x.c: is a file name, and there are 2 files; give a folder",
+        ),
+        (
+            [*SIMPLIFY, "0.01", "--to", "latex", "--a-max", "1"],
+            "--simplify: makes code, and --to is latex; choose --to python, c or matlab",
+        ),
+        (
+            [*SIMPLIFY, "0.01", "--to", "c"],
+            "--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all",
+        ),
+        ([*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1,x"], "--a-max 1,x: give numbers, as 8,6,12 or 10 for all"),
+        ([*SIMPLIFY, "0.01", "--to", "c", "--a-max", ""], "--a-max : give numbers, as 8,6,12 or 10 for all"),
+        (
+            [*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1,2"],
+            "a_max has shape (2,); give 6 numbers, one for each velocity, or one",
+        ),
+        (
+            [*SIMPLIFY, "1", "--to", "c", "--a-max", "1"],
+            "error=1.0: give a number from 0 to below 1, 0.01 for a hundredth of tau_max",
+        ),
+        (
+            [*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1", "--symbolic"],
+            "--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers",
+        ),
+        (
+            ["derive", "puma560", "--to", "c", "--v-max", "1"],
+            "--v-max: is a limit for --simplify, which is not given; give it, as 0.01",
         ),
         (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
     ],
@@ -306,6 +353,42 @@ def test_derive(capsys: Capture, tmp_path: Path, command: str) -> None:
     message = f"{folder / 'two_link_arm.c'}: is there already; choose another output, or replace it by force (--force)"
     assert capsys.readouterr() == ("", f"gdalembert: error: {message}\n")
     assert main([*argv, "--force"]) == 0
+
+
+def test_derive_simplified(capsys: Capture) -> None:
+    argv = [*SIMPLIFY, "0.01", "--to", "python", "--a-max", "8,6,12, 25,25,25", "--v-max", "1", "--tau-max", "50"]
+    assert main(argv) == 0
+    model = gd.load_urdf("puma560")
+    simple = gd.PrunedDynamics(model, 0.01, a_max=[8, 6, 12, 25, 25, 25], v_max=1, tau_max=50)
+    assert capsys.readouterr().out == derive(simple, "python")["puma560_PrunedDynamics.py"]
+
+
+def test_blanks_between_terms(capsys: Capture) -> None:
+    for terms in ("D,h", " D, h "):
+        assert main(["derive", "two_link_arm", "--to", "python", "--terms", terms]) == 0
+    first, second = capsys.readouterr().out.split('"""two_link_arm: ')[1:]
+    assert first == second
+
+
+@pytest.mark.parametrize("page", ["closed_forms.md", "simplified_models.md"])
+def test_the_commands_of_the_pages_run(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    text = (Path(__file__).parent.parent / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    commands = [shlex.split(line, comments=True) for line in "".join(blocks).splitlines()]
+    terms = re.findall(r"`--terms (\S+)`", text)
+    commands += [
+        ["gdalembert", "derive", "two_link_arm", "--to", to, "--terms", each, "--output", f"{to}{k}/"]
+        for k, each in enumerate(terms)
+        for to in FORMATS
+    ]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_robot.urdf").write_text(DOUBTFUL)
+    assert commands
+    for program, *argv in commands:
+        assert program == "gdalembert"
+        assert main(argv) == 0, capsys.readouterr().err
 
 
 def test_derive_options_of_the_robot(capsys: Capture) -> None:

@@ -191,6 +191,30 @@ def test_c_with_symbols(tmp_path: Path) -> None:
     assert relative_error(found, reference(function, values)[0]) < TOLERANCE
 
 
+@pytest.mark.system
+def test_two_exports_of_a_robot_can_be_linked(tmp_path: Path) -> None:
+    sources, includes = [], []
+    exports = [
+        derive("puma560_3", "c", terms="inverse_dynamics"),
+        derive("puma560_3", "c", terms="mass_matrix"),
+        derive(pruned(), "c"),
+    ]
+    for k, files in enumerate(exports):
+        paths = write(files, f"{tmp_path}/{k}/")
+        sources += [str(path) for path in paths if path.suffix == ".c"]
+        includes += [f'#include "{path}"' for path in paths if path.suffix == ".h"]
+    calls = [
+        "  puma560_3_inverse_dynamics(x, x, x, y);",
+        "  puma560_3_mass_matrix(x, y);",
+        "  puma560_PrunedDynamics_nle(x, x, y);",
+    ]
+    text = [*includes, "int main(void) {", "  double x[6] = {0}, y[36];", *calls, "  return 0;", "}", ""]
+    (tmp_path / "main.c").write_text("\n".join(text))
+    options = ["-std=c99", "-Wall", "-Werror", "-o", "program"]
+    subprocess.run(["cc", *options, "main.c", *sources, "-lm"], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "program"], check=True)
+
+
 def test_c_says_what_it_is() -> None:
     files = derive("puma560_3", "c")
     head, code = files["puma560_3.h"], files["puma560_3.c"]
@@ -507,11 +531,24 @@ def test_terms_are_functions_of_what_they_depend_on() -> None:
     ("options", "error", "message"),
     [
         ({"to": "latx"}, UnknownNameError, "no format named 'latx'; nearest: 'latex'"),
-        ({"terms": "D_tar"}, UnknownNameError, "no term named 'D_tar'; nearest: 'D_tra'"),
+        ({"terms": "D_tar"}, UnknownNameError, "no term of generalized_dalembert named 'D_tar'; nearest: 'D_tra'"),
         ({"terms": "massmatrix"}, UnknownNameError, "nearest: 'mass_matrix'"),
-        ({"terms": "forward_dynamics"}, UnknownNameError, "no term named 'forward_dynamics'"),
+        ({"terms": "forward_dynamics"}, UnknownNameError, "no term of generalized_dalembert named 'forward_dynamics'"),
         ({"terms": []}, ArgumentError, "terms: none are given; name at least one, as 'mass_matrix'"),
         ({"formulation": "newton"}, UnknownNameError, "no formulation named 'newton'; nearest: 'newton_euler'"),
+        ({"terms": 3}, ArgumentTypeError, "terms=3: give names, as ['mass_matrix']"),
+        ({"terms": [3]}, ArgumentTypeError, "terms=[3]: give names, as ['mass_matrix']"),
+        (
+            {"terms": "D_tra", "formulation": "lagrange_euler"},
+            UnknownNameError,
+            "no term of lagrange_euler (generalized_dalembert has it) named 'D_tra'",
+        ),
+        (
+            {"terms": ["D_tra", "D"]},
+            UnknownNameError,
+            "no term of generalized_dalembert (lagrange_euler has it) named 'D'",
+        ),
+        ({"to": "c", "body_only": True}, ArgumentError, "only latex has a preamble, and c has none; leave it out"),
         ({"formulation": 3}, ArgumentTypeError, "formulation=3: give a name or a class"),
         ({"formulation": "newton_euler"}, UnsupportedError, "takes no symbols; use GeneralizedDAlembert"),
     ],
@@ -519,6 +556,93 @@ def test_terms_are_functions_of_what_they_depend_on() -> None:
 def test_what_is_not_there(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         derive("puma560_3", **({"to": "latex"} | options))
+
+
+@pytest.mark.parametrize(
+    ("to", "terms", "formulation"),
+    [
+        ("latex", "D,h,c", "lagrange_euler"),
+        ("sympy", "D_tra,mass_matrix", "generalized_dalembert"),
+        ("c", "D_tra,mass_matrix", "generalized_dalembert"),
+        ("python", "D", "lagrange_euler"),
+        ("python", "mass_matrix", "newton_euler"),
+    ],
+)
+def test_the_formulation_that_has_the_terms_is_taken(to: str, terms: str, formulation: str) -> None:
+    names = iter(terms.split(","))
+    found = derive("two_link_arm", to, terms=names)
+    assert found == derive("two_link_arm", to, terms=terms.split(","), formulation=formulation)
+
+
+def test_heads_say_what_q_of_a_continuous_joint_is() -> None:
+    model = build(np.random.default_rng(0), ["RX", "RUBX"], [0, 1])
+    numeric, closed, latex = (
+        " ".join("".join(derive(model, *args, terms="nle", **options).values()).split())
+        for args, options in ((("python",), {}), (("python",), {"symbolic": True}), (("latex",), {"symbolic": False}))
+    )
+    assert "q_2 = cosine, q_3 = sine of the angle, v_2 [rad/s]" in numeric
+    assert "q_i is an angle here" not in numeric
+    assert "q_i is an angle here; Pinocchio's q has its cosine and sine instead: RUBX_1" in closed
+    assert "is an angle here; Pinocchio's q has its cosine and sine instead: " in latex
+    assert "is an angle here" not in derive("two_link_arm", "latex")["two_link_arm.tex"]
+
+
+# Any Dynamics
+
+
+def pruned() -> gd.PrunedDynamics:
+    return gd.PrunedDynamics(gd.load_urdf("puma560"), 0.01, a_max=[8, 6, 12, 25, 25, 25])
+
+
+def test_python_of_a_pruned_robot_is_its_graph() -> None:
+    dynamics = pruned()
+    files = derive(dynamics, "python")
+    assert list(files) == ["puma560_PrunedDynamics.py"]
+    (source,) = files.values()
+    check_python(dynamics, source, functions_of(dynamics, ["inverse_dynamics", "mass_matrix", "nle", *GRAVITY]))
+    head = ast.get_docstring(ast.parse(source))
+    assert head.startswith("puma560: formulation PrunedDynamics.\n")
+    assert f"Simplified: {len(dynamics.kept)} of {len(dynamics.kept) + len(dynamics.dropped)} terms." in head
+    assert [float(x) for x in re.findall(r"^joint\d: bound ([^,]+),", head, re.MULTILINE)] == dynamics.bound.tolist()
+    assert "|v| <= 1.43, |a| <= 8\n" in head
+
+
+GRAVITY = ["generalized_gravity"]
+
+
+def test_springs_are_exported_and_said() -> None:
+    dynamics = gd.NewtonEuler(gd.load_urdf("two_link_arm"), springs={"joint1": (30.0, 0.5)})
+    ((name, source),) = derive(dynamics, "python", terms=["nle", "terms"]).items()
+    assert name == "two_link_arm.py"
+    check_python(dynamics, source, functions_of(dynamics, ["nle", "terms"]))
+    assert "spring of joint1: stiffness 30.0, rest 0.5 (SI)" in source
+
+
+def test_symbols_of_a_dynamics_are_kept() -> None:
+    dynamics = gs.symbolic_tree("two_link_arm").dynamics(gd.LagrangeEuler)
+    (source,) = derive(dynamics, "python", terms="nle").values()
+    check_python(dynamics, source, functions_of(dynamics, ["nle"]))
+
+
+def test_the_distances_of_the_bound_are_said() -> None:
+    model = gd.load_urdf("shala_likaj_rpr")
+    dynamics = gd.PrunedDynamics(model, 0.01, a_max=1, q_range=np.array([-0.25, 0.5]))
+    assert "-0.25 <= q_2 <= 0.5" in "".join(derive(dynamics, "python").values())
+
+
+@pytest.mark.parametrize(
+    ("to", "options", "error", "message"),
+    [
+        ("latex", {}, UnsupportedError, "is exported as code alone; choose python, c or matlab"),
+        ("sympy", {}, UnsupportedError, "PrunedDynamics('puma560', nq=6, nv=6): is exported as code alone"),
+        ("c", {"symbolic": True}, ArgumentError, "give no formulation, no symbolic"),
+        ("c", {"formulation": "newton_euler"}, ArgumentError, "give no formulation, no symbolic"),
+        ("c", {"terms": "D_tra"}, UnknownNameError, "no term of PrunedDynamics named 'D_tra'"),
+    ],
+)
+def test_what_a_dynamics_has_not(to: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        derive(pruned(), to, **options)
 
 
 def test_too_large_for_closed_forms() -> None:
@@ -579,6 +703,23 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"file.*: cannot be written: .*; choose another output"):
         write(FILES, tmp_path / "file" / "inner")
     assert contents(tmp_path) == {"file": ""}
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "message"),
+    [
+        (3, ArgumentTypeError, "output=3: is no path; give a file or a folder"),
+        ("", ArgumentError, "output (--output) is empty; give a file or a folder"),
+        ("new/one.txt", ArgumentError, "one.txt: is a file name, and there are 3 files; give a folder"),
+    ],
+)
+def test_outputs_that_are_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: Any, error: type[Exception], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=re.escape(message)):
+        write(FILES, output)
+    assert list(tmp_path.iterdir()) == []
 
 
 Break = Callable[[int], None]

@@ -367,6 +367,16 @@ def test_a_broken_bound_is_told() -> None:
 def test_samples_are_checked() -> None:
     with pytest.raises(ArgumentError, match="samples is 0"):
         puma(0.03).check(0)
+    for samples in (1e3, "10", True):
+        with pytest.raises(ArgumentTypeError, match=re.escape(f"check: samples is {samples!r}; give a whole number")):
+            puma(0.03).check(samples)
+    assert puma(0.03).check(np.int64(3)).samples == 3
+
+
+def test_a_range_may_be_an_array() -> None:
+    model = random_model(0)
+    given, same = (some(model, 0.01, q_range=x) for x in (np.array([-0.3, 0.8]), (-0.3, 0.8)))
+    np.testing.assert_array_equal(given.bound, same.bound)
 
 
 # Limits and errors
@@ -393,12 +403,19 @@ def test_limits_come_from_the_model_or_the_arguments() -> None:
         ({"a_max": np.nan}, ArgumentError, "joint 'joint1': a_max is nan"),
         ({"q_range": 3}, ArgumentTypeError, r"q_range=3: give \(lower, upper\)"),
         ({"error": -0.1}, ArgumentError, "error=-0.1: give a number from 0"),
+        ({"error": 1}, ArgumentError, "error=1: give a number from 0 to below 1, 0.01 for"),
         ({"error": "1%"}, ArgumentTypeError, "error='1%': give a number from 0"),
     ],
 )
 def test_wrong_arguments(options: dict[str, object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         PrunedDynamics(gd.load_urdf("puma560"), **{"error": 0.01, "a_max": 1.0, **options})
+
+
+def test_a_wrist_that_is_no_list_of_names() -> None:
+    for wrist in (3, [3], "joint4"):
+        with pytest.raises(ArgumentTypeError, match=re.escape(f"wrist={wrist!r}: give a list of names")):
+            TranslationalRotational(gd.load_urdf("puma560"), wrist, a_max=1)
 
 
 def test_missing_limits_name_the_joint() -> None:

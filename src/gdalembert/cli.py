@@ -22,6 +22,7 @@ from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import count
 from gdalembert.reading import read_tree
 from gdalembert.registry import formulations
+from gdalembert.simplify.recipes import PrunedDynamics
 from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.tree import Joint, Tree
 from gdalembert.urdf import load_urdf, robots
@@ -180,6 +181,16 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         help=f"products of terms at which closed forms are given up (default: {MAX_TERMS})",
     )
     parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
+    parser.add_argument(
+        "--simplify",
+        type=float,
+        metavar="X",
+        help="leave out terms as long as no torque is wrong by more than X times its limit (code alone)",
+    )
+    for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
+        default = "" if name == "a-max" else " (default: the model's)"
+        text = f"with --simplify: the largest {what}, or one for all{default}"
+        parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
     parser.add_argument("--output", metavar="PATH", help="a file, or a folder (default: print, if it is one file)")
     parser.add_argument("--force", action="store_true", help="replace files that are there")
 
@@ -284,13 +295,22 @@ def _costs(dynamics: Dynamics) -> Iterable[tuple[str, ...]]:
 
 
 def _derive(arguments: argparse.Namespace) -> int:
+    simple = arguments.simplify is not None
+    _check_simplify(arguments)
+    if arguments.output == "":
+        raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
+    if arguments.formulation == "newton_euler" and (arguments.to in ("latex", "sympy") or arguments.symbolic):
+        raise UnsupportedError(
+            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
+            "or choose --to python, c or matlab without --symbolic"
+        )
     model = _load(arguments.robot, arguments)
     try:
         files = derive(
-            model,
+            _simplified(model, arguments) if simple else model,
             arguments.to,
             formulation=arguments.formulation,
-            terms=arguments.terms and arguments.terms.split(","),
+            terms=arguments.terms and [x.strip() for x in arguments.terms.split(",")],
             symbolic=arguments.symbolic,
             max_terms=arguments.max_terms,
             clean=arguments.clean,
@@ -306,6 +326,41 @@ def _derive(arguments: argparse.Namespace) -> int:
     else:
         raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
     return 0
+
+
+def _check_simplify(arguments: argparse.Namespace) -> None:
+    limits = {"--a-max": arguments.a_max, "--v-max": arguments.v_max, "--tau-max": arguments.tau_max}
+    if arguments.simplify is None:
+        for option, value in limits.items():
+            if value is not None:
+                raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
+        return
+    if arguments.to in ("latex", "sympy"):
+        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to python, c or matlab")
+    if arguments.formulation is not None or arguments.symbolic is not None:
+        raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
+    if arguments.a_max is None:
+        raise ArgumentError("--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all")
+
+
+def _simplified(model: pin.Model, arguments: argparse.Namespace) -> PrunedDynamics:
+    limits = {name: getattr(arguments, name) for name in ("a_max", "v_max", "tau_max")}
+    numbers = {name: None if text is None else _numbers(name, text) for name, text in limits.items()}
+    return PrunedDynamics(
+        model,
+        arguments.simplify,
+        a_max=numbers["a_max"] or [],
+        v_max=numbers["v_max"],
+        tau_max=numbers["tau_max"],
+        clean=arguments.clean,
+    )
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"--{name.replace('_', '-')} {text}: give numbers, as 8,6,12 or 10 for all") from None
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:

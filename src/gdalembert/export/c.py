@@ -17,10 +17,11 @@ _CALLS = (
 
 def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> dict[str, str]:
     """``name.c`` and ``name.h``, with a function ``name_…`` for each Function."""
-    generator = ca.CodeGenerator(name, {"with_export": False, "casadi_int": "int"})
+    first = f"{name}_{next(iter(functions))}"  # CasADi's helpers and the guard are named by it: exports can be linked
+    generator = ca.CodeGenerator(first, {"with_export": False, "casadi_int": "int"})
     for own, function in functions.items():
         generator.add(_named(f"{name}_{own}_casadi", function))
-    guard = f"{name.upper()}_H"
+    guard = f"{first.upper()}_H"
     head = [
         *_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]),
         "",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
 CLOSED = (
     "inverse_dynamics",
@@ -71,11 +71,15 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
 
     Raises:
         UnknownNameError: if a name is not there.
-        ArgumentError: if there are none.
+        ArgumentError, ArgumentTypeError: if there are none, or if they are no names.
     """
+    if terms is not None and not isinstance(terms, Iterable):
+        raise ArgumentTypeError(f"terms={terms!r}: give names, as ['mass_matrix']")
     names = ["terms"] if terms is None else [terms] if isinstance(terms, str) else list(terms)
     if not names:
         raise ArgumentError("terms: none are given; name at least one, as 'mass_matrix'")
+    if not all(isinstance(name, str) for name in names):
+        raise ArgumentTypeError(f"terms={names!r}: give names, as ['mass_matrix']")
     try:
         outputs = dynamics.terms.name_out()
     except UnsupportedError:
@@ -94,5 +98,12 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
             chosen += [Choice("terms", x) for x in ([name] if name in outputs else numbered)]
         else:
             families = dict.fromkeys(re.sub(r"_\d+$", "", x) for x in outputs)
-            raise UnknownNameError("term", name, dict.fromkeys([*families, *outputs, "terms", *available]))
+            raise UnknownNameError(
+                f"term of {called(dynamics)}", name, dict.fromkeys([*families, *outputs, "terms", *available])
+            )
     return list(dict.fromkeys(chosen))
+
+
+def called(dynamics: Dynamics) -> str:
+    """The name of a formulation, or that of its class."""
+    return getattr(dynamics, "name", type(dynamics).__name__)

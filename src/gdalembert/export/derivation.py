@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import pinocchio as pin
 
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.export.c import c_files
-from gdalembert.export.choice import CLOSED, NUMERIC, choose
+from gdalembert.export.choice import CLOSED, NUMERIC, Choice, called, choose
 from gdalembert.export.closed import close
 from gdalembert.export.latex import latex_files
 from gdalembert.export.matlab import matlab_files
-from gdalembert.export.notes import identifier, notes, parameters, values
+from gdalembert.export.notes import angles, identifier, notes, parameters, values
 from gdalembert.export.python import python_files
 from gdalembert.export.sympy_source import sympy_files
 from gdalembert.registry import formulations
@@ -24,12 +26,14 @@ from gdalembert.tree import Tree
 from gdalembert.urdf import load_urdf
 
 FORMATS = ("latex", "sympy", "python", "c", "matlab")
+_Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
 _CLOSED_FORMATS = ("latex", "sympy")
-_CODE = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
+_ORDER = ("newton_euler", "generalized_dalembert", "lagrange_euler")
+_DEFAULT = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
 
 
 def derive(
-    robot: str | pin.Model | Tree,
+    robot: str | pin.Model | Tree | Dynamics,
     to: str,
     *,
     formulation: str | type[Dynamics] | None = None,
@@ -46,15 +50,17 @@ def derive(
     head of the file; a ``SymbolicTree`` keeps its own.
 
     Args:
-        robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``.
+        robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
+            code also a ``Dynamics``, as :class:`~gdalembert.simplify.recipes.PrunedDynamics`, whose own are taken.
         to: one of ``FORMATS``.
-        formulation: its name or its class; by default generalized d'Alembert, and Newton–Euler for code with numbers.
+        formulation: its name or its class; by default generalized d'Alembert, and Newton–Euler for code with numbers;
+            if that has not all ``terms``, the first one that has.
         terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
             them, and names of Functions (``"mass_matrix"``). By default ``terms``; for code inverse_dynamics,
             mass_matrix, nle and generalized_gravity.
         symbolic: whether constants become symbols; by default in closed forms only.
         max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
-        clean: tolerance of the cleaning of constants.
+        clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
         body_only: LaTeX without a preamble.
 
     Returns:
@@ -67,27 +73,52 @@ def derive(
     """
     if to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
+    if body_only and to != "latex":
+        raise ArgumentError(f"body_only (--body-only): only latex has a preamble, and {to} has none; leave it out")
     closed = to in _CLOSED_FORMATS
+    if isinstance(robot, Dynamics):
+        if formulation is not None or symbolic is not None:
+            raise ArgumentError(f"{robot!r}: has its formulation and its constants; give no formulation, no symbolic")
+        if closed:
+            raise UnsupportedError(f"{robot!r}: is exported as code alone; choose python, c or matlab")
+        own = parameters(robot.tree, False) if isinstance(robot.tree, SymbolicTree) else []
+        chosen = choose(robot, _DEFAULT if terms is None else terms, CLOSED if own else NUMERIC)
+        return _code(to, robot, chosen, own)
     with_symbols = isinstance(robot, SymbolicTree) or (closed if symbolic is None else symbolic)
-    kind = _formulation(formulation, "generalized_dalembert" if closed or with_symbols else "newton_euler")
+    order = _ORDER[1:] if closed or with_symbols else _ORDER
+    kinds = [formulations()[x] for x in order] if formulation is None else [_formulation(formulation)]
     model = load_urdf(robot) if isinstance(robot, str) else robot
-    if closed or with_symbols:
-        tree = _symbolic(model, with_symbols, clean)
-        dynamics = tree.dynamics(kind)
-    else:
-        dynamics = kind(model, clean=clean)
-    wanted: Iterable[str] | None = _CODE if terms is None and not closed else terms
-    choices = choose(dynamics, wanted, CLOSED if closed or with_symbols else NUMERIC)
-    name = identifier(dynamics.tree.name)
+    tree = _symbolic(model, with_symbols, clean) if closed or with_symbols else None
+    make: _Make = partial(_numeric, model, clean) if tree is None else tree.dynamics
+    wanted: Iterable[str] | None = _DEFAULT if terms is None and not closed else terms
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str):
+        wanted = list(wanted)  # it may be looked at more than once
+    others = [formulations()[x] for x in order]
+    kind, dynamics, choices = _first(kinds, others, make, wanted, NUMERIC if tree is None else CLOSED)
+    if tree is None:
+        return _code(to, dynamics, choices, [])
     automatic = not isinstance(robot, SymbolicTree)
-    if closed:
-        forms = close(tree, kind, choices, max_terms)
-        if to == "latex":
-            return latex_files(name, forms, dynamics, body_only=body_only, automatic=automatic)
-        used = values(tree, (x.name for x in forms.symbols), automatic)
-        return sympy_files(name, forms, notes(dynamics, used))
+    remarks = angles(model) if automatic else []
+    if not closed:
+        return _code(to, dynamics, choices, [*remarks, *parameters(tree, automatic)])
+    name = identifier(tree.name)
+    forms = close(tree, kind, choices, max_terms)
+    if to == "latex":
+        return latex_files(name, forms, dynamics, body_only=body_only, automatic=automatic, remarks=remarks)
+    used = values(tree, (x.name for x in forms.symbols), automatic)
+    return sympy_files(name, forms, notes(dynamics, [*remarks, *used]))
+
+
+def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dynamics:
+    return kind(model, clean=clean)
+
+
+def _code(to: str, dynamics: Dynamics, choices: Sequence[Choice], constants: Iterable[str]) -> dict[str, str]:
+    """The Functions of a formulation."""
+    named = hasattr(dynamics, "name")  # others are told from the exact ones of this robot by their class
+    name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
-    head = notes(dynamics, parameters(tree, automatic) if with_symbols else ())
+    head = notes(dynamics, constants)
     if to == "python":
         return python_files(name, functions, head)
     if to == "c":
@@ -95,16 +126,42 @@ def derive(
     return matlab_files(name, functions, head)
 
 
-def _formulation(given: str | type[Dynamics] | None, default: str) -> type[Dynamics]:
+def _first(
+    kinds: Sequence[type[Dynamics]],
+    others: Sequence[type[Dynamics]],
+    make: _Make,
+    terms: Iterable[str] | None,
+    functions: Sequence[str],
+) -> tuple[type[Dynamics], Dynamics, list[Choice]]:
+    """The first of ``kinds`` that has all terms; the error for the first says which of ``others`` has what it lacks."""
+    missing: UnknownNameError | None = None
+    for kind in kinds:
+        dynamics = make(kind)
+        try:
+            return kind, dynamics, choose(dynamics, terms, functions)
+        except UnknownNameError as error:
+            missing = missing or error
+    assert missing is not None
+    having = []
+    for kind in others:
+        try:
+            choose(make(kind), [missing.name], functions)
+        except (UnknownNameError, UnsupportedError):
+            continue
+        having.append(kind.name)
+    also = f" ({' and '.join(having)} {'has' if len(having) == 1 else 'have'} it)" if having else ""
+    raise UnknownNameError(f"{missing.kind}{also}", missing.name, missing.known)
+
+
+def _formulation(given: str | type[Dynamics]) -> type[Dynamics]:
     if isinstance(given, type) and issubclass(given, Dynamics):
         return given
-    if given is not None and not isinstance(given, str):
+    if not isinstance(given, str):
         raise ArgumentTypeError(f"formulation={given!r}: give a name or a class, as 'lagrange_euler'")
     known = formulations()
-    name = default if given is None else given
-    if name not in known:
-        raise UnknownNameError("formulation", name, known)
-    return known[name]
+    if given not in known:
+        raise UnknownNameError("formulation", given, known)
+    return known[given]
 
 
 def _symbolic(model: pin.Model | Tree, with_symbols: bool, clean: float) -> SymbolicTree:

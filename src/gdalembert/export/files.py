@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 
 
 def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
@@ -25,10 +25,17 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         The paths that were written.
 
     Raises:
+        ArgumentTypeError: if the output is no path.
         ArgumentError: if a file is there already, or cannot be written.
     """
+    if not isinstance(output, str | os.PathLike):
+        raise ArgumentTypeError(f"output={output!r}: is no path; give a file or a folder")
+    if not os.fspath(output):
+        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
     path = Path(output)
     as_folder = len(files) > 1 or path.is_dir() or os.fspath(output).endswith(("/", os.sep))
+    if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
+        raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")
     folder = path if as_folder else path.parent
     targets = {folder / name if as_folder else path: text for name, text in files.items()}
     for target in targets:

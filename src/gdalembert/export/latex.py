@@ -30,7 +30,7 @@ _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\textasciitilde{}"} 
 
 
 def latex_files(
-    name: str, forms: ClosedForms, dynamics: Dynamics, *, body_only: bool, automatic: bool
+    name: str, forms: ClosedForms, dynamics: Dynamics, *, body_only: bool, automatic: bool, remarks: Sequence[str] = ()
 ) -> dict[str, str]:
     """One document, or what stands between its ``\\begin{document}`` and ``\\end{document}``.
 
@@ -40,12 +40,14 @@ def latex_files(
         dynamics: the formulation, on a ``SymbolicTree``.
         body_only: whether the preamble is left out; it takes amsmath.
         automatic: whether the symbols are those that :func:`~gdalembert.symbolic.parameters.symbolic_tree` chooses.
+        remarks: lines about the coordinates.
     """
     printer = Printer(frozenset(forms.shorthand))
     tree = dynamics.tree
     origin = source(dynamics)
     parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{origin[0].upper()}{origin[1:]}. {writer()}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree).items()]
+    lines += map(_formulas, remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
     used = [x for x in forms.symbols if not re.fullmatch(r"[qva]_\d+", x.name)]
     numbers: Mapping[str, float] = tree.numbers if isinstance(tree, SymbolicTree) else {}

@@ -8,9 +8,14 @@ from collections.abc import Iterable
 from importlib import metadata
 
 import casadi as ca
+import numpy as np
+import pinocchio as pin
 
 from gdalembert.dynamics import Dynamics
+from gdalembert.export.choice import called
 from gdalembert.joints import Prismatic, UnboundedRevolute
+from gdalembert.reading import read_tree
+from gdalembert.simplify.dynamics import SimplifiedDynamics
 from gdalembert.symbolic.tree import SymbolicTree
 from gdalembert.tree import Joint, Tree
 
@@ -38,7 +43,7 @@ UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio'
 
 def source(dynamics: Dynamics) -> str:
     """Where the equations come from."""
-    name = getattr(dynamics, "name", type(dynamics).__name__)
+    name = called(dynamics)
     return _SOURCES.get(name, f"formulation {name}")
 
 
@@ -59,6 +64,9 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree).items()]
     if not isinstance(tree, SymbolicTree):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
+        lines += _springs(dynamics)
+    if isinstance(dynamics, SimplifiedDynamics):
+        lines += ["", *_bounds(dynamics)]
     lines += constants
     return [
         part
@@ -115,6 +123,47 @@ def identifier(name: str) -> str:
     return joined if joined[:1].isalpha() else f"robot_{joined}".rstrip("_")
 
 
+def angles(model: pin.Model | Tree) -> list[str]:
+    """A line about the joints whose angle is one entry of q in closed forms, and two in Pinocchio."""
+    tree = read_tree(model)
+    names = [plain(x.name) for x in tree.joints if isinstance(x.type, UnboundedRevolute) and x.scaling is None]
+    joints = ", ".join(names)
+    return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {joints}"] if names else []
+
+
+def _springs(dynamics: Dynamics) -> list[str]:
+    return [
+        f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
+        for name, (stiffness, rest) in dynamics.springs.items()
+    ]
+
+
+def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
+    """How wrong each torque can be, and over what."""
+    limits, kept = dynamics.limits, len(dynamics.kept)
+    rows = zip(dynamics.tree.velocity_names, dynamics.bound, limits.tau, limits.v, limits.a, strict=True)
+    return [
+        f"Simplified: {kept} of {kept + len(dynamics.dropped)} terms. Each torque differs from the exact one by at "
+        "most its bound, as long as |v| and |a| are within the limits here:",
+        *(
+            f"{plain(name)}: bound {float(bound)!r}, {bound / tau:.2%} of {tau:.6g}; |v| <= {v:.6g}, |a| <= {a:.6g}"
+            for name, bound, tau, v, a in rows
+        ),
+        *_ranges(dynamics),
+    ]
+
+
+def _ranges(dynamics: SimplifiedDynamics) -> list[str]:
+    """The distances that the bound is over."""
+    limits = dynamics.limits
+    own = sorted((x for x in dynamics.tree.joints if x.scaling is None), key=lambda joint: joint.idx_v)
+    return [
+        f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
+        for k, joint in enumerate(own)
+        if isinstance(joint.type, Prismatic)
+    ]
+
+
 def _shape(rows: int, columns: int) -> str:
     return f"({rows})" if columns == 1 else f"({rows} x {columns})"
 
@@ -123,7 +172,8 @@ def _coordinates(joint: Joint) -> str:
     nq, nv = joint.type.nq, joint.type.nv
     q, v, tau = _range("q", joint.idx_q, nq), _range("v", joint.idx_v, nv), _range("tau", joint.idx_v, nv)
     if isinstance(joint.type, UnboundedRevolute):
-        return f"{q} = cosine and sine of the angle, {v} [rad/s], {tau} [N m]"
+        first, last = joint.idx_q + 1, joint.idx_q + 2
+        return f"q_{first} = cosine, q_{last} = sine of the angle, {v} [rad/s], {tau} [N m]"
     if nq == nv == 1:
         units = ("m", "m/s", "N") if isinstance(joint.type, Prismatic) else ("rad", "rad/s", "N m")
         return ", ".join(f"{x} [{unit}]" for x, unit in zip((q, v, tau), units, strict=True))

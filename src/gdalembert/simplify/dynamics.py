@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -14,12 +15,12 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics import Dynamics, Springs
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import count, function
 from gdalembert.sampling import BatchFunction
 from gdalembert.simplify.check import BoundCheck, Definiteness, Errors
-from gdalembert.simplify.limits import Limits, coordinates_of, limits_of
+from gdalembert.simplify.limits import Limits, Range, coordinates_of, limits_of
 from gdalembert.simplify.model import Lagrangian
 from gdalembert.simplify.pruning import contributions, largest
 from gdalembert.simplify.series import Row, Term, evaluate, expand, joints_of
@@ -69,7 +70,7 @@ class SimplifiedDynamics(Dynamics):
         a_max: npt.ArrayLike,
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
-        q_range: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        q_range: Range | None = None,
         clean: float = 1e-11,
         springs: Springs | None = None,
     ) -> None:
@@ -157,8 +158,11 @@ class SimplifiedDynamics(Dynamics):
             corners: draw each v and a from ±v_max and ±a_max alone, where errors are larger.
 
         Raises:
+            ArgumentTypeError: if their number is not a whole one.
             ArgumentError: if there are no samples.
         """
+        if isinstance(samples, bool) or not isinstance(samples, numbers.Integral):
+            raise ArgumentTypeError(f"check: samples is {samples!r}; give a whole number, as 1000")
         if samples < 1:
             raise ArgumentError(f"check: samples is {samples}; give at least 1")
         rng, nv = np.random.default_rng(seed), self.tree.nv

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.joints import Prismatic
 from gdalembert.simplify.series import Coordinates
 from gdalembert.tree import Array, Joint, Tree, frozen
+
+Range: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | Array
+"""(lower, upper)"""
 
 _NO_LIMIT = 1e100  # what stands in a model for no limit is infinite, or the largest double
 
@@ -41,7 +45,7 @@ def limits_of(
     tau_max: npt.ArrayLike | None,
     v_max: npt.ArrayLike | None,
     a_max: npt.ArrayLike,
-    q_range: tuple[npt.ArrayLike, npt.ArrayLike] | None,
+    q_range: Range | None,
 ) -> Limits:
     """The limits that are given, or else those of the model: ``effortLimit``, ``velocityLimit``, position limits.
 
@@ -52,9 +56,12 @@ def limits_of(
     own = model if isinstance(model, pin.Model) else None
     columns = [joint.idx_q for joint in joints]
     if q_range is not None:
-        if not isinstance(q_range, Sequence) or len(q_range) != 2:
-            raise ArgumentTypeError(f"q_range={q_range!r}: give (lower, upper), each {tree.nv} numbers or one")
-        lower, upper = (_vector("q_range", x, tree) for x in q_range)
+        try:
+            first, last = q_range
+        except (TypeError, ValueError):
+            message = f"q_range={q_range!r}: give (lower, upper), each {tree.nv} numbers or one"
+            raise ArgumentTypeError(message) from None
+        lower, upper = (_vector("q_range", x, tree) for x in (first, last))
     elif own is not None:
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]
     else:

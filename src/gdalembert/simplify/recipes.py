@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from gdalembert.dynamics import Springs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.formulations.generalized_dalembert import place, rotational_mass_matrix
 from gdalembert.simplify.dynamics import SimplifiedDynamics
+from gdalembert.simplify.limits import Range
 from gdalembert.simplify.pruning import contributions, droppable
 from gdalembert.simplify.series import Term
 from gdalembert.spatial import Matrix
@@ -41,14 +42,16 @@ class PrunedDynamics(SimplifiedDynamics):
         a_max: npt.ArrayLike,
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
-        q_range: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        q_range: Range | None = None,
         clean: float = 1e-11,
         springs: Springs | None = None,
     ) -> None:
         if isinstance(error, bool) or not isinstance(error, numbers.Real):
-            raise ArgumentTypeError(f"error={error!r}: give a number from 0 to 1, 0.01 for a hundredth of tau_max")
+            raise ArgumentTypeError(
+                f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max"
+            )
         if not 0 <= error < 1 or math.isnan(error):
-            raise ArgumentError(f"error={error!r}: give a number from 0 to 1, 0.01 for a hundredth of tau_max")
+            raise ArgumentError(f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max")
         self.error: float = float(error)
         super().__init__(
             model, a_max=a_max, v_max=v_max, tau_max=tau_max, q_range=q_range, clean=clean, springs=springs
@@ -79,6 +82,7 @@ class TranslationalRotational(SimplifiedDynamics):
         wrist: names of the joints of the wrist; by default all but the first three.
 
     Raises:
+        ArgumentTypeError: if ``wrist`` is no list of names.
         UnknownNameError: if a name is not that of a joint.
     """
 
@@ -90,13 +94,14 @@ class TranslationalRotational(SimplifiedDynamics):
         a_max: npt.ArrayLike,
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
-        q_range: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        q_range: Range | None = None,
         clean: float = 1e-11,
         springs: Springs | None = None,
     ) -> None:
-        if isinstance(wrist, str):
+        names = () if wrist is None else wrist
+        if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
             raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
-        self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(wrist)
+        self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
         super().__init__(
             model, a_max=a_max, v_max=v_max, tau_max=tau_max, q_range=q_range, clean=clean, springs=springs
         )
