@@ -13,6 +13,7 @@ with a figure to ``benchmarks/results``.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import math
 import sys
@@ -211,12 +212,10 @@ ELEMENTS, EXUDYN_STEPS, AXIAL_STIFFNESS = 8, 16_000, 3e7
 
 def has_exudyn() -> bool:
     """Whether exudyn is installed; else a sentence says that it is not."""
-    try:
-        import exudyn  # noqa: F401
-    except ImportError:
+    found = importlib.util.find_spec("exudyn") is not None
+    if not found:
         print("exudyn is not installed and not compared: pip install 'gdalembert[benchmark]'", file=sys.stderr)
-        return False
-    return True
+    return found
 
 
 def exudyn_motion(situation: Situation) -> Motion:

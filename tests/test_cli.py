@@ -403,7 +403,7 @@ def test_derive_of_a_robot_that_is_too_large(capsys: Capture) -> None:
     assert main(["derive", "puma560", "--to", "latex", "--max-terms", "5000"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("gdalembert: error: terms: too large for closed forms: its ")
+    assert err.startswith("gdalembert: error: puma560: terms: too large for closed forms: its ")
     assert err.endswith("(options --terms, --numbers, --max-terms)\n")
     assert err.count("\n") == 1
 

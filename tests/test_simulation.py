@@ -264,7 +264,10 @@ def test_rows_are_held() -> None:
 
 def test_feedback_is_continuous_or_sampled() -> None:
     """u = −v: v = e^−t, or (1 − h)^k."""
-    law = lambda t, q, v: -v  # noqa: E731
+
+    def law(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return -v
+
     times = np.linspace(0, 1, 11)
     continuous = simulate(FLOATING, ([0.0], [1.0]), times, law, **TIGHT)
     assert continuous.v[:, 0] == pytest.approx(np.exp(-times), abs=1e-10)
@@ -456,12 +459,12 @@ def test_progress_needs_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_counts_output_times(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    class Bar:
-        made: list[Bar] = []  # noqa: RUF012
+    made: list[Bar] = []
 
+    class Bar:
         def __init__(self, total: int, unit: str) -> None:
             self.total, self.seen, self.closed = total, [], False
-            self.made.append(self)
+            made.append(self)
 
         def update(self, n: int) -> None:
             self.seen.append(n)
@@ -471,9 +474,9 @@ def test_progress_counts_output_times(monkeypatch: pytest.MonkeyPatch, capfd: py
 
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=Bar))
     simulate(PENDULUM, [1.0, 0.0], 1.0)
-    assert Bar.made == []
+    assert made == []
     simulate(PENDULUM, [1.0, 0.0], 1.0, progress=True)
-    (bar,) = Bar.made
+    (bar,) = made
     assert bar.closed
     assert len(bar.seen) == 20
     assert sum(bar.seen) == bar.total == 100

@@ -9,7 +9,7 @@ import pinocchio as pin
 import sympy
 
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import UnknownNameError
+from gdalembert.errors import UnknownNameError, UnsupportedError
 from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, Inputs, to_trigonometric
 from gdalembert.symbolic.parameters import symbolic_tree
@@ -63,7 +63,10 @@ def closed_forms(
     if of not in known:
         raise UnknownNameError("Function", of, known)
     function: ca.Function = getattr(dynamics, of)
-    return to_trigonometric(function, {**tree.inputs(), **(inputs or {})}, outputs=outputs, max_terms=max_terms)
+    try:
+        return to_trigonometric(function, {**tree.inputs(), **(inputs or {})}, outputs=outputs, max_terms=max_terms)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{tree.name}: {error}") from None
 
 
 def readable_forms(
