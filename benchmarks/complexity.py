@@ -2,6 +2,7 @@
 
     python benchmarks/complexity.py                all lengths, about two minutes
     python benchmarks/complexity.py --longest 6    shorter chains only, no results are written
+    python benchmarks/complexity.py --redraw       the figure alone, from the results
 
 The chains are rotary, in standard Denavit–Hartenberg form, with full inertias: nothing in them is zero. Counts are
 exact and the same on every machine. The tables go to standard output, and for all lengths with a figure to
@@ -14,10 +15,9 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from complexity_fits import exact_fit, local_exponent, written
-from complexity_versions import COUNTED, LONGEST, OPERATIONS, PACKAGE, TABLE_1, TORQUES, WAYS, Counts, measure
-from tables import BLUE, GREEN, ORANGE, heading, label, markdown, panels, write
+from complexity_versions import COUNTED, LONGEST, OPERATIONS, PACKAGE, TABLE_1, TORQUES, VERSIONS, WAYS, Counts, measure
+from tables import BLUE, GREEN, ORANGE, RESULTS, heading, label, markdown, panels, save, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,12 +129,6 @@ def count_rows(counts: Counts, operation: str, longest: int) -> list[tuple[objec
 
 COLOURS = {"L-E": ORANGE, "G-D": GREEN, "N-E": BLUE}
 NAMES = {"L-E": "Lagrange–Euler", "G-D": "generalized d'Alembert", "N-E": "Newton–Euler"}
-GAP = 0.26
-"""Between the texts at the ends of lines, in powers of ten."""
-
-
-BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-"""Of a text, so that no line of the grid runs through it."""
 
 
 class Line(NamedTuple):
@@ -174,16 +168,22 @@ def lines_of(counts: Counts) -> dict[str, list[Line]]:
 
 def draw(counts: Counts) -> Figure:
     """Operations over n, both logarithmic, in three panels."""
+    from gdalembert import plotting
+
     longest = max(max(row) for row in counts.values())
     figure, axes = panels(1, 3, (8.6, 4.2), sharex=True, sharey=True)
     ticks = [n for n in (1, 2, 3, 6, 12) if n <= longest]
     for axis, (title, lines) in zip(axes[0], lines_of(counts).items(), strict=True):
-        plot(axis, lines)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xlim(0.9, 4.5 * longest)
+        named = {f"{k}": line for k, line in enumerate(lines)}
+        plotting.scaling(
+            {name: line.counts for name, line in named.items()},
+            texts={name: line.text for name, line in named.items()},
+            at_ends=True,
+            styles={name: style(line) for name, line in named.items()},
+            key=False,
+            ax=axis,
+        )
         axis.set_xticks(ticks, [f"{n}" for n in ticks])
-        axis.minorticks_off()
         label(axis, title, x="joints n", y="multiplications + additions" if axis is axes[0, 0] else "")
     for name, text in NAMES.items():
         axes[0, 0].plot([], [], color=COLOURS[name], label=text)
@@ -191,18 +191,25 @@ def draw(counts: Counts) -> Figure:
     return figure
 
 
-def plot(axis: Any, lines: list[Line]) -> None:
-    """The lines, each with its text behind its end; where ends are close, the texts are moved apart."""
-    lines = sorted(lines, key=lambda line: line.counts[max(line.counts)])
-    ends = np.array([np.log10(line.counts[max(line.counts)]) for line in lines])
-    steps = GAP * np.arange(len(lines))
-    apart = np.maximum.accumulate(ends - steps) + steps
-    apart += np.mean(ends - apart)
-    for line, height in zip(lines, apart, strict=True):
-        style = {"marker": "o", "markersize": 2, "linewidth": 1.2, "color": COLOURS[line.formulation]}
-        axis.plot(list(line.counts), list(line.counts.values()), linestyle=line.style, **style)
-        place = 1.15 * max(line.counts), 10**height
-        axis.text(*place, line.text, va="center", fontsize=7.5, color=COLOURS[line.formulation], bbox=BEHIND)
+def style(line: Line) -> dict[str, Any]:
+    """Of a line, whose name stands at its end and not in the key."""
+    colour = COLOURS[line.formulation]
+    return {"color": colour, "linestyle": line.style, "linewidth": 1.2, "markersize": 2, "label": "_nolegend_"}
+
+
+def recorded() -> Counts:
+    """What stands in the tables of ``results/complexity.md``."""
+    text = (RESULTS / "complexity.md").read_text(encoding="utf-8")
+    counts: Counts = {version: {} for version in VERSIONS}
+    versions = {version.name: version for version in VERSIONS}
+    for operation in OPERATIONS:
+        for line in text.split(f"## {operation.capitalize()}\n")[1].split("##")[0].splitlines():
+            name, *row = line.strip("| ").split(" | ")
+            if name in versions:
+                for n, cell in enumerate(row, start=1):
+                    if cell != "–":
+                        counts[versions[name]].setdefault(n, {})[operation] = int(cell)
+    return counts
 
 
 def main() -> None:
@@ -210,7 +217,12 @@ def main() -> None:
     parser.add_argument(
         "--longest", type=int, choices=range(1, LONGEST + 1), default=LONGEST, help=f"by default {LONGEST}"
     )
-    longest = parser.parse_args().longest
+    parser.add_argument("--redraw", action="store_true", help="count nothing: draw the recorded results again")
+    arguments = parser.parse_args()
+    if arguments.redraw:
+        save(draw(recorded()), RESULTS / "complexity.png")
+        return
+    longest = arguments.longest
     counts = measure(longest)
     text = table(counts)
     print(text)

@@ -1,6 +1,7 @@
 """How the graphs grow with the number of joints: chains and random trees of n = 2 … 60, all axes skew, nothing zero.
 
     python benchmarks/scaling.py
+    python benchmarks/scaling.py --redraw    the figure alone, from the results
 
 For each Function the counts, and the exponent p of the power n^p that fits the upper half of the lengths best, which is
 what growth looks like once the first links are behind. The tables go to standard output and with a figure to
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 from robots import chain, random_tree
-from tables import BLUE, GREEN, ORANGE, heading, label, markdown, panels, write
+from tables import BLUE, GREEN, ORANGE, RESULTS, heading, label, markdown, panels, save, write
 
 import gdalembert as gd
 
@@ -111,20 +113,16 @@ def table(counts: Counts) -> str:
 
 def draw(counts: Counts) -> Figure:
     """Instructions over n, both logarithmic: a column a Function, a row a shape, the exponents in the corners."""
+    from gdalembert import plotting
+
     figure, axes = panels(len(SHAPES), len(FUNCTIONS), (8.6, 4.6), sharex=True, sharey="row")
     lengths = list(next(iter(counts.values())))
+    styles = {name: {"color": colour, "linewidth": 1.3} for name, (_, colour) in FORMULATIONS.items()}
     for (i, shape), (j, function) in itertools.product(enumerate(SHAPES), enumerate(FUNCTIONS)):
         axis = axes[i, j]
-        for k, (formulation, (_, colour)) in enumerate(FORMULATIONS.items()):
-            if row := counts.get((shape, function, formulation)):
-                style = {"color": colour, "marker": "o", "markersize": 2.5, "linewidth": 1.3}
-                axis.plot(list(row), list(row.values()), label=formulation, **style)
-                power = f"$n^{{{exponent(row):.2f}}}$"
-                axis.text(0.05, 0.98 - 0.1 * k, power, color=colour, va="top", transform=axis.transAxes)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xticks(lengths, [f"{n}" for n in lengths])
-        axis.minorticks_off()
+        rows = {name: row for name in FORMULATIONS if (row := counts.get((shape, function, name)))}
+        powers = {name: f"$n^{{{exponent(row):.2f}}}$" for name, row in rows.items()}
+        plotting.scaling(rows, texts=powers, styles=styles, key=False, ax=axis)
         above = FUNCTIONS[function] if i == 0 else ""
         below = "joints n" if i == len(SHAPES) - 1 else ""
         label(axis, above, x=below, y=f"{shape}: instructions" if j == 0 else "")
@@ -136,8 +134,26 @@ def draw(counts: Counts) -> Figure:
     return figure
 
 
+def recorded() -> Counts:
+    """What stands in the tables of ``results/scaling.md``."""
+    text = (RESULTS / "scaling.md").read_text(encoding="utf-8")
+    counts: Counts = {}
+    for function, symbol in FUNCTIONS.items():
+        head, _, *rows = text.split(f"\n## {function}: {symbol}\n\n")[1].split("\n\n")[0].splitlines()
+        lengths = [int(n) for n in re.findall(r"n = (\d+)", head)]
+        for row in rows:
+            name, *sizes = row.strip("| ").split(" | ")
+            formulation, shape = name.split(", ")
+            counts[shape, function, formulation] = dict(zip(lengths, map(int, sizes[:-1]), strict=True))
+    return counts
+
+
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--redraw", action="store_true", help="count nothing: draw the recorded results again")
+    if parser.parse_args().redraw:
+        save(draw(recorded()), RESULTS / "scaling.png")
+        return
     counts = measure()
     text = table(counts)
     print(text)

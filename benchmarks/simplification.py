@@ -1,6 +1,7 @@
 """Simplified models of the PUMA 560: what a guaranteed bound keeps and costs, and what the report's recipe gets wrong.
 
     python benchmarks/simplification.py
+    python benchmarks/simplification.py --redraw    the figure alone, from the results
 
 Each simplified model is compared with the exact one in 100,000 random states, and in 100,000 with all velocities and
 accelerations at their limits. The tables go to standard output and with a figure to ``benchmarks/results``.
@@ -9,13 +10,14 @@ accelerations at their limits. The tables go to standard output and with a figur
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
-from tables import BLUE, GREEN, GREY, ORANGE, heading, label, markdown, panels, write
+from tables import BLUE, GREEN, GREY, ORANGE, RESULTS, heading, label, markdown, panels, save, write
 
 import gdalembert as gd
 from gdalembert.simplify.check import BoundCheck
@@ -220,27 +222,39 @@ def report(
     )
 
 
+Points = dict[float, tuple[float, float]]
+"""Error allowed [%]: instructions of τ, and the largest error seen [%]."""
+
+
+def points(rows: dict[float, Row]) -> Points:
+    """Of models with a bound, the exact one left out."""
+    return {
+        100 * error: (row.dynamics.cost["instructions"], 100 * float(row.observed.max()))
+        for error, row in rows.items()
+        if error
+    }
+
+
 def draw(by_limit: dict[float, Row], by_use: dict[float, Row], model: pin.Model) -> Figure:
     """Instructions, and errors seen, over the error allowed."""
+    return picture(points(by_limit), points(by_use), gd.NewtonEuler(model).inverse_dynamics.n_instructions())
+
+
+def picture(by_limit: Points, by_use: Points, newton_euler: int) -> Figure:
+    """The figure of :func:`draw`."""
+    from gdalembert import plotting
+
     figure, axes = panels(1, 2, (8.2, 3.4))
-    newton_euler = gd.NewtonEuler(model).inverse_dynamics.n_instructions()
-    for rows, colour, what in (
-        (by_limit, BLUE, "relative to the limits of the motors"),
-        (by_use, ORANGE, "relative to the torques in use"),
-    ):
-        allowed = [100 * error for error in rows if error]
-        some = [row for error, row in rows.items() if error]
-        style = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.3, "label": what}
-        axes[0, 0].plot(allowed, [row.dynamics.cost["instructions"] for row in some], **style)
-        axes[0, 1].plot(allowed, [100 * float(row.observed.max()) for row in some], **style)
+    found = {"relative to the limits of the motors": by_limit, "relative to the torques in use": by_use}
+    common = {"linewidth": 1.3, "markersize": 3}
+    styles = {name: {"color": colour, **common} for name, colour in zip(found, (BLUE, ORANGE), strict=True)}
+    for k, axis in enumerate(axes[0]):
+        rows = {name: {allowed: point[k] for allowed, point in own.items()} for name, own in found.items()}
+        plotting.scaling(rows, styles=styles, key=False, ax=axis)
+        axis.set_xticks([0.2, 1, 3, 10], ["0.2", "1", "3", "10"])
     axes[0, 0].axhline(newton_euler, color=GREEN, linewidth=1.3, label="Newton–Euler, exact")
     axes[0, 1].plot([0.2, 10], [0.2, 10], color=GREY, linewidth=1.3, linestyle=":")
     axes[0, 1].text(1, 1.3, "error allowed", color=GREY, fontsize=8, ha="right")
-    for axis in axes.flat:
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xticks([0.2, 1, 3, 10], ["0.2", "1", "3", "10"])
-        axis.minorticks_off()
     axes[0, 0].set_yticks([200, 500, 1000], ["200", "500", "1000"])
     axes[0, 1].set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     label(axes[0, 0], "instructions of τ", x="error allowed, %")
@@ -249,8 +263,24 @@ def draw(by_limit: dict[float, Row], by_use: dict[float, Row], model: pin.Model)
     return figure
 
 
+def recorded() -> tuple[Points, Points, int]:
+    """What stands in ``results/simplification.md``, with the digits it has there."""
+    text = (RESULTS / "simplification.md").read_text(encoding="utf-8")
+    found: list[Points] = []
+    for table in [part.splitlines() for part in text.split("\n\n") if part.startswith("| error allowed")]:
+        columns = [(cells[0], cells[4], cells[8]) for cells in (row.strip("| ").split(" | ") for row in table[2:])]
+        numbers = [[float(cell.removesuffix(" %")) for cell in row] for row in columns]
+        found.append({allowed: (cost, seen) for allowed, cost, seen in numbers if allowed})
+    newton_euler = re.search(r"has (\d+) instructions for τ", text)
+    return found[0], found[1], int(newton_euler[1] if newton_euler else 0)
+
+
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--redraw", action="store_true", help="compute nothing: draw the recorded results again")
+    if parser.parse_args().redraw:
+        save(picture(*recorded()), RESULTS / "simplification.png")
+        return
     model = gd.load_urdf("puma560")
     by_limit = pruned(model, None, SAMPLES)
     by_use = pruned(model, largest_torques(model, SAMPLES), SAMPLES)

@@ -3,6 +3,7 @@
     python benchmarks/sizes.py                          all robots
     python benchmarks/sizes.py panda7 ur5               these
     python benchmarks/sizes.py --without-peers panda7   our own Functions only, which needs no adam-robotics
+    python benchmarks/sizes.py --redraw                 the figure alone, from the results
 
 Counts are exact and the same on every machine. The tables go to standard output and, for all robots, with a figure to
 ``benchmarks/results``.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import peers
 from robots import NAMES, TITLES, known, load
-from tables import BLUE, INK, ORANGE, PURPLE, SKY, heading, label, markdown, panels, write
+from tables import BLUE, ORANGE, PURPLE, RESULTS, SKY, heading, label, markdown, panels, save, write
 
 import gdalembert as gd
 from gdalembert.functions import count
@@ -160,6 +161,11 @@ def comparison_table(comparison: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
+def cells(line: str) -> list[str]:
+    """Of a row of a Markdown table."""
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 def smallest(comparison: Comparison, quantities: Sequence[str], name: str) -> dict[str, int]:
     """A robot's smallest graph in each column."""
     found: dict[str, int] = {}
@@ -171,25 +177,13 @@ def smallest(comparison: Comparison, quantities: Sequence[str], name: str) -> di
 
 def draw(comparison: Comparison) -> Figure:
     """The size of the others' graphs in multiples of Newton-Euler's: a panel a quantity, a group a robot."""
+    from gdalembert import plotting
+
     names = list(next(iter(comparison.values())))
     figure, axes = panels(len(DRAWN), 1, (8.6, 7.8))
-    width = 0.21
     for axis, (title, quantities) in zip(axes.flat, DRAWN.items(), strict=True):
-        rows = [smallest(comparison, quantities, name) for name in names]
-        for k, (package, colour) in enumerate(PACKAGES.items()):
-            ratios = [row.get(package, 0) / row["N–E"] for row in rows]
-            places = [i + (k - 1.5) * width for i in range(len(rows))]
-            heights = [ratio - 1 if ratio else 0 for ratio in ratios]
-            axis.bar(places, heights, width * 0.94, bottom=1, color=colour, label=package)
-            for x, ratio in zip(places, ratios, strict=True):
-                axis.text(x, max(ratio, 1) * 1.04, f"{ratio:.1f}" if ratio else "–", ha="center", fontsize=7, color=INK)
-        axis.axhline(1, color=INK, linewidth=1.5)
-        axis.set_xticks(
-            range(len(names)), [f"{TITLES[name]}\n{row['N–E']:,}" for name, row in zip(names, rows, strict=True)]
-        )
-        axis.set_yscale("log", base=2)
-        axis.yaxis.set_major_formatter("{x:g}×")
-        axis.margins(x=0.01, y=0.1)
+        rows = {TITLES[name]: smallest(comparison, quantities, name) for name in names}
+        plotting.instructions(rows, "N–E", colours=PACKAGES, key=False, ax=axis)
         label(axis, title, y="theirs / ours", grid="y")
     heading(
         figure,
@@ -199,13 +193,31 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
+def recorded() -> Comparison:
+    """What stands in the tables of ``results/sizes.md``."""
+    text = (RESULTS / "sizes.md").read_text(encoding="utf-8")
+    comparison: Comparison = {}
+    for quantity, (_, title) in COMPARED.items():
+        head, _, *rows = text.split(f"\n## {title}\n\n")[1].split("\n\n")[0].splitlines()
+        columns = [column.strip("*") for column in cells(head)]
+        comparison[quantity] = {
+            name: {x: int(size) for x, size in zip(columns[1:-1], sizes, strict=False) if size != "–"}
+            for name, *sizes in map(cells, rows)
+        }
+    return comparison
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "robots", nargs="*", type=known, metavar="ROBOT", default=NAMES, help=f"any of {', '.join(NAMES)}"
     )
     parser.add_argument("--without-peers", action="store_true", help="count our own Functions only")
+    parser.add_argument("--redraw", action="store_true", help="count nothing: draw the recorded results again")
     arguments = parser.parse_args()
+    if arguments.redraw:
+        save(draw(recorded()), RESULTS / "sizes.png")
+        return
     if arguments.without_peers:
         print(table(arguments.robots))
         return

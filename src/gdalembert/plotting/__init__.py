@@ -1,0 +1,29 @@
+"""Figures of motions, torques, modes, forces and graph sizes, by matplotlib.
+
+Each function draws one figure: on ``ax`` if it is given, else in a new pyplot figure, and returns the Axes, or an array
+of them where a figure has several. Nothing is shown, and no setting of matplotlib is changed.
+
+Raises:
+    UnsupportedError: on import, without matplotlib.
+"""
+
+from gdalembert.plotting.deflections import tip_deflection
+from gdalembert.plotting.ellipsoids import force_ellipsoid, velocity_ellipsoid
+from gdalembert.plotting.graph_sizes import instructions, scaling
+from gdalembert.plotting.mode_shapes import mode_shapes
+from gdalembert.plotting.motions import energy_balance, motion
+from gdalembert.plotting.pruning import pruning_error
+from gdalembert.plotting.torques import torque_decomposition
+
+__all__ = [
+    "energy_balance",
+    "force_ellipsoid",
+    "instructions",
+    "mode_shapes",
+    "motion",
+    "pruning_error",
+    "scaling",
+    "tip_deflection",
+    "torque_decomposition",
+    "velocity_ellipsoid",
+]

@@ -1,0 +1,110 @@
+"""Names and units of a robot's coordinates, and motions of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.element import Element
+from gdalembert.flexible.properties import numbers
+from gdalembert.reading import read_tree
+from gdalembert.simulation.result import Simulation
+from gdalembert.tree import Array, Joint, Tree
+
+Motion: TypeAlias = Simulation | Sequence[npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of the entries of q, and of v and of the efforts; ``linear`` and ``q_units`` say what they are measured in."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    q_units: tuple[str, ...]
+    linear: tuple[bool, ...]
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        return tuple("m/s" if linear else "rad/s" for linear in self.linear)
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        return tuple("N" if linear else "N m" for linear in self.linear)
+
+
+def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
+    """Those of the joints; modes and rotors of an arm come behind them and are left out."""
+    joints: Iterable[Joint | Element]
+    if isinstance(robot, FlexibleArm):
+        joints = robot.assembly.elements
+    else:
+        tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+        joints = [joint for joint in tree.joints if joint.scaling is None]
+    q: dict[int, tuple[str, str]] = {}
+    v: dict[int, tuple[str, bool]] = {}
+    for joint in joints:
+        angular = joint.type.subspace(joint.type.neutral())[1]
+        linear = [angular[:, k].nnz() == 0 for k in range(joint.type.nv)]
+        for k, each in enumerate(linear):
+            v[joint.idx_v + k] = (_entry(joint.name, k, joint.type.nv), each)
+        if joint.type.nq == joint.type.nv:
+            units = ["m" if each else "rad" for each in linear]
+        else:  # places, then cosine and sine or a quaternion
+            units = ["m"] * sum(linear) + ["1"] * (joint.type.nq - sum(linear))
+        for k, unit in enumerate(units):
+            q[joint.idx_q + k] = (_entry(joint.name, k, joint.type.nq), unit)
+    in_q, in_v = [q[k] for k in sorted(q)], [v[k] for k in sorted(v)]
+    return Names(
+        tuple(name for name, _ in in_q),
+        tuple(name for name, _ in in_v),
+        tuple(unit for _, unit in in_q),
+        tuple(linear for _, linear in in_v),
+    )
+
+
+def _entry(name: str, k: int, length: int) -> str:
+    return name if length == 1 else f"{name}[{k}]"
+
+
+def with_units(what: str, units: Iterable[str]) -> str:
+    """As ``"q [rad, m]"``."""
+    return f"{what} [{', '.join(dict.fromkeys(units))}]"
+
+
+def trajectory(where: str, given: Motion, parts: str, tree: Tree) -> list[Array]:
+    """The parts of a motion, a row for each time: ``"tq"`` or ``"tqva"``.
+
+    Raises:
+        ArgumentTypeError: if the motion is neither a Simulation nor so many arrays.
+        ArgumentError: if their shapes do not fit the robot.
+    """
+    if isinstance(given, Simulation):
+        arrays = [np.asarray(getattr(given, part)) for part in parts]
+    else:
+        wanted = f"a Simulation or ({', '.join(parts)})"
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != len(parts):
+            raise ArgumentTypeError(f"{where}: expected {wanted}, got {_described(given)}")
+        arrays = [numbers(f"{where}: {part}", each) for part, each in zip(parts, given, strict=True)]
+    widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
+    shape = arrays[0].shape
+    if len(shape) != 1 or not len(arrays[0]):
+        raise ArgumentError(f"{where}: t has shape {shape}; give the times (N,) [s]")
+    for part, array in zip(parts[1:], arrays[1:], strict=True):
+        if array.shape != (*shape, widths[part]):
+            raise ArgumentError(
+                f"{where}: {part} has shape {array.shape}, but {tree.name} at {shape[0]} times needs "
+                f"({shape[0]}, {widths[part]}); give a row for each time"
+            )
+    return arrays
+
+
+def _described(given: Any) -> str:
+    return f"{len(given)} of them" if isinstance(given, list | tuple) else type(given).__name__

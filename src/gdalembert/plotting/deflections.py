@@ -1,0 +1,58 @@
+"""How far the tips of flexible links leave their places, over a motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.kinematics import Kinematics
+from gdalembert.plotting.coordinates import Motion, trajectory
+from gdalembert.plotting.style import axes, label, legend, line_style
+from gdalembert.tree import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) -> Axes:
+    """The deflection of each flexible link's tip across the link over time [mm], along y and z of its clamped frame.
+
+    Args:
+        arm: with flexible links.
+        motion: a :class:`~gdalembert.simulation.result.Simulation` of it, or (t, q): (N,), N × nq.
+        ax: where to draw.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if the arm has no flexible links, or the motion is not one of the arm.
+    """
+    if not isinstance(arm, FlexibleArm):
+        raise ArgumentTypeError(f"tip_deflection: expected a FlexibleArm, got {type(arm).__name__}")
+    if not arm.assembly.spans:
+        raise ArgumentError(f"tip_deflection: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
+    t, q = trajectory("tip_deflection", motion, "tq", arm.tree)
+    ax = axes("tip_deflection", ax)
+    for k, (name, line) in enumerate(deflections(arm, q).items()):
+        ax.plot(t, 1e3 * line, label=name, **line_style(k))
+    label(ax, "time [s]", "deflection of the tip [mm]")
+    legend(ax)
+    return ax
+
+
+def deflections(arm: FlexibleArm, q: Array) -> dict[str, Array]:
+    """By link, with the direction behind it where it bends in both: N metres, of configurations (N × nq)."""
+    kinematics, s = Kinematics(arm.tree, clean=0), ca.SX.sym("q", arm.tree.nq)
+    found: dict[str, Array] = {}
+    for span in arm.assembly.spans.values():
+        root, tip = (kinematics.frame_placement(frame)(s) for frame in (span.root, span.tip))
+        offset = root[:3, :3].T @ (tip[:3, 3] - root[:3, 3])
+        across = ca.Function("across", [s], [offset[1:]])(q.T).full()
+        bends = np.abs(arm.assembly.elements[span.element].stations[1].translation[1:]).max(axis=1) > 0
+        for direction, line, here in zip("yz", across, bends, strict=True):
+            if here:
+                found[f"{span.link}, {direction}" if bends.all() else span.link] = line
+    return found

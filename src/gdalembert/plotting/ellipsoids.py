@@ -1,0 +1,232 @@
+"""Forces that joint torques hold, and velocities that joint rates make, as ellipsoids at a frame of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.properties import number, numbers
+from gdalembert.kinematics import Kinematics, check_reference, find_frame
+from gdalembert.plotting.coordinates import names_of
+from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
+from gdalembert.tree import Array, Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SINGULAR = 1e-9
+"""The shortest axis of the velocity ellipsoid over the longest: below it the robot cannot feel a force."""
+_SIZE = 0.35
+"""The longest axis in the picture over the largest distance between joints."""
+
+
+def force_ellipsoid(
+    model: pin.Model | Tree,
+    frame: str | int,
+    q: npt.ArrayLike,
+    reference: pin.ReferenceFrame,
+    *,
+    plane: str | None = None,
+    limits: npt.ArrayLike | None = None,
+    scale: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """The forces f at a frame that joint torques Jᵀ f of unit norm hold: fᵀ J Jᵀ f ≤ 1 (Niku 4.5), with the robot.
+
+    J is the linear half of the Jacobian: the moment is zero. In a plane, the forces that lie in it.
+
+    Args:
+        model: any ``pin.Model``, or a tree.
+        frame: name, or index in ``model.frames``.
+        q: the configuration (nq).
+        reference: whose axes forces and picture have. ``pin.LOCAL``: those of the frame; ``pin.LOCAL_WORLD_ALIGNED``:
+            those of the universe; ``pin.WORLD``: likewise, for forces that act at the origin of the universe.
+        plane: ``"xy"``, ``"yz"``, ``"zx"``, …: its two axes; ``None``: all three, on 3-D Axes.
+        limits: the largest torque of each joint [N m or N], as ``model.effortLimit``: then torques are counted in
+            parts of these, Σ (tau_i / limit_i)² ≤ 1.
+        scale: what one metre of the picture stands for [N/m]; by default a round number.
+        ax: where to draw; 3-D without a plane.
+
+    Raises:
+        ArgumentTypeError, UnknownNameError: as of :class:`~gdalembert.kinematics.Kinematics`.
+        ArgumentError: if an argument cannot be used, or J has no full rank at q, so that some forces need no torque.
+    """
+    ellipsoid = _ellipsoid("force_ellipsoid", model, frame, q, reference, plane, limits, inverse=True)
+    units = names_of(model).effort_units
+    drawn: Axes = _draw("force_ellipsoid", ellipsoid, _text("forces held by torques", units, limits), "N", scale, ax)
+    return drawn
+
+
+def velocity_ellipsoid(
+    model: pin.Model | Tree,
+    frame: str | int,
+    q: npt.ArrayLike,
+    reference: pin.ReferenceFrame,
+    *,
+    plane: str | None = None,
+    limits: npt.ArrayLike | None = None,
+    scale: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """The velocities J v of a frame that joint rates of unit norm make, with the robot; in a plane, their projection.
+
+    Arguments as of :func:`force_ellipsoid`; limits are those of the rates [rad/s or m/s], as ``model.velocityLimit``,
+    and the scale is in (m/s)/m. Where J loses rank the ellipsoid is flat.
+    """
+    ellipsoid = _ellipsoid("velocity_ellipsoid", model, frame, q, reference, plane, limits, inverse=False)
+    units = names_of(model).v_units
+    drawn: Axes = _draw(
+        "velocity_ellipsoid", ellipsoid, _text("velocities by joint rates", units, limits), "m/s", scale, ax
+    )
+    return drawn
+
+
+def _text(what: str, units: Sequence[str], limits: npt.ArrayLike | None) -> str:
+    norm = f"of norm 1 [{', '.join(dict.fromkeys(units))}]" if limits is None else "over their limits, of norm 1"
+    return f"{what} {norm}"
+
+
+class Ellipsoid(NamedTuple):
+    """Semi-axes (a column each) in the axes of the picture, its centre, the robot's segments, and axis labels."""
+
+    semi_axes: Array
+    centre: Array
+    segments: list[Array]
+    labels: list[str]
+
+
+def _ellipsoid(
+    where: str,
+    model: pin.Model | Tree,
+    frame: str | int,
+    q: npt.ArrayLike,
+    reference: pin.ReferenceFrame,
+    plane: str | None,
+    limits: npt.ArrayLike | None,
+    *,
+    inverse: bool,
+) -> Ellipsoid:
+    check_reference(reference)
+    kinematics = Kinematics(model)
+    tree = kinematics.tree
+    chosen = _axes_of(where, plane)
+    configuration = _vector(f"{where}: q", q, tree.nq)
+    jacobian = kinematics.frame_jacobian(frame, reference)(configuration).full()[:3]
+    if limits is not None:
+        bounds = _vector(f"{where}: limits", limits, tree.nv)
+        if not np.all(bounds > 0):
+            worst = int(bounds.argmin())
+            raise ArgumentError(
+                f"{where}: limits: {bounds[worst]:g} of {names_of(tree).v[worst]!r}; give positive numbers"
+            )
+        jacobian = jacobian / bounds if inverse else jacobian * bounds
+    directions, sizes, _ = np.linalg.svd(jacobian[chosen])
+    sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))
+    if inverse:
+        if sizes[-1] <= _SINGULAR * sizes[0]:
+            along = np.round(directions[:, -1], 3) + 0.0
+            raise ArgumentError(
+                f"{where}: at q forces along ({', '.join(f'{x:g}' for x in along)}) in {plane or 'xyz'} need no "
+                "torque, so that the ellipsoid has no end; give another q, or a plane without that direction"
+            )
+        sizes = 1 / sizes
+    return Ellipsoid(directions * sizes, *_picture(kinematics, frame, configuration, reference, chosen))
+
+
+def _picture(
+    kinematics: Kinematics, frame: str | int, q: Array, reference: pin.ReferenceFrame, chosen: list[int]
+) -> tuple[Array, list[Array], list[str]]:
+    """Centre of the ellipsoid, segments from each joint's origin to its parent's, labels."""
+    tree = kinematics.tree
+    here = tree.frames[find_frame(tree, frame)]
+    at = kinematics.frame_placement(frame)(q).full()
+    origins = [ca.DM(p).full().ravel() for _, p in tree.placements(ca.DM(q))]
+    segments = [
+        np.array([origins[joint.parent] if joint.parent >= 0 else np.zeros(3), origin])
+        for joint, origin in zip(tree.joints, origins, strict=True)
+    ]
+    segments.append(np.array([origins[here.joint] if here.joint >= 0 else np.zeros(3), at[:3, 3]]))
+    centre, axis = at[:3, 3], ""
+    if reference == pin.LOCAL:
+        segments = [(segment - centre) @ at[:3, :3] for segment in segments]
+        centre, axis = np.zeros(3), f" of {here.name}"
+    elif reference == pin.WORLD:
+        centre = np.zeros(3)
+    return centre[chosen], [segment[:, chosen] for segment in segments], [f"{'xyz'[k]}{axis} [m]" for k in chosen]
+
+
+def _draw(where: str, ellipsoid: Ellipsoid, text: str, unit: str, scale: float | None, ax: Any) -> Any:
+    semi_axes, centre, segments, labels = ellipsoid
+    size = np.linalg.norm(semi_axes, axis=0)
+    points = np.vstack(segments)
+    reach = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
+    if scale is None:
+        scale = _round(size.max() / (_SIZE * reach))
+    scale = number(f"{where}: scale", scale, f"{unit}/m")
+    solid = len(labels) == 3
+    ax = axes(where, ax, (6.4, 4.8) if solid else (6.4, 4.2), "3d" if solid else None)
+    if solid != hasattr(ax, "get_zlim"):
+        wanted = "3-D Axes (projection='3d')" if solid else "plane Axes"
+        raise ArgumentError(f"{where}: ax must be {wanted} here; give such, or {'a plane' if solid else 'no plane'}")
+    for k, segment in enumerate(segments):
+        ax.plot(*segment.T, "-o", color=GREY, linewidth=2, markersize=3, alpha=0.7, label="robot" if k == 0 else None)
+    if solid:
+        u, w = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
+        sphere = np.stack([np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w)])
+        surface = centre[:, None, None] + np.einsum("ij,jkl->ikl", semi_axes / scale, sphere)
+        ax.plot_surface(*surface, color=BLUE, alpha=0.25, linewidth=0)
+        ax.plot_wireframe(*surface, color=BLUE, linewidth=0.4, rstride=3, cstride=3)
+        ax.plot([], [], [], color=BLUE, alpha=0.4, linewidth=6, label=text)
+        for set_label, name in zip((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel), labels, strict=True):
+            set_label(name, fontsize=SMALL + 1, color=INK)
+        ax.tick_params(labelsize=SMALL - 1, labelcolor=INK)
+    else:
+        angle = np.linspace(0, 2 * np.pi, 181)
+        outline = centre[:, None] + semi_axes / scale @ np.array([np.cos(angle), np.sin(angle)])
+        ax.fill(*outline, color=BLUE, alpha=0.15, linewidth=0)
+        ax.plot(*outline, color=BLUE, linewidth=1.6, label=text)
+        for k, each in enumerate((semi_axes / scale).T):
+            ax.plot(*np.array([centre - each, centre + each]).T, color=BLUE, linewidth=0.8, linestyle=("-", "--")[k])
+        label(ax, *labels)
+    ax.set_aspect("equal", **({} if solid else {"adjustable": "datalim"}))
+    listed = ", ".join(f"{x:.3g}" for x in sorted(size, reverse=True))
+    key = ax.legend(
+        title=f"semi-axes {listed} {unit}; 0.1 m of the picture: {0.1 * scale:.3g} {unit}",
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=2,
+        frameon=False,
+        fontsize=SMALL,
+        title_fontsize=SMALL,
+        labelcolor=INK,
+        alignment="left",
+    )
+    key.get_title().set_color(INK)
+    return ax
+
+
+def _round(x: float) -> float:
+    """The next of 1, 2, 5, 10, … above."""
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= x * (1 - 1e-12)))
+
+
+def _axes_of(where: str, plane: str | None) -> list[int]:
+    if plane is None:
+        return [0, 1, 2]
+    if not isinstance(plane, str) or len(plane) != 2 or len(set(plane)) != 2 or not set(plane) <= set("xyz"):
+        raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
+    return ["xyz".index(axis) for axis in plane]
+
+
+def _vector(what: str, given: npt.ArrayLike, length: int) -> Array:
+    array = numbers(what, given)
+    if array.shape not in ((length,), (length, 1)):
+        raise ArgumentError(f"{what} has shape {array.shape}; give ({length},)")
+    return array.ravel()

@@ -1,0 +1,146 @@
+"""The figures of the benchmarks: graphs beside each other, and how they grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.plotting.style import COLOURS, INK, SMALL, axes, label, legend, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GAP = 0.26
+"""Between texts at the ends of lines, in powers of ten."""
+_BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+"""Of a text, so that no line of the grid runs through it."""
+
+
+def instructions(
+    results: Mapping[str, Mapping[str, float | None]],
+    reference: str,
+    *,
+    colours: Mapping[str, str] | None = None,
+    key: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Sizes of graphs in multiples of those of a reference: a group of bars for each robot, a bar for each other.
+
+    Args:
+        results: by robot and by who wrote the graph: its instructions, ``None`` or left out where there are none. As
+            ``count`` and ``n_instructions`` give them.
+        reference: whose graph is 1; its own instructions stand below each robot.
+        colours: of those that are drawn, in their order; by default all but the reference.
+        key: whether to draw the legend.
+        ax: where to draw.
+
+    Raises:
+        ArgumentTypeError: if the results are no such mapping.
+        ArgumentError: if there are none, or a robot has no reference.
+    """
+    _check("instructions", results)
+    for robot, row in results.items():
+        if not row.get(reference):
+            raise ArgumentError(f"instructions: robot {robot!r} has no count for {reference!r}; give one above 0")
+    if colours is None:
+        others = dict.fromkeys(name for row in results.values() for name in row if name != reference)
+        colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(others)}
+    ax = axes("instructions", ax, (8.6, 2.8))
+    step = 0.84 / max(len(colours), 1)
+    for k, (name, colour) in enumerate(colours.items()):
+        ratios = [(row.get(name) or 0) / (row[reference] or 1) for row in results.values()]
+        places = [i + (k - (len(colours) - 1) / 2) * step for i in range(len(ratios))]
+        heights = [ratio - 1 if ratio else 0 for ratio in ratios]
+        ax.bar(places, heights, step * 0.94, bottom=1, color=colour, label=name)
+        for x, ratio in zip(places, ratios, strict=True):
+            text = f"{ratio:.1f}" if ratio else "–"
+            ax.text(x, max(ratio, 1) * 1.04, text, ha="center", fontsize=SMALL - 1, color=INK)
+    ax.axhline(1, color=INK, linewidth=1.5)
+    ax.set_yscale("log", base=2)
+    ax.yaxis.set_major_formatter("{x:g}×")
+    label(ax, "", f"instructions / {reference}")
+    ax.grid(visible=False, axis="x")
+    ax.set_xticks(range(len(results)), [f"{robot}\n{row[reference]:,}" for robot, row in results.items()])
+    ax.margins(x=0.01, y=0.1)
+    if key:
+        legend(ax)
+    return ax
+
+
+def scaling(
+    results: Mapping[str, Mapping[float, float]],
+    *,
+    texts: Mapping[str, str] | None = None,
+    at_ends: bool = False,
+    styles: Mapping[str, Mapping[str, Any]] | None = None,
+    x: str = "joints n",
+    y: str = "instructions",
+    key: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """How sizes grow: a line for each way to compute a thing, over the number of joints, both logarithmic.
+
+    Args:
+        results: by way: counts by n.
+        texts: by way: what stands beside its line, as ``"$n^2$"``.
+        at_ends: whether texts stand behind the ends of the lines, moved apart where those are close; else they stand
+            in the upper left corner.
+        styles: by way: colour, line style and whatever else a matplotlib line takes.
+        x, y: names of the axes.
+        key: whether to draw the legend.
+        ax: where to draw.
+
+    Raises:
+        ArgumentTypeError: if the results are no such mapping.
+        ArgumentError: if there are none.
+    """
+    _check("scaling", results)
+    ax = axes("scaling", ax)
+    drawn = {}
+    for k, (name, row) in enumerate(results.items()):
+        style = {**line_style(k), "marker": "o", "markersize": 2.5, "label": name, **(styles or {}).get(name, {})}
+        (drawn[name],) = ax.plot(list(row), list(row.values()), **style)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    sizes = sorted({n for row in results.values() for n in row})
+    ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
+    ax.minorticks_off()
+    label(ax, x, y)
+    shown = {name: text for name, text in (texts or {}).items() if name in drawn}
+    colours = {name: line.get_color() for name, line in drawn.items()}
+    if at_ends and shown:
+        _at_ends(ax, results, shown, colours)
+        ax.set_xlim(0.9 * sizes[0], 4.5 * sizes[-1])
+    else:
+        for k, (name, text) in enumerate(shown.items()):
+            place = (0.05, 0.98 - 0.1 * k)
+            ax.text(*place, text, color=colours[name], va="top", fontsize=SMALL + 1, transform=ax.transAxes)
+    if key:
+        legend(ax)
+    return ax
+
+
+def _at_ends(
+    ax: Axes, results: Mapping[str, Mapping[float, float]], texts: Mapping[str, str], colours: Mapping[str, Any]
+) -> None:
+    """Texts behind the ends of lines; where ends are close they are moved apart."""
+    names = sorted(texts, key=lambda name: results[name][max(results[name])])
+    ends = np.array([np.log10(results[name][max(results[name])]) for name in names])
+    steps = _GAP * np.arange(len(names))
+    apart = np.maximum.accumulate(ends - steps) + steps
+    apart += np.mean(ends - apart)
+    for name, height in zip(names, apart, strict=True):
+        place = 1.15 * max(results[name]), 10**height
+        ax.text(*place, texts[name], va="center", fontsize=SMALL - 0.5, color=colours[name], bbox=_BEHIND)
+
+
+def _check(where: str, results: object) -> None:
+    if not isinstance(results, Mapping) or not all(isinstance(row, Mapping) for row in results.values()):
+        raise ArgumentTypeError(
+            f"{where}: expected counts as {{name: {{name or n: count}}}}, got {type(results).__name__}"
+        )
+    if not results or not all(results.values()):
+        raise ArgumentError(f"{where}: got no counts; give at least one")

@@ -1,0 +1,193 @@
+"""Shapes of vibration, with their frequencies: of a link, and of an arm with its joints locked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.integrals import DIRECTIONS
+from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.modes import ModeSet
+from gdalembert.flexible.nodes import Nodes
+from gdalembert.flexible.properties import numbers
+from gdalembert.flexible.validity import Span
+from gdalembert.plotting.style import label, legend, line_style, panels, shared_legend
+from gdalembert.tree import Array
+
+_POINTS = 201
+_NONE = 1e-12
+"""Of the largest entry: a shape that does not move a link, but for rounding."""
+_NAMES = {"bending_y": "bending, y", "bending_z": "bending, z", "extension": "extension", "torsion": "torsion"}
+
+
+def mode_shapes(
+    flexible: FlexibleLink | FlexibleArm,
+    q: npt.ArrayLike | None = None,
+    *,
+    links: Mapping[str, FlexibleLink] | None = None,
+    count: int | None = None,
+    natural: bool = False,
+) -> Any:
+    """The shapes in which a link or an arm vibrates along its links' abscissae, with their frequencies [Hz].
+
+    Of a link: its assumed shapes, a panel for each direction; the frequency is that of the bare link clamped at its
+    root and forced into that shape, √(K_jj / M_jj) by Rayleigh's quotient. With ``natural`` its eigenmodes, which the
+    assumed shapes make up. Each is drawn with the largest value 1.
+
+    Of an arm: its natural modes at q with all joints locked, a panel for each link: the deflection across the link, of
+    all links on the one scale on which the largest of the mode is 1. Lines are solid along y and dashed along z of the
+    clamped frame; extension, torsion and rotors are in the frequencies and not drawn.
+
+    Args:
+        flexible: a link with a beam and modes, or an arm.
+        q: a configuration of the arm (nq).
+        links: those the arm was made of, by name; an arm has kept only their integrals.
+        count: how many modes; by default all of a link, three of an arm.
+        natural: of a link.
+
+    Returns:
+        An array of Axes.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if q or links are missing, do not fit the arm, or the link has no modes yet.
+        UnsupportedError: if a link is made of nodes, which have no shapes between them.
+    """
+    if isinstance(flexible, FlexibleLink):
+        if q is not None or links is not None:
+            raise ArgumentError("mode_shapes: q and links go with an arm, not with a link; leave them out")
+        return _of_link(flexible, count, natural)
+    if not isinstance(flexible, FlexibleArm):
+        raise ArgumentTypeError(f"mode_shapes: expected a FlexibleLink or FlexibleArm, got {type(flexible).__name__}")
+    if natural:
+        raise ArgumentError("mode_shapes: modes of an arm are natural ones; natural= goes with a link, leave it out")
+    if q is None or not isinstance(links, Mapping):
+        raise ArgumentError("mode_shapes: an arm has no shapes without q and links={name: FlexibleLink}; give both")
+    return _of_arm(flexible, q, links, 3 if count is None else count)
+
+
+def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
+    inertia = link.inertia()
+    families = _families("mode_shapes", link)
+    eta = np.linspace(0, link.length, _POINTS)
+    if natural:
+        omega, shapes = eigenmodes(inertia)
+        names = [f"mode {j}" for j in range(1, len(omega) + 1)]
+    else:
+        mass, shapes = modal_mass(inertia).diagonal(), np.eye(inertia.modes)
+        omega = np.sqrt(inertia.stiffness.diagonal() / np.where(mass > 0, mass, np.nan))
+        assumed = [name for each in families.values() for name in each.names]
+        names = [f"{short}, {name}" for short, name in zip(link.mode_names, assumed, strict=True)]
+    shapes = shapes.T[: _number(count, len(omega))]
+    axes = panels(len(families), 1, (6.4, 0.4 + 2.1 * len(families)), sharex=True).ravel()
+    lines = _along(families, eta, link.length)
+    largest = np.array([max(np.abs(shape @ lines[name]).max() for name in lines) for shape in shapes])
+    for ax, (name, line) in zip(axes, lines.items(), strict=True):
+        for k, shape in enumerate(shapes):
+            curve = shape @ line
+            if np.abs(curve).max() > _NONE * largest[k]:
+                ax.plot(eta, _unit(curve), label=_frequency(names[k], omega[k]), **line_style(k))
+        label(ax, "abscissa [m]" if ax is axes[-1] else "", "shape, largest 1", _NAMES[name])
+        legend(ax)
+    return axes
+
+
+def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink], count: int) -> Any:
+    spans = arm.assembly.spans
+    if not spans:
+        raise ArgumentError(f"mode_shapes: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
+    omega, vectors = natural_modes(arm, q)
+    shown = _number(count, len(omega))
+    curves: dict[str, dict[str, Array]] = {}
+    for name, span in spans.items():
+        if name not in links:
+            raise UnknownNameError("flexible link in links", name, links)
+        families = _families(f"links[{name!r}]", own := _as_in(arm, span, links[name]))
+        first = span.first_mode - arm.modes.start
+        own_part = vectors[first : first + len(own.mode_names), :shown].T
+        lines = _along(families, np.linspace(0, span.length, _POINTS), span.length)
+        curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
+    every = np.hstack([each for own in curves.values() for each in own.values()] or [np.zeros((shown, 1))])
+    largest = every[np.arange(shown), np.abs(every).argmax(axis=1)]
+    axes = panels(len(spans), 1, (6.4, 0.4 + 2.1 * len(spans))).ravel()
+    for ax, (name, span) in zip(axes, spans.items(), strict=True):
+        eta = np.linspace(0, span.length, _POINTS)
+        for direction, found in curves[name].items():
+            for k, curve in enumerate(found):
+                style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}
+                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(curves[name])) else None
+                ax.plot(eta, curve / (largest[k] or 1.0), label=text, **style)
+        label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
+    both = any(len(own) > 1 for own in curves.values())
+    shared_legend(
+        next((ax for ax in axes if ax.lines), axes[0]), "joints locked" + (", solid y, dashed z" if both else "")
+    )
+    return axes
+
+
+def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
+    """ω (n, rad/s), rising, and the vibrations of modes and rotors (n × n, a column each) with all joints locked."""
+    omega = arm.natural_frequencies(q)
+    free = slice(arm.modes.start, arm.tree.nv)
+    mass = arm.mass_matrix(numbers("mode_shapes: q", q).ravel()).full()[free, free]
+    half = np.linalg.inv(np.linalg.cholesky(mass))
+    stiffness = arm.stiffness_matrix[free, free]
+    return omega, half.T @ np.linalg.eigh(half @ stiffness @ half.T)[1]
+
+
+def _as_in(arm: FlexibleArm, span: Span, given: Any) -> FlexibleLink:
+    """The link with the length and the modes that the arm gave it."""
+    if not isinstance(given, FlexibleLink):
+        raise ArgumentTypeError(f"links[{span.link!r}]: expected a FlexibleLink, got {type(given).__name__}")
+    known = arm.assembly.elements[span.element].inertia.stiffness
+    sized = given if given.has_length else given.with_length(span.length)
+    for carries in (True, False):
+        own = sized.by_role(carries=carries)
+        here = own.inertia().stiffness
+        if here.shape == known.shape and np.abs(here - known).max() <= 1e-9 * np.abs(known).max():
+            return own
+    raise ArgumentError(
+        f"links[{span.link!r}]: its stiffness is not that of the arm's; give the link the arm was made of"
+    )
+
+
+def _families(where: str, link: FlexibleLink) -> dict[str, ModeSet]:
+    if isinstance(link.beam, Nodes):
+        raise UnsupportedError(f"{where}: Nodes have no shapes between them; give a link with a Beam")
+    return {name: link.families[name] for name in DIRECTIONS if name in link.families}
+
+
+def _along(families: Mapping[str, ModeSet], eta: Array, length: float) -> dict[str, Array]:
+    """By direction: the values of all modes of the link (n × m), those of other directions zero."""
+    found, first, n = {}, 0, sum(map(len, families.values()))
+    for name, each in families.items():
+        lines = np.zeros((n, len(eta)))
+        lines[first : first + len(each)] = each.value(eta, length)
+        found[name], first = lines, first + len(each)
+    return found
+
+
+def _unit(curve: Array) -> Array:
+    """With the largest value 1, and positive at the tip where the tip moves."""
+    scaled: Array = curve / np.abs(curve).max()
+    return -scaled if scaled[-1] < -1e-6 else scaled
+
+
+def _frequency(name: str, omega: float) -> str:
+    return f"{name}: {omega / (2 * np.pi):.4g} Hz" if np.isfinite(omega) else name
+
+
+def _number(count: int | None, there: int) -> int:
+    if count is None:
+        return there
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise ArgumentTypeError(f"mode_shapes: count: expected a whole number, got {count!r}")
+    if count < 1:
+        raise ArgumentError(f"mode_shapes: count: got {count}; give at least 1")
+    return min(count, there)

@@ -1,0 +1,121 @@
+"""A simulated motion over time, and the account of its energies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.plotting.coordinates import names_of, with_units
+from gdalembert.plotting.style import INK, label, legend, line_style, panels, shared_legend
+from gdalembert.simulation.result import Simulation
+from gdalembert.tree import Tree
+
+_NO_LIMIT = 1e100
+"""What stands in a model for no limit is infinite, or the largest double."""
+
+
+def motion(simulation: Simulation, robot: pin.Model | Tree | Dynamics | None = None) -> Any:
+    """q, v and u of a simulation over time, in three panels.
+
+    Args:
+        simulation: the motion.
+        robot: gives names and units; of a ``pin.Model`` the limits are drawn too, dashed. Of a flexible arm q and v of
+            the joints are shown; :func:`~gdalembert.plotting.tip_deflection` has the rest.
+
+    Returns:
+        An array of three Axes.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if the motion is not one of the robot.
+    """
+    _check("motion", simulation)
+    values = {"q": simulation.q, "v": simulation.v, "u": simulation.u}
+    titles = {"q": "q [rad or m]", "v": "v [rad/s or m/s]", "u": "u [N m or N]"}
+    names = {key: tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()}
+    shown = dict(values)
+    if robot is not None:
+        if not isinstance(robot, pin.Model | Tree | Dynamics):
+            raise ArgumentTypeError(f"motion: expected a pin.Model or a Dynamics, got {type(robot).__name__}")
+        known = names_of(robot)
+        names = {"q": known.q, "v": known.v, "u": known.v}
+        units = {"q": known.q_units, "v": known.v_units, "u": known.effort_units}
+        titles = {key: with_units(key, units[key]) for key in values}
+        tree = robot.tree if isinstance(robot, Dynamics) else robot
+        for key, width in (("q", tree.nq), ("v", tree.nv)):
+            if values[key].shape[1] != width:
+                raise ArgumentError(
+                    f"motion: {key} of the simulation of {simulation.model!r} has {values[key].shape[1]} entries, that "
+                    f"of the robot {width}; give the robot that was simulated"
+                )
+        shown = {key: array[:, : len(names[key])] for key, array in values.items()}
+    grid = panels(3, 1, (6.4, 5.6), sharex=True).ravel()
+    limits = _limits(robot) if isinstance(robot, pin.Model) else {}
+    for ax, (key, array) in zip(grid, shown.items(), strict=True):
+        for k, name in enumerate(names[key]):
+            style = line_style(k)
+            ax.plot(simulation.t, array[:, k], label=name, **style)
+            for bound in limits.get(key, np.zeros((0, array.shape[1])))[:, k]:
+                if abs(bound) < _NO_LIMIT:
+                    ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
+        label(ax, "time [s]" if ax is grid[-1] else "", titles[key])
+        if names["q"] != names["v"] or names["v"] != names["u"]:
+            legend(ax)
+    if names["q"] == names["v"] == names["u"]:
+        shared_legend(grid[0], "dashed: limits" if limits else "")
+    return grid
+
+
+def energy_balance(simulation: Simulation) -> Any:
+    """The energies of a simulation over time [J], and below what does not balance.
+
+    Potential energy counts from the start. The balance, energy gained − work + dissipated, is zero but for the errors
+    of integration.
+
+    Returns:
+        An array of two Axes.
+
+    Raises:
+        ArgumentTypeError: if it is no simulation.
+    """
+    _check("energy_balance", simulation)
+    above, below = panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
+    parts = {
+        "kinetic": simulation.kinetic,
+        "potential, from its start": simulation.potential - simulation.potential[0],
+        "work of u": simulation.work,
+        "taken by dampers": simulation.dissipated,
+    }
+    gained = simulation.energy - simulation.energy[0]
+    above.plot(simulation.t, gained, color=INK, linewidth=2.2, label="energy gained")
+    for k, (name, part) in enumerate(parts.items()):
+        if part.any():
+            above.plot(simulation.t, part, label=name, **line_style(k))
+    label(above, y="energy [J]")
+    legend(above)
+    below.plot(simulation.t, simulation.balance, label="balance", **line_style(5))
+    below.ticklabel_format(axis="y", style="sci", scilimits=(-3, 3))
+    below.yaxis.get_offset_text().set_fontsize(8)
+    label(below, "time [s]", "balance [J]")
+    legend(below)
+    return np.array([above, below])
+
+
+def _check(where: str, simulation: object) -> None:
+    if not isinstance(simulation, Simulation):
+        raise ArgumentTypeError(
+            f"{where}: expected a Simulation, as gd.simulate gives it, got {type(simulation).__name__}"
+        )
+
+
+def _limits(model: pin.Model) -> dict[str, Any]:
+    """Two rows each: the limits of q, v and u."""
+    return {
+        "q": np.array([model.lowerPositionLimit, model.upperPositionLimit]),
+        "v": np.outer([-1, 1], model.velocityLimit),
+        "u": np.outer([-1, 1], model.effortLimit),
+    }

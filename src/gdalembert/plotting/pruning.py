@@ -1,0 +1,59 @@
+"""What a simplified model gets wrong, beside its bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gdalembert.errors import ArgumentTypeError
+from gdalembert.plotting.style import BLUE, GREY, INK, ORANGE, axes, label, legend
+from gdalembert.simplify.check import BoundCheck
+from gdalembert.simplify.dynamics import SimplifiedDynamics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def pruning_error(
+    simplified: SimplifiedDynamics | BoundCheck,
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    corners: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """The guaranteed bound of each joint's torque error, and the largest and the RMS error seen, in % of the limit.
+
+    Args:
+        simplified: a :class:`~gdalembert.simplify.recipes.PrunedDynamics` or another simplified model, or what its
+            ``check`` has found.
+        samples, seed, corners: of the ``check`` of a model.
+        ax: where to draw.
+
+    Raises:
+        ArgumentTypeError: if it is neither.
+        ArgumentError: if there are no samples.
+    """
+    if isinstance(simplified, SimplifiedDynamics):
+        simplified = simplified.check(samples, seed, corners=corners)
+    if not isinstance(simplified, BoundCheck):
+        raise ArgumentTypeError(
+            f"pruning_error: expected a PrunedDynamics or the result of its check, got {type(simplified).__name__}"
+        )
+    ax = axes("pruning_error", ax)
+    places = np.arange(len(simplified.names))
+    percent = 100 / simplified.tau_max
+    bound = ax.bar(places, percent * simplified.bound, width=0.7, color=BLUE, alpha=0.25, label="bound, guaranteed")
+    ax.hlines(percent * simplified.bound, places - 0.35, places + 0.35, color=BLUE, linewidth=1.6)
+    seen = f"largest of {simplified.samples:,} states"
+    largest = ax.bar(places, percent * simplified.observed, width=0.35, color=BLUE, label=seen)
+    style: dict[str, Any] = {"color": ORANGE, "markeredgecolor": INK, "markersize": 5, "clip_on": False, "zorder": 3}
+    (rms,) = ax.plot(places, percent * simplified.rms, "D", label="RMS error", **style)
+    ax.set_xticks(places, simplified.names)
+    label(ax, "", "torque error [% of the limit]")
+    ax.grid(visible=False, axis="x")
+    if not simplified.bound.any():
+        ax.text(0.5, 0.5, "no term is left out", color=GREY, ha="center", transform=ax.transAxes)
+    legend(ax, [bound, largest, rms])
+    return ax

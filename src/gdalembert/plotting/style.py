@@ -1,0 +1,95 @@
+"""What the figures share: colours, new axes, labels and legends beside the data."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from gdalembert.errors import ArgumentTypeError, UnsupportedError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class MissingMatplotlib(ModuleNotFoundError, UnsupportedError):
+    """matplotlib is not installed: an ``ImportError`` too, as of any import that fails."""
+
+
+if find_spec("matplotlib") is None:
+    raise MissingMatplotlib("gdalembert.plotting needs matplotlib: pip install 'gdalembert[plot]'", name="matplotlib")
+
+BLUE, ORANGE, GREEN, PURPLE, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
+"""Those of Okabe and Ito, which colour-blind readers tell apart, and a grey."""
+
+_DASHES = ("-", "--", ":", "-.")
+SMALL = 8
+"""Size of texts [pt]."""
+
+
+def line_style(k: int) -> dict[str, Any]:
+    """Of the k-th line: the colours in turn, then again with other dashes."""
+    turn, colour = divmod(k, len(COLOURS))
+    return {"color": COLOURS[colour], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.4}
+
+
+def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
+    """The Axes that are given, or those of a new figure of ``size`` inches.
+
+    Raises:
+        ArgumentTypeError: if ``ax`` is something else.
+    """
+    from matplotlib import pyplot
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        figure = pyplot.figure(figsize=size, layout="constrained")
+        return figure.add_subplot(projection=projection)
+    if not isinstance(ax, Axes):
+        raise ArgumentTypeError(f"{where}: ax: expected a matplotlib Axes, got {type(ax).__name__}")
+    return ax
+
+
+def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) -> Any:
+    """The axes (rows, columns) of a new figure of ``size`` inches."""
+    from matplotlib import pyplot
+
+    return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1]
+
+
+def label(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
+    """Names of the axes, a title above the left corner, thin lines at the ticks, no box."""
+    ax.set_xlabel(x, fontsize=SMALL + 1, color=INK)
+    ax.set_ylabel(y, fontsize=SMALL + 1, color=INK)
+    if title:
+        ax.set_title(title, loc="left", fontsize=SMALL + 1.5, fontweight="bold", color=INK)
+    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK)
+    ax.grid(color=LIGHT, linewidth=0.6)
+    ax.set_axisbelow(True)
+    if "right" in ax.spines:
+        ax.spines[:].set_visible(False)
+
+
+def legend(ax: Axes, handles: list[Any] | None = None) -> None:
+    """The legend of an Axes, to the right of it, where no line is; of all that has a label, or of the handles."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **_legend_style())
+
+
+def shared_legend(ax: Axes, title: str = "") -> None:
+    """The legend of all panels, from one of them, to the right of the figure."""
+    key = ax.get_figure(root=True).legend(  # type: ignore[union-attr]
+        *ax.get_legend_handles_labels(), title=title, loc="outside right upper", **_legend_style()
+    )
+    key.get_title().set_color(INK)
+
+
+def _legend_style() -> dict[str, Any]:
+    return {
+        "frameon": False,
+        "fontsize": SMALL,
+        "title_fontsize": SMALL,
+        "labelcolor": INK,
+        "alignment": "left",
+    }
