@@ -8,6 +8,7 @@ tau = dyn.inverse_dynamics(q, v, a)
 gd.validate(dyn, against=model).raise_for_failure()
 """
 
+from gdalembert.citation import citation
 from gdalembert.compilation import CompiledFunction, compile
 from gdalembert.dynamics import Dynamics
 from gdalembert.flexible import modes
@@ -43,6 +44,7 @@ __all__ = [
     "PrunedDynamics",
     "Simulation",
     "TranslationalRotational",
+    "citation",
     "compile",
     "formulations",
     "joint_torques",
