@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -276,6 +278,15 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             ["derive", "puma560", "--to", "c", "--v-max", "1"],
             "--v-max: is a limit for --simplify, which is not given; give it, as 0.01",
         ),
+        (
+            ["view", "cart_pendulum", "--q", "1"],
+            "--q 1: cart_pendulum takes 2 finite numbers, and these are 1",
+        ),
+        (["view", "cart_pendulum", "--q", "a,b"], "--q a,b: give numbers, as 0,0.5,-1"),
+        (
+            ["view", "cart_pendulum", "--port", "70000"],
+            "Viewer: port=70000; give a number from 0 to 65535, 0 for any that is free",
+        ),
         (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
     ],
 )
@@ -462,3 +473,22 @@ def test_a_reader_that_goes_away() -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
         assert process.wait(timeout=60) == 141
+
+
+def test_view_serves_until_interrupted() -> None:
+    argv = [sys.executable, "-u", "-m", "gdalembert", "view", "cart_pendulum", "--port", "0", "--q", "0.1,0.2"]
+    for more in ([], ["--swing", "--frames"]):
+        with subprocess.Popen([*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                found = re.fullmatch(
+                    r"cart_pendulum: (http://localhost:\d+) \(Ctrl-C ends\)\n", process.stdout.readline()
+                )
+                assert found is not None
+                with urllib.request.urlopen(found[1], timeout=20) as page:
+                    assert page.status == 200
+                process.send_signal(signal.SIGINT)
+                assert process.communicate(timeout=30) == ("", "")
+                assert process.returncode == 0
+            finally:
+                process.kill()

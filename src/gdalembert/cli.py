@@ -1,4 +1,4 @@
-"""The command line: robots, info, validate, count, derive."""
+"""The command line: robots, info, validate, count, derive, view."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.tree import Joint, Tree
 from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
+from gdalembert.viewer.command import add_view, view
 
 _PROG = "gdalembert"
 _STATUS = (
@@ -129,6 +130,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_robot(closed)
     _add_clean(closed)
     _add_export(closed)
+
+    shown = command("view", _view, "show a robot in the browser until Ctrl-C (needs the extra viewer)")
+    _add_robot(shown)
+    add_view(shown)
     return parser
 
 
@@ -326,6 +331,10 @@ def _derive(arguments: argparse.Namespace) -> int:
     else:
         raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
     return 0
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    return view(_load(arguments.robot, arguments), arguments)
 
 
 def _check_simplify(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,89 @@
+"""The bent line of a flexible link: its sections in the universe, for pictures and plots.
+
+A section at η is a station of the link like those that carry joints: it stands at R_0 (p̄ + U f − ½ (fᵀ s f) e_x) + p_0
+with the axes R_0 exp([Θ f ×]), the clamped frame being at R_0, p_0 (Cetinkunt and Book 1988, eq. 4; rotation and
+shortening are ours).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.deflection import Deflection
+from gdalembert.flexible.element import Coordinates, Element
+from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.properties import numbers
+from gdalembert.functions import function, symbols
+from gdalembert.kinematics import find_frame, placement
+
+
+def centreline(arm: FlexibleArm, name: str, link: FlexibleLink, abscissae: npt.ArrayLike) -> ca.Function:
+    """(q) → (positions, rotations): n sections of a flexible link in the universe, 3 × n [m] and 3 × 3n.
+
+    Column k of ``positions`` is the centre of the section at the abscissa k, and columns 3k … 3k + 2 of ``rotations``
+    are its axes, x along the beam, y and z as those of the clamped frame. The section at the tip is
+    ``arm.tip_placement(name)``. With ``kinematics="first_order"`` the axes are not orthonormal, as in the arm.
+
+    Args:
+        arm: the arm.
+        name: of the flexible link.
+        link: what the arm was given for it.
+        abscissae: (n,) from 0 to the length of the beam [m].
+
+    Raises:
+        UnknownNameError: if there is no such flexible link.
+        ArgumentError: if the arm was made of another link, or an abscissa does not lie on it.
+        ArgumentTypeError: if ``arm`` or ``link`` is none, or abscissae are no numbers.
+    """
+    if not isinstance(arm, FlexibleArm):
+        raise ArgumentTypeError(f"centreline: expected a FlexibleArm, got {type(arm).__name__}")
+    at = numbers("centreline: abscissae", abscissae)
+    if at.ndim != 1 or not at.size:
+        raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
+    own = placed_link(arm, name, link)
+    span = arm.assembly.spans[name]
+    root = arm.tree.frames[find_frame(arm.tree, span.root)]
+    s = symbols(q=arm.tree.nq)
+    r, p = placement(arm.tree, root, s["q"])
+    f = Coordinates.of(arm.assembly.elements).modes(arm.assembly.elements[span.element], s["q"])
+    positions, rotations = [], []
+    for eta in at:
+        turned, shifted = Deflection.of(own.station(float(eta)), exact=arm.kinematics == "exact").placement(f)
+        positions.append(p + r @ shifted)
+        rotations.append(r @ turned)
+    return function("centreline", s, {"positions": ca.horzcat(*positions), "rotations": ca.horzcat(*rotations)})
+
+
+def placed_link(arm: FlexibleArm, name: str, link: FlexibleLink) -> FlexibleLink:
+    """The link with the length and the modes that it has in the arm.
+
+    Raises:
+        UnknownNameError: if the arm has no such flexible link.
+        ArgumentTypeError: if ``link`` is none.
+        ArgumentError: if the arm was made of another one.
+    """
+    if name not in arm.assembly.spans:
+        raise UnknownNameError("flexible link", name, arm.assembly.spans)
+    if not isinstance(link, FlexibleLink):
+        raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
+    span = arm.assembly.spans[name]
+    sized = link if link.has_length else link.with_length(span.length)
+    for carries in (True, False):
+        if _is(own := sized.by_role(carries=carries), arm.assembly.elements[span.element]):
+            return own
+    raise ArgumentError(
+        f"link {name!r}: this is not the link of {span.length:g} m that the arm was made of; give the same FlexibleLink"
+    )
+
+
+def _is(link: FlexibleLink, element: Element) -> bool:
+    if link.mode_names != element.mode_names:
+        return False
+    ours, theirs = link.station("tip"), element.stations[1]
+    pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("position", "translation", "rotation")]
+    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, element.inertia.stiffness)]
+    return all(np.array_equal(a, b) for a, b in pairs)

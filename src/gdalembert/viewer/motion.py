@@ -1,0 +1,65 @@
+"""The configurations of a motion at the times of its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.properties import number, numbers
+from gdalembert.simulation.result import Simulation
+from gdalembert.tree import Array, Tree
+from gdalembert.viewer.scene import between
+
+Motion = Callable[[float], Array]
+"""q (nq) at a time [s]."""
+
+
+def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
+    """Start [s], end [s] and the motion between them.
+
+    Args:
+        tree: the robot.
+        given: a :class:`~gdalembert.simulation.result.Simulation`, or a pair (t, q) of rising times (N) [s] and
+            configurations (N × nq), joined on the configuration space.
+
+    Raises:
+        ArgumentTypeError: if it is neither.
+        ArgumentError: if shapes do not fit, or times do not rise.
+    """
+    if isinstance(given, Simulation):
+        if given.q.shape[1] != tree.nq:
+            raise ArgumentError(f"play: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
+        return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ArgumentTypeError(f"play: expected a Simulation or a pair (t, q), got {type(given).__name__}")
+    t, q = numbers("play: t", given[0]), numbers("play: q", given[1])
+    if t.ndim != 1 or t.size < 2 or q.shape != (t.size, tree.nq):
+        raise ArgumentError(
+            f"play: got t of shape {t.shape} and q of shape {q.shape}; give (N,), N at least 2, and (N, {tree.nq})"
+        )
+    if np.any(np.diff(t) <= 0):
+        k = int(np.argmax(np.diff(t) <= 0))
+        raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give times that rise")
+    join = between(tree)
+
+    def at(time: float) -> Array:
+        k = min(int(np.searchsorted(t, time, side="right")) - 1, t.size - 2)
+        return np.asarray(join(q[k], q[k + 1], (time - t[k]) / (t[k + 1] - t[k])).full().ravel())
+
+    return float(t[0]), float(t[-1]), at
+
+
+def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Array, Array]:
+    """When frames are shown after the first [s of the clock], and which times of the motion they show [s].
+
+    Raises:
+        ArgumentTypeError: if ``speed`` or ``fps`` is no number.
+        ArgumentError: if one is not positive and finite.
+    """
+    speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")
+    last = (end - start) / speed
+    clock = np.append(np.arange(0, last * (1 - 1e-12), 1 / fps), last)
+    return clock, np.append(start + speed * clock[:-1], end)

@@ -1,0 +1,166 @@
+"""Bodies for a robot that has none to show: cylinders along its links, boxes at their ends, joints about their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import coal  # type: ignore[import-untyped,unused-ignore]
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.flexible.deflection import Deflection
+from gdalembert.joints import FreeFlyer, Planar, Prismatic, Translation
+from gdalembert.preparation import turned_to
+from gdalembert.tree import Array, Joint, Tree
+
+Color = tuple[float, float, float]
+
+PALETTE: tuple[Color, ...] = (
+    (0.15, 0.39, 0.67),
+    (0.90, 0.49, 0.13),
+    (0.20, 0.60, 0.38),
+    (0.76, 0.25, 0.30),
+    (0.49, 0.38, 0.69),
+    (0.09, 0.62, 0.66),
+    (0.85, 0.65, 0.13),
+    (0.79, 0.42, 0.62),
+)
+"""Of links, in their order."""
+DARK: Color = (0.25, 0.27, 0.31)
+"""Of joints and of what stands still."""
+
+_THIN = 0.022
+"""Radius of a link over the extent of the robot."""
+FOOT = 0.045
+"""Height of the foot under a robot over its extent."""
+_SMALL = 1e-3
+"""Of the extent: what is nearer than that is at the same place."""
+_FREE = FreeFlyer | Planar | Translation
+"""Joints that leave a link free."""
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A body that moves with a joint.
+
+    Attributes:
+        name: unique. ``joint``: index in ``Tree.joints``, −1 for the universe.
+        placement: in the link frame. ``geometry``: a ``coal`` box, cylinder (along z) or sphere. ``color``: RGB, 0 … 1.
+    """
+
+    name: str
+    joint: int
+    placement: pin.SE3
+    geometry: coal.ShapeBase
+    color: Color
+
+
+def color_of(joint: int) -> Color:
+    """That of the link that a joint moves."""
+    return PALETTE[joint % len(PALETTE)] if joint >= 0 else DARK
+
+
+def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The lowest and the highest corner (3, m) of the box around all joints, frames and centres of mass.
+
+    Args:
+        tree: the robot.
+        placements: of its links, from :meth:`~gdalembert.tree.Tree.placements`.
+    """
+    points = [np.zeros(3), *(p for _, p in placements)]
+    for frame in tree.frames:
+        r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
+        points.append(p + r @ frame.translation)
+    for joint, (r, p) in zip(tree.joints, placements, strict=True):
+        points.append(p + r @ _body(joint)[1])
+    return np.min(points, axis=0), np.max(points, axis=0)
+
+
+def primitives(
+    tree: Tree, size: float, *, roots: Mapping[int, Array] | None = None, leave_out: Collection[int] = ()
+) -> Iterator[Primitive]:
+    """The bodies of a robot.
+
+    A link is a cylinder from its joint to each child joint. The last link of a branch is one to its farthest frame, and
+    at its centre of mass the uniform box with its inertia, or a sphere where there is none. A revolute joint is a short
+    cylinder about its axis, a prismatic one a box along it, any other a sphere; a joint that leaves its link free is
+    not drawn. A robot that is not free stands on a foot.
+
+    Args:
+        tree: the robot; beams of flexible links are left to others.
+        size: its extent [m].
+        roots: where on its link a beam begins (3, m), by joint.
+        leave_out: joints that are not drawn, with their links.
+    """
+    thin = _THIN * size
+    if not any(j.parent < 0 and isinstance(j.type, _FREE) for j in tree.joints):
+        foot = coal.Cylinder(3.2 * thin, FOOT * size)
+        yield Primitive("base foot", -1, pin.SE3(np.eye(3), np.array([0, 0, -FOOT * size / 2])), foot, DARK)
+    for i in range(-1, len(tree.joints)):
+        if i in leave_out:
+            continue
+        name = tree.joints[i].name if i >= 0 else "base"
+        if i >= 0:
+            yield from _of_joint(tree.joints[i], i, thin)
+        ends, is_leaf = _ends(tree, i, leave_out)
+        if roots is not None and i in roots:
+            ends.append(roots[i])
+        for k, end in enumerate(ends):
+            if np.linalg.norm(end) > _SMALL * size:
+                yield Primitive(f"{name} link {k}", i, *_rod(end, thin), color_of(i))
+        if is_leaf:
+            yield _leaf(tree.joints[i], i, size)
+
+
+def _ends(tree: Tree, i: int, leave_out: Collection[int]) -> tuple[list[Array], bool]:
+    """Where the cylinders of a link end, each place once, and whether it is the last of its branch."""
+    children = [j for k, j in enumerate(tree.joints) if j.parent == i and k not in leave_out]
+    frames = [frame.translation for frame in tree.frames if frame.joint == i]
+    is_leaf = i >= 0 and not children
+    if is_leaf and frames:
+        ends = [max(frames, key=lambda end: float(np.linalg.norm(end)))]
+    else:
+        ends = [j.translation for j in children if not isinstance(j.type, Deflection)]
+    unique = {tuple(np.round(end, 9) + 0.0): end for end in ends}
+    return list(unique.values()), is_leaf
+
+
+def _rod(end: Array, radius: float) -> tuple[pin.SE3, coal.Cylinder]:
+    length = float(np.linalg.norm(end))
+    return pin.SE3(turned_to(end / length), end / 2), coal.Cylinder(radius, length)
+
+
+def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[Primitive]:
+    if isinstance(joint.type, Deflection | _FREE):
+        return
+    axis = getattr(joint.type, "axis", None)
+    turned = np.eye(3) if axis is None else turned_to(np.asarray(axis, dtype=float))
+    if axis is None:
+        geometry: coal.ShapeBase = coal.Sphere(1.8 * thin)
+    elif isinstance(joint.type, Prismatic):
+        geometry = coal.Box(2.6 * thin, 2.6 * thin, 4 * thin)
+    else:
+        geometry = coal.Cylinder(1.5 * thin, 3.6 * thin)
+    yield Primitive(f"{joint.name} joint", i, pin.SE3(turned, np.zeros(3)), geometry, DARK)
+
+
+def _leaf(joint: Joint, i: int, size: float) -> Primitive:
+    mass, com, inertia = _body(joint)
+    moments, axes = np.linalg.eigh(inertia)
+    if mass <= 0 or moments.max() <= 0:
+        return Primitive(f"{joint.name} body", i, pin.SE3(np.eye(3), com), coal.Sphere(1.5 * _THIN * size), color_of(i))
+    squares = 6 * (moments.sum() - 2 * moments) / mass
+    sides = np.clip(np.sqrt(np.maximum(squares, 0)), 2 * _THIN * size, 0.2 * size)
+    if np.linalg.det(axes) < 0:
+        axes = -axes
+    return Primitive(f"{joint.name} body", i, pin.SE3(axes, com), coal.Box(*sides), color_of(i))
+
+
+def _body(joint: Joint) -> tuple[float, Array, Array]:
+    """Mass, centre of mass, and the inertia tensor about it, of whatever says what the joint's body weighs."""
+    body = joint.pseudo_inertia.full()
+    mass = float(body[3, 3])
+    com = body[:3, 3] / mass if mass > 0 else np.zeros(3)
+    second = body[:3, :3] - mass * np.outer(com, com)
+    return mass, com, np.trace(second) * np.eye(3) - second

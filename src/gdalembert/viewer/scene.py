@@ -1,0 +1,227 @@
+"""What is on the picture: bodies that move with joints, tubes that bend, frames; and where they are at q.
+
+``ViserVisualizer`` shows a ``pin.Model``. A ``Tree`` is one to it through a stand-in: a joint for each of the tree's,
+whose placements come from the tree's own graph and not from Pinocchio. So rigid robots and flexible arms take one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.centreline import centreline, placed_link
+from gdalembert.flexible.link import FlexibleLink
+from gdalembert.functions import function, symbols
+from gdalembert.joints import Prismatic
+from gdalembert.kinematics import Kinematics, find_frame
+from gdalembert.preparation import turned_to
+from gdalembert.reading import read_tree
+from gdalembert.tree import Array, Frame, Tree
+from gdalembert.viewer.primitives import FOOT, Primitive, color_of, extent, primitives
+from gdalembert.viewer.tube import Profile, Swept, profile_of
+
+_SECTIONS = 41
+"""Of a tube that bends."""
+_BEAM, _SLIDE = 0.016, 0.012
+"""Radius of a beam whose section is not known over its length, and of a slide over the extent of the robot."""
+_NEAR = 0.09
+"""Of the extent: frames that are nearer to each other share a label."""
+
+
+class Scene:
+    """A robot, ready to be shown.
+
+    Attributes:
+        tree: its joints. ``modes``: the entries of q that are modal coordinates.
+        model, data: the stand-in; joint i of the tree is joint i + 1 of it. ``visual_model``: its bodies.
+        tubes: what bends or slides. ``labels``: of each frame of the stand-in, its text, empty for none.
+        neutral: a configuration (nq). ``size`` [m]: of the robot there. ``ground``: height of the
+            ground below it [m].
+
+    Args:
+        robot: a ``pin.Model``, or any :class:`~gdalembert.dynamics.Dynamics`.
+        links: of a flexible arm, what it was made of.
+        visual_model: the bodies of a ``pin.Model``; ``None`` for cylinders and boxes of our own.
+        frames: names of frames to show; ``True`` for all, each place on a link once.
+
+    Raises:
+        ArgumentTypeError: if the robot is none of these, or ``frames`` are no names.
+        ArgumentError: if flexible links do not fit the arm, or bodies do not fit the model.
+        UnknownNameError: if there is no such frame.
+    """
+
+    def __init__(
+        self,
+        robot: pin.Model | Dynamics,
+        *,
+        links: Mapping[str, FlexibleLink] | None = None,
+        visual_model: pin.GeometryModel | None = None,
+        frames: bool | Sequence[str] = False,
+    ) -> None:
+        self.tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+        s = symbols(q=self.tree.nq)
+        placed = self.tree.placements(s["q"])
+        self._placements = function("placements", s, {"T": ca.horzcat(*(ca.horzcat(r, p) for r, p in placed))})
+        self.neutral = _neutral(self.tree)
+        low, high = extent(self.tree, self.placements(self.neutral))
+        self.size = float(np.linalg.norm(high - low)) or 1.0
+        self.ground = float(low[2]) - FOOT * self.size
+        self.tubes: list[Swept] = list(_slides(self.tree, self.size))
+        self.modes = slice(0, 0)
+        roots: dict[int, Array] = {}
+        rotors: list[int] = []
+        if isinstance(robot, FlexibleArm):
+            behind = self.tree.nq - self.tree.nv
+            self.modes = slice(robot.modes.start + behind, robot.modes.stop + behind)
+            rotors = [len(self.tree.joints) - 1 - k for k in range(len(robot.assembly.rotors))]
+            for span in robot.assembly.spans.values():
+                root = self.tree.frames[find_frame(self.tree, span.root)]
+                roots[root.joint] = root.translation
+            self.tubes += _beams(robot, {} if links is None else links)
+        elif links:
+            raise ArgumentError("links: only a FlexibleArm has flexible links; leave it out")
+        self.model = pin.Model()
+        for i in range(len(self.tree.joints)):
+            self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"joint {i}")
+        self.labels = [""]
+        for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):
+            name = f"{len(self.labels)} {_plain(frame.name)}"
+            at = pin.SE3(frame.rotation, frame.translation)
+            self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, at, pin.FrameType.OP_FRAME))
+            self.labels.append(label)
+        self.data = self.model.createData()
+        self.visual_model = pin.GeometryModel()
+        if visual_model is None:
+            for each in primitives(self.tree, self.size, roots=roots, leave_out=rotors):
+                self.visual_model.addGeometryObject(_object(each))
+        else:
+            self._adopt(visual_model)
+
+    def _adopt(self, given: pin.GeometryModel) -> None:
+        if not isinstance(given, pin.GeometryModel):
+            raise ArgumentTypeError(f"visual_model: expected a pin.GeometryModel, got {type(given).__name__}")
+        for k, each in enumerate(given.geometryObjects):
+            if each.parentJoint > len(self.tree.links):
+                raise ArgumentError(
+                    f"visual_model: {each.name!r} is on joint {each.parentJoint} of a model with "
+                    f"{len(self.tree.links)}; give the bodies of this model"
+                )
+            joint = self.tree.links[each.parentJoint - 1] if each.parentJoint else -1
+            own = each.copy()
+            own.name, own.parentJoint, own.parentFrame = f"{k} {_plain(each.name)}", joint + 1, 0
+            if not each.overrideMaterial:
+                own.meshColor = np.array([*color_of(joint), 1.0])
+            self.visual_model.addGeometryObject(own)
+
+    def placements(self, q: Array) -> list[tuple[Array, Array]]:
+        """R (3 × 3) and p (3, m) of each link."""
+        t = self._placements(q).full().reshape(3, -1, 4)
+        return [(t[:, i, :3], t[:, i, 3]) for i in range(t.shape[1])]
+
+    def place(self, q: Array) -> None:
+        """Bring the joints of the stand-in to where they are at q."""
+        for i, (r, p) in enumerate(self.placements(q)):
+            self.data.oMi[i + 1] = pin.SE3(r, p)
+
+    def exaggerated(self, q: Array, scale: float) -> Array:
+        """The configuration with all modal coordinates so many times as large."""
+        q = q.copy()
+        q[self.modes] *= scale
+        return q
+
+
+def between(tree: Tree) -> ca.Function:
+    """(q0, q1, s) → (q): the share s of the way from q0 to q1, on the configuration space."""
+    kinematics = Kinematics(tree, clean=0)
+    s = symbols(q0=tree.nq, q1=tree.nq, s=1)
+    way = kinematics.difference(s["q0"], s["q1"])
+    return function("between", s, {"q": kinematics.integrate(s["q0"], s["s"] * way)})
+
+
+def _neutral(tree: Tree) -> Array:
+    q = np.zeros(tree.nq)
+    for joint in tree.joints:
+        if joint.scaling is None:
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = joint.type.neutral().full().ravel()
+    return q
+
+
+def _plain(name: str) -> str:
+    """A name that is one node: viser takes what stands behind a slash as a part of what stands before it."""
+    return name.replace("/", "_")
+
+
+def _object(primitive: Primitive) -> pin.GeometryObject:
+    found = pin.GeometryObject(_plain(primitive.name), primitive.joint + 1, 0, primitive.placement, primitive.geometry)
+    found.meshColor = np.array([*primitive.color, 1.0])
+    return found
+
+
+def _slides(tree: Tree, size: float) -> list[Swept]:
+    """From the joint frame of each prismatic joint to its link."""
+    found = []
+    s = symbols(q=tree.nq)
+    placed = tree.placements(s["q"])
+    for i, joint in enumerate(tree.joints):
+        if not isinstance(joint.type, Prismatic):
+            continue
+        r, p = placed[joint.parent] if joint.parent >= 0 else (ca.DM.eye(3), ca.DM.zeros(3, 1))
+        axes = placed[i][0] @ ca.DM(turned_to(np.asarray(joint.type.axis))[:, [2, 0, 1]])
+        positions = ca.horzcat(p + r @ ca.DM(joint.translation), placed[i][1])
+        line = function("slide", s, {"positions": positions, "rotations": ca.horzcat(axes, axes)})
+        found.append(Swept(f"{_plain(joint.name)} slide", i, line, Profile.circles(np.full(2, _SLIDE * size))))
+    return found
+
+
+def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[Swept]:
+    found = []
+    for name in links:
+        if name not in arm.assembly.spans:
+            raise UnknownNameError("flexible link", name, arm.assembly.spans)
+    for name, span in arm.assembly.spans.items():
+        if name not in links:
+            raise ArgumentError(
+                f"link {name!r}: the arm keeps no shapes of its modes; give links=, the dict that it was made of"
+            )
+        abscissae = np.linspace(0, span.length, _SECTIONS)
+        profile = profile_of(placed_link(arm, name, links[name]).beam, abscissae, _BEAM * span.length)
+        line = centreline(arm, name, links[name], abscissae)
+        root = arm.tree.frames[find_frame(arm.tree, span.root)]
+        found.append(Swept(f"{_plain(name)} beam", root.joint, line, profile))
+    return found
+
+
+def _shown(
+    tree: Tree, frames: bool | Sequence[str], placements: list[tuple[Array, Array]], size: float
+) -> list[tuple[Frame, str]]:
+    """The frames that are asked for, and their labels: one for those that stand so near that two would overlap."""
+    if isinstance(frames, str):
+        raise ArgumentTypeError(f"frames: got {frames!r}; give True, False or a list of names")
+    if not frames:
+        return []
+    chosen: list[Frame] = []
+    if frames is True:
+        for frame in tree.frames:
+            known = (f for f in chosen if f.joint == frame.joint)
+            if frame.joint >= 0 and not any(np.allclose(f.translation, frame.translation) for f in known):
+                chosen.append(frame)
+    else:
+        chosen = [tree.frames[find_frame(tree, name)] for name in frames]
+    labels = [""] * len(chosen)
+    places: list[tuple[int, Array]] = []
+    for k, frame in enumerate(chosen):
+        r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
+        at = p + r @ frame.translation
+        near = next((j for j, there in places if np.linalg.norm(at - there) <= _NEAR * size), None)
+        if near is None:
+            places.append((k, at))
+            labels[k] = frame.name
+        else:
+            labels[near] += f", {frame.name}"
+    return list(zip(chosen, labels, strict=True))

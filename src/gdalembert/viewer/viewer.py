@@ -1,0 +1,340 @@
+"""Viewer: a robot in the browser, through Pinocchio's ``ViserVisualizer`` and viser."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.flexible.link import FlexibleLink
+from gdalembert.flexible.properties import number, numbers
+from gdalembert.tree import Array
+from gdalembert.urdf import load_urdf
+from gdalembert.viewer.loading import visuals
+from gdalembert.viewer.motion import frame_times, motion_of
+from gdalembert.viewer.primitives import color_of, extent
+from gdalembert.viewer.scene import Scene
+
+_BACKGROUND = np.array([244.0, 246.0, 249.0])
+_FIELD_OF_VIEW = 0.7
+_SETTLE = 5.0
+"""For a browser to take its place [s]; if somebody turns the picture meanwhile, it never does."""
+_LETTERS = 1.5
+"""For a browser to load the letters of labels [s], of which viser does not tell."""
+_TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.85])
+"""From the robot to the camera; the one from above if the robot is flat."""
+
+
+class Viewer:
+    """A robot in the browser.
+
+    It serves a page at :attr:`url` until it is closed; whoever opens the page sees the robot, and may turn it.
+
+    A robot without bodies of its own gets cylinders along its links and boxes at their ends, as large as the inertia
+    of a uniform box says. A flexible link is a tube along its bent line.
+
+    Args:
+        robot: the name of a shipped robot, the path or the text of a URDF, a ``pin.Model``, or any
+            :class:`~gdalembert.dynamics.Dynamics`, flexible arms too.
+        q: the configuration (nq) to begin with, which the camera is placed for; ``None`` for the neutral one.
+        links: of a flexible arm, the dict of flexible links that it was made of: the arm keeps integrals alone.
+        visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has some.
+        package_dirs: folders in which the URDF's ``package://`` is looked for.
+        frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.
+        scale: by which deflections of flexible links are exaggerated; if it is not 1, the picture says so.
+        host, port: where the page is served; port 0 takes any that is free, and if one is taken, the next.
+        open: whether to open the page in a browser.
+
+    Attributes:
+        scene: what is shown. ``visualizer``: Pinocchio's. ``server``: viser's; both take whatever else one wants to
+            add. ``q``: the configuration that is shown (nq).
+
+    Raises:
+        UnsupportedError: if viser is not installed, or a body has a shape that ``ViserVisualizer`` does not know.
+        ArgumentTypeError, ArgumentError, UnknownNameError, UrdfError: if an argument cannot be used.
+
+    Warns:
+        UrdfWarning: if a URDF has bodies that cannot be read.
+    """
+
+    def __init__(
+        self,
+        robot: str | os.PathLike[str] | pin.Model | Dynamics,
+        *,
+        q: npt.ArrayLike | None = None,
+        links: Mapping[str, FlexibleLink] | None = None,
+        visual_model: pin.GeometryModel | None = None,
+        package_dirs: Sequence[str | os.PathLike[str]] = (),
+        frames: bool | Sequence[str] = False,
+        scale: float = 1.0,
+        host: str = "localhost",
+        port: int = 8080,
+        open: bool = False,
+    ) -> None:
+        self.scale = number("Viewer: scale", scale, inclusive=True)
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
+            raise ArgumentError(f"Viewer: port={port!r}; give a number from 0 to 65535, 0 for any that is free")
+        viser, visualizer = _viser()
+        if isinstance(robot, str | os.PathLike):
+            source, robot = robot, load_urdf(robot)
+            if visual_model is None:
+                visual_model = visuals(source, robot, package_dirs)
+        self.scene = Scene(robot, links=links, visual_model=visual_model, frames=frames)
+        self.q = self.scene.neutral if q is None else self._configuration("Viewer", q)
+        with _quiet():
+            self.server = viser.ViserServer(host=host, port=port, label=self.scene.tree.name, verbose=False)
+        try:
+            self._fill(visualizer)
+        except Exception:
+            self.close()
+            raise
+        if open:
+            import webbrowser
+
+            webbrowser.open(self.url)
+
+    def _fill(self, visualizer: Any) -> None:
+        scene = self.scene
+        self.server.gui.configure_theme(show_logo=False, show_share_button=False)
+        self._set_camera()
+        self.server.scene.configure_environment_map(None)
+        self.server.scene.add_light_hemisphere(
+            "/sky", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=3.0
+        )
+        self.visualizer = visualizer(scene.model, pin.GeometryModel(), scene.visual_model, data=scene.data)
+        scene.place(self.q)
+        self.visualizer.initViewer(viewer=self.server)
+        axes = 0.08 * scene.size
+        try:
+            self.visualizer.loadViewerModel(frame_axis_length=axes, frame_axis_radius=0.05 * axes)
+        except (RuntimeError, ValueError, ImportError, OSError) as error:
+            raise UnsupportedError(
+                f"{scene.tree.name}: a body cannot be shown ({' '.join(str(error).split())}); "
+                "to have cylinders and boxes, give the pin.Model without it (gdalembert view --plain)"
+            ) from error
+        if len(scene.labels) > 1:
+            self.visualizer.displayFrames(True)
+        for frame, label in zip(scene.model.frames, scene.labels, strict=True):
+            if label:
+                self.server.scene.add_label(
+                    f"{self.visualizer.framesRootNodeName}/{frame.name}/label",
+                    label,
+                    anchor="bottom-left",
+                    font_screen_scale=0.9,
+                )
+        self._tubes = [
+            self.server.scene.add_mesh_simple(
+                f"pinocchio/tubes/{tube.name}",
+                tube.vertices(self.q),
+                tube.faces,
+                color=color_of(tube.joint),
+                flat_shading=not tube.profile.is_round,
+                side="double",
+            )
+            for tube in scene.tubes
+        ]
+        self._legend()
+        cell = _round_length(scene.size / 6)
+        side = 2 * cell * math.ceil(0.9 * scene.size / cell)
+        self.server.scene.add_grid(
+            "/ground",
+            width=side,
+            height=side,
+            cell_size=cell,
+            section_size=5 * cell,
+            cell_color=(214, 218, 224),
+            section_color=(190, 196, 204),
+            position=(0.0, 0.0, scene.ground),
+        )
+        self.server.scene.set_background_image(np.full((2, 2, 3), _BACKGROUND, dtype=np.uint8), format="png")
+        self.show(self.q)
+
+    def _set_camera(self) -> None:
+        """Where the whole robot is seen from."""
+        camera = self.server.initial_camera
+        low, high = extent(self.scene.tree, self.scene.placements(self.scene.exaggerated(self.q, self.scale)))
+        centre = (low + high) / 2
+        size = max(float(np.linalg.norm(high - low)), 0.7 * self.scene.size)
+        towards = _FROM_ABOVE if high[2] - low[2] < 0.2 * size else _TOWARDS
+        away = 0.6 * size / math.tan(_FIELD_OF_VIEW / 2)
+        camera.fov, camera.up = _FIELD_OF_VIEW, (0.0, 0.0, 1.0)
+        camera.look_at = centre
+        camera.position = centre + away * towards / np.linalg.norm(towards)
+        camera.near, camera.far = away / 100, away * 100
+
+    def _legend(self) -> None:
+        if self.scale == 1:
+            return
+        text = f"deflections × {self.scale:g}"
+        self.server.gui.add_markdown(text)
+        below = (0.0, 0.0, self.scene.ground - 0.02 * self.scene.size)
+        self.server.scene.add_label("/legend", text, position=below, anchor="top-center")
+
+    @property
+    def url(self) -> str:
+        """Of the page."""
+        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+
+    def show(self, q: npt.ArrayLike) -> None:
+        """Show a configuration (nq).
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q holds no finite numbers, or not nq of them.
+        """
+        self.q = self._configuration("show", q)
+        drawn = self.scene.exaggerated(self.q, self.scale)
+        self.scene.place(drawn)
+        with self.server.atomic():
+            self.visualizer.display()
+            for handle, tube in zip(self._tubes, self.scene.tubes, strict=True):
+                handle.vertices = tube.vertices(drawn).astype(np.float32)
+
+    def _configuration(self, where: str, q: npt.ArrayLike) -> Array:
+        given, tree = numbers(f"{where}: q", q), self.scene.tree
+        if given.shape not in ((tree.nq,), (tree.nq, 1)):
+            raise ArgumentError(f"{where}: q has shape {given.shape}; {tree.name} takes ({tree.nq},)")
+        return given.ravel()
+
+    def play(self, motion: Any, *, speed: float = 1.0, fps: float = 30.0, loop: bool = False) -> None:
+        """Show a motion at the pace of the clock; frames that come too late are left out.
+
+        Args:
+            motion: a :class:`~gdalembert.simulation.result.Simulation`, or a pair (t, q) of times (N) [s] and
+                configurations (N × nq).
+            speed: seconds of the motion in a second of the clock. ``fps``: frames in a second of the clock.
+            loop: whether to begin anew at the end, until interrupted.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the motion, ``speed`` or ``fps`` cannot be used.
+        """
+        start, end, at = motion_of(self.scene.tree, motion)
+        clock, times = frame_times(start, end, speed, fps)
+        while True:
+            begun = time.monotonic()
+            for k, (due, instant) in enumerate(zip(clock, times, strict=True)):
+                late = time.monotonic() - begun - due
+                if late > 1 / fps and k < len(clock) - 1:
+                    continue
+                if late < 0:
+                    time.sleep(-late)
+                self.show(at(float(instant)))
+            if not loop:
+                return
+
+    def screenshot(self, path: str | os.PathLike[str], width: int = 1200, height: int = 800) -> None:
+        """Write what the browser that came first shows as a PNG, in so many pixels.
+
+        Raises:
+            ArgumentError: if a number of pixels is not positive, or the file is not to be a ``.png``.
+            UnsupportedError: if no browser shows the page, or it gives no picture within a minute.
+        """
+        from imageio.v3 import imwrite  # which viser brings along
+
+        if Path(path).suffix.lower() != ".png":
+            raise ArgumentError(f"screenshot: {os.fspath(path)}: give a name that ends in .png")
+        for name, pixels in (("width", width), ("height", height)):
+            if isinstance(pixels, bool) or not isinstance(pixels, int) or pixels < 1:
+                raise ArgumentError(f"screenshot: {name}={pixels!r}; give a whole number of pixels, at least 1")
+        imwrite(Path(path), self._picture(width, height))
+
+    def _picture(self, width: int, height: int) -> npt.NDArray[np.uint8]:
+        clients = self.server.get_clients()
+        if not clients:
+            raise UnsupportedError(f"screenshot: no browser shows the page; open {self.url} first")
+        try:
+            picture = clients[min(clients)].get_render(height, width, transport_format="png", timeout=60.0)
+        except (TimeoutError, RuntimeError) as error:
+            raise UnsupportedError("screenshot: the browser gives no picture; reload its page") from error
+        color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
+        return np.asarray(np.rint(color * opacity + _BACKGROUND * (1 - opacity)), dtype=np.uint8)
+
+    def wait_for_browser(self, timeout: float | None = None) -> None:
+        """Wait until a browser shows the page, so many seconds at most.
+
+        Raises:
+            UnsupportedError: if none comes.
+        """
+        begun = time.monotonic()
+        while not self.server.get_clients():
+            if timeout is not None and time.monotonic() - begun > timeout:
+                raise UnsupportedError(f"no browser came within {timeout:g} s; open {self.url}")
+            time.sleep(0.05)
+        # viser counts a browser as soon as it says where its camera is, before it obeys the camera of the page
+        come, wanted = time.monotonic(), self.server.initial_camera.position
+        while time.monotonic() - come < _SETTLE and not any(
+            np.allclose(client.camera.position, wanted, atol=1e-2 * self.scene.size)
+            for client in self.server.get_clients().values()
+        ):
+            time.sleep(0.05)
+        time.sleep(_LETTERS)
+
+    def export(
+        self, path: str | os.PathLike[str], motion: Any = None, *, speed: float = 1.0, fps: float = 30.0
+    ) -> None:
+        """Write the picture, or a motion, as one page of HTML that needs no server.
+
+        Args:
+            path: of the page.
+            motion, speed, fps: as :meth:`play` takes them; without a motion the configuration that is shown.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: as :meth:`play`.
+        """
+        pauses, shown = [0.0], [self.q]
+        if motion is not None:
+            start, end, at = motion_of(self.scene.tree, motion)
+            clock, times = frame_times(start, end, speed, fps)
+            pauses, shown = np.diff(clock, prepend=0.0).tolist(), [at(float(instant)) for instant in times]
+        self.show(shown[0])
+        recorded = self.server.get_scene_serializer()
+        for pause, q in zip(pauses[1:], shown[1:], strict=True):
+            recorded.insert_sleep(pause)
+            self.show(q)
+        Path(path).write_text(recorded.as_html(), encoding="utf-8")
+
+    def close(self) -> None:
+        """Stop serving."""
+        with _quiet():
+            self.server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _round_length(at_most: float) -> float:
+    """1, 2 or 5 times a power of ten."""
+    unit = 10.0 ** math.floor(math.log10(at_most))
+    return unit * max([1, *(factor for factor in (2, 5) if factor * unit <= at_most)])
+
+
+def _quiet() -> contextlib.redirect_stdout[io.StringIO]:
+    """viser announces that it starts and stops."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def _viser() -> tuple[Any, Any]:
+    """The module, and Pinocchio's visualizer."""
+    try:
+        import viser
+    except ImportError:
+        raise UnsupportedError("the 3-D view needs viser: pip install 'gdalembert[viewer]'") from None
+    from pinocchio.visualize import ViserVisualizer
+
+    return viser, ViserVisualizer

@@ -1,0 +1,654 @@
+"""The 3-D view: bodies, tubes, frames and motions; the page it serves; and pictures of a real browser (system)."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import coal
+import matplotlib.image
+import numpy as np
+import pinocchio as pin
+import pytest
+from models import JOINTS, inertia, placement, relative_error
+
+import gdalembert as gd
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, UrdfWarning
+from gdalembert.flexible.centreline import centreline
+from gdalembert.viewer import Viewer, viewer
+from gdalembert.viewer.command import configuration, swing
+from gdalembert.viewer.loading import visuals
+from gdalembert.viewer.motion import frame_times, motion_of
+from gdalembert.viewer.primitives import color_of, extent, primitives
+from gdalembert.viewer.scene import Scene
+from gdalembert.viewer.tube import profile_of
+
+ROUNDING = 1e-13
+"""Of lengths of some metres, through a few rotations."""
+
+
+def every_joint(seed: int) -> pin.Model:
+    """One after the other, with frames between."""
+    rng, model = np.random.default_rng(seed), pin.Model()
+    parent = 0
+    for name, make in JOINTS.items():
+        parent = model.addJoint(parent, make(rng), placement(rng), name)
+        model.appendBodyToJoint(parent, inertia(rng), pin.SE3.Identity())
+        model.addFrame(pin.Frame(f"frame {name}", parent, 0, placement(rng), pin.FrameType.OP_FRAME))
+    return model
+
+
+def flexible() -> tuple[gd.FlexibleArm, dict[str, gd.FlexibleLink]]:
+    links = {
+        "link1": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0)),
+        "link2": gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0)),
+    }
+    return gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links), links
+
+
+def bent(arm: gd.FlexibleArm, size: float = 1.0) -> np.ndarray:
+    """Pulled at its tip."""
+    q = np.array([0.4, -0.9, *np.zeros(arm.tree.nq - 2)])
+    return arm.static_deflection(q, "link2 tip", [0, size, 0, 0, 0, 0], reference=pin.LOCAL_WORLD_ALIGNED)
+
+
+def placed(scene: Scene, q: np.ndarray) -> dict[str, pin.SE3]:
+    """Of each body, by name."""
+    scene.place(q)
+    data = scene.visual_model.createData()
+    pin.updateGeometryPlacements(scene.model, scene.data, scene.visual_model, data)
+    return {body.name: at for body, at in zip(scene.visual_model.geometryObjects, data.oMg, strict=True)}
+
+
+# ---- where things are
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joints_are_where_pinocchio_has_them(seed: int) -> None:
+    model = every_joint(seed)
+    data, scene = model.createData(), Scene(model)
+    q = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
+    pin.forwardKinematics(model, data, q)
+    scene.place(q)
+    for joint, own in enumerate(scene.tree.links, start=1):
+        assert relative_error(scene.data.oMi[own + 1].homogeneous, data.oMi[joint].homogeneous) < ROUNDING
+
+
+def test_frames_are_where_pinocchio_has_them() -> None:
+    model = every_joint(4)
+    names = [f.name for f in model.frames if f.name.startswith("frame ")]
+    data, scene = model.createData(), Scene(model, frames=names)
+    q = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
+    pin.framesForwardKinematics(model, data, q)
+    scene.place(q)
+    pin.updateFramePlacements(scene.model, scene.data)
+    assert len(names) == len(scene.model.frames) - 1 > 10
+    for k, name in enumerate(names, start=1):
+        there = data.oMf[model.getFrameId(name)]
+        assert relative_error(scene.data.oMf[k].homogeneous, there.homogeneous) < ROUNDING
+
+
+def test_neutral_is_pinocchios() -> None:
+    model = every_joint(0)
+    assert np.array_equal(Scene(model).neutral, pin.neutral(model))
+
+
+def test_mimic_joints_follow() -> None:
+    text = """<robot name="gripper"><link name="palm"/>
+    <link name="one"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    </link><link name="two"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+    </inertial></link>
+    <joint name="first" type="revolute"><parent link="palm"/><child link="one"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+    <joint name="second" type="revolute"><parent link="palm"/><child link="two"/><axis xyz="0 0 1"/>
+    <origin xyz="1 0 0"/><mimic joint="first" multiplier="-1" offset="0.1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    model = gd.load_urdf(text)
+    scene, data = Scene(model), model.createData()
+    pin.forwardKinematics(model, data, np.array([0.3]))
+    scene.place(np.array([0.3]))
+    for joint in (1, 2):
+        assert relative_error(scene.data.oMi[joint].homogeneous, data.oMi[joint].homogeneous) < ROUNDING
+    t, q = swing(model, scene.neutral)
+    assert q.shape == (33, 1)
+    assert (t[-1], q.max(), q.min()) == (4.0, 1.0, -1.0)
+
+
+def test_cylinders_run_from_joint_to_joint() -> None:
+    model = gd.load_urdf("panda7")
+    data, scene = model.createData(), Scene(model)
+    q = np.random.default_rng(0).normal(size=7)
+    pin.framesForwardKinematics(model, data, q)
+    at = placed(scene, q)
+    sizes = {body.name: body.geometry for body in scene.visual_model.geometryObjects}
+    ends = {"base link 0": (0, 1), "joint2 link 0": (2, 3), "joint3 link 0": (3, 4), "joint6 link 0": (6, 7)}
+    for name, (start, end) in ends.items():
+        half = np.array([0, 0, sizes[name].halfLength])
+        for point, joint in ((-half, start), (half, end)):
+            assert relative_error(at[name].act(point), data.oMi[joint].translation) < ROUNDING
+    flange = data.oMf[model.getFrameId("flange")].translation
+    last = at["joint7 link 0"].act(np.array([0, 0, sizes["joint7 link 0"].halfLength]))
+    assert relative_error(last, flange) < ROUNDING
+
+
+def test_joint_cylinders_lie_on_the_axes() -> None:
+    model = gd.load_urdf("puma560")
+    data, scene = model.createData(), Scene(model)
+    q = np.random.default_rng(1).normal(size=6)
+    jacobian = pin.computeJointJacobians(model, data, q)
+    at = placed(scene, q)
+    for k in range(6):
+        joint = at[f"joint{k + 1} joint"]
+        assert relative_error(joint.rotation[:, 2], jacobian[3:, k]) < ROUNDING
+        assert relative_error(joint.translation, data.oMi[k + 1].translation) < ROUNDING
+
+
+def test_the_last_link_is_the_box_of_its_inertia() -> None:
+    model, rng = pin.Model(), np.random.default_rng(2)
+    sides, at = np.array([0.1, 0.2, 0.15]), placement(rng)
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(3.0, *sides), at)
+    tree = gd.NewtonEuler(model, clean=0).tree
+    body = next(p for p in primitives(tree, size=2.0) if p.name == "joint body")
+    assert relative_error(np.sort(2 * body.geometry.halfSide), np.sort(sides)) < ROUNDING
+    # of a box whose sides differ the axes are known but for their signs and their order
+    assert relative_error(np.sort(np.abs(at.rotation.T @ body.placement.rotation), axis=0)[-1], np.ones(3)) < 1e-12
+    assert relative_error(body.placement.translation, at.translation) < ROUNDING
+    assert np.linalg.det(body.placement.rotation) == pytest.approx(1)
+
+
+def test_point_masses_are_spheres() -> None:
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.array([0, 0, 1.0]), np.zeros((3, 3))), pin.SE3.Identity())
+    body = Scene(model).visual_model.geometryObjects[-1]
+    assert isinstance(body.geometry, coal.Sphere)
+    assert np.array_equal(body.placement.translation, [0, 0, 1])
+
+
+def test_extent_of_a_robot_that_is_a_point() -> None:
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
+    scene = Scene(model)
+    low, high = extent(scene.tree, scene.placements(scene.neutral))
+    assert np.array_equal(low, high)
+    assert scene.size == 1.0
+
+
+def test_every_shipped_robot_and_formulation_has_bodies() -> None:
+    for name in gd.robots():
+        model = gd.load_urdf(name)
+        names = [body.name for body in Scene(model).visual_model.geometryObjects]
+        assert len(set(names)) == len(names) > model.njoints - 1
+    same = [body.name for body in Scene(gd.LagrangeEuler(model)).visual_model.geometryObjects]
+    assert same == names
+
+
+def test_names_with_slashes_are_single_nodes() -> None:
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "left/knee")
+    at = pin.SE3(np.eye(3), np.array([0, 0, 1.0]))
+    model.addFrame(pin.Frame("left/foot", 1, 0, at, pin.FrameType.OP_FRAME))
+    scene = Scene(model, frames=True)
+    assert scene.labels == ["", "left/foot"]
+    names = [body.name for body in scene.visual_model.geometryObjects] + [f.name for f in scene.model.frames]
+    assert not any("/" in name for name in names)
+
+
+def test_frames_at_the_same_place_share_a_label() -> None:
+    scene = Scene(gd.load_urdf("puma560"), frames=True)
+    assert [x for x in scene.labels if x] == ["joint1, joint2", "joint3", "joint4, joint5, joint6, tool_joint"]
+    assert Scene(gd.load_urdf("puma560"), frames=["tool"]).labels == ["", "tool"]
+    assert Scene(gd.load_urdf("puma560")).labels == [""]
+
+
+# ---- tubes
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_the_tube_is_around_the_bent_line(scale: float) -> None:
+    arm, links = flexible()
+    scene, q = Scene(arm, links=links), bent(arm)
+    shown = scene.exaggerated(q, scale)
+    assert np.array_equal(shown[:2], q[:2])
+    assert relative_error(shown[2:], scale * q[2:]) < ROUNDING
+    for tube, name in zip(scene.tubes, links, strict=True):
+        length, n = arm.assembly.spans[name].length, len(tube.profile.points)
+        rings = tube.vertices(shown)[: n * 24].reshape(n, 24, 3)
+        line = centreline(arm, name, links[name], np.linspace(0, length, n))(shown)[0].full()
+        assert relative_error(rings.mean(axis=1), line.T) < ROUNDING
+        radii = np.linalg.norm(rings - line.T[:, None], axis=2)
+        assert relative_error(radii, np.full_like(radii, 0.016 * length)) < ROUNDING
+        tip = arm.tip_placement(name)(shown).full()
+        assert relative_error(rings[-1].mean(axis=0), tip[:3, 3]) < ROUNDING
+        assert np.abs((rings[-1] - tip[:3, 3]) @ tip[:3, 0]).max() < ROUNDING
+
+
+def test_the_tube_of_a_straight_link_is_a_cylinder() -> None:
+    arm, links = flexible()
+    tube = Scene(arm, links=links).tubes[0]
+    points = tube.vertices(np.zeros(arm.tree.nq))
+    assert points[:, 0].min() == 0
+    assert points[:, 0].max() == pytest.approx(1, abs=0)
+    radii = np.linalg.norm(points[:, 1:], axis=1)
+    assert relative_error(radii, np.full_like(radii, 0.016)) < ROUNDING
+
+
+def test_the_surface_is_closed_and_faces_outward() -> None:
+    arm, links = flexible()
+    tube = Scene(arm, links=links).tubes[0]
+    points, faces = tube.vertices(np.zeros(arm.tree.nq)), tube.faces
+    corners = points[faces]
+    volume = np.einsum("ki,ki->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    prism = 24 / 2 * np.sin(2 * np.pi / 24) * 0.016**2  # a polygon of 24 corners, 1 m long
+    assert volume == pytest.approx(prism, rel=1e-12, abs=0)
+
+
+MATERIAL = {"density": 2700.0, "youngs_modulus": 70e9}
+
+
+@pytest.mark.parametrize(
+    ("beam", "y", "z"),
+    [
+        (gd.Beam.round(1.0, 0.04, **MATERIAL), [0.02, 0.02], [0.02, 0.02]),
+        (gd.Beam.rectangle(1.0, 0.06, 0.02, **MATERIAL), [0.03, 0.03], [0.01, 0.01]),
+        (gd.Beam.rectangle(1.0, lambda x: 0.06 - 0.04 * x, 0.02, **MATERIAL), [0.03, 0.01], [0.01, 0.01]),
+        (gd.Beam.tube(1.0, lambda x: 0.1 - 0.06 * x, 0.003, **MATERIAL), [0.05, 0.02], [0.05, 0.02]),
+        (gd.Beam(1.0, 0.6, EI_y=3.0, EI_z=27.0, EA=1e4), [0.09, 0.09], [0.03, 0.03]),
+        (gd.Beam(1.0, 0.6, EI_z=10.0), [0.7, 0.7], [0.7, 0.7]),
+    ],
+    ids=["round", "rectangle", "tapered rectangle", "tapered tube", "stiffness alone", "nothing"],
+)
+def test_sections(beam: gd.Beam, y: list[float], z: list[float]) -> None:
+    """Half widths at root and tip."""
+    points = profile_of(beam, np.array([0.0, 1.0]), 0.7).points
+    assert relative_error(points[..., 0].max(axis=1), y) < ROUNDING
+    assert relative_error(points[..., 1].max(axis=1), z) < ROUNDING
+
+
+def test_a_thin_tube_is_drawn_as_the_solid_bar_with_its_gyration() -> None:
+    points = profile_of(gd.Beam.tube(1.0, 0.1, 0.003, **MATERIAL), np.zeros(1), 0.7).points
+    assert points.max() == pytest.approx(np.sqrt(0.05**2 + 0.047**2), rel=1e-12)
+
+
+def test_slides_of_prismatic_joints() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    (slide,) = Scene(model).tubes
+    points = slide.vertices(np.array([0.7, 0.1]))
+    joint = model.joints[1].shortname()
+    axis = {"X": 0, "Y": 1, "Z": 2}[joint[-1]]
+    assert points[:, axis].min() == pytest.approx(0, abs=ROUNDING)
+    assert points[:, axis].max() == pytest.approx(0.7)
+
+
+def test_rotors_are_not_drawn() -> None:
+    _, links = flexible()
+    joints = {"joint2": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=0.02)}
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links, joints)
+    names = [body.name for body in Scene(arm, links=links).visual_model.geometryObjects]
+    assert not any("rotor" in name for name in names)
+    q = np.arange(arm.tree.nq, dtype=float)
+    assert np.array_equal(Scene(arm, links=links).exaggerated(q, 0.0), [0, 1, *np.zeros(8), 10])
+
+
+# ---- motions
+
+
+def test_times_of_frames() -> None:
+    clock, times = frame_times(1.0, 2.0, 0.5, 10.0)
+    assert relative_error(clock, np.arange(21) / 10) < 1e-15
+    assert relative_error(times, 1 + np.arange(21) / 20) < 1e-15
+    clock, times = frame_times(0.0, 0.25, 1.0, 10.0)
+    assert relative_error(clock, [0, 0.1, 0.2, 0.25]) < 1e-15
+    assert (times[0], times[-1]) == (0, 0.25)
+
+
+def test_between_rows_on_the_configuration_space() -> None:
+    model = every_joint(1)
+    scene = Scene(model)
+    q = np.array([pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq)) for _ in range(3)])
+    start, end, at = motion_of(scene.tree, ([0.0, 1.0, 3.0], q))
+    assert (start, end) == (0, 3)
+    # pin.integrate chooses its own sign of a quaternion: compare the rotations that the joints make
+    data = model.createData()
+    for time, k, share in ((0.0, 0, 0.0), (0.25, 0, 0.25), (2.0, 1, 0.5), (3.0, 1, 1.0)):
+        scene.place(at(time))
+        pin.forwardKinematics(model, data, pin.interpolate(model, q[k], q[k + 1], share))
+        for joint, own in enumerate(scene.tree.links, start=1):
+            # differences of two quaternions lose what arccos near its end loses
+            assert relative_error(scene.data.oMi[own + 1].homogeneous, data.oMi[joint].homogeneous) < 1e-9
+
+
+def test_a_simulation_is_asked_at_its_times() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"))
+    motion = gd.simulate(dyn, [0, 2.0, 0, 0], np.linspace(0.5, 1.5, 11))
+    start, end, at = motion_of(dyn.tree, motion)
+    assert (start, end) == (0.5, 1.5)
+    assert np.array_equal(at(0.777), motion.at(0.777)[0])
+
+
+class Clock:
+    """A clock that goes when one sleeps, and ``cost`` when a frame is shown."""
+
+    def __init__(self, cost: float) -> None:
+        self.now, self.cost = 100.0, cost
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, pause: float) -> None:
+        self.now += pause
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[float, float]]]:
+    """Clock and first coordinate of each frame."""
+
+    def run(cost: float, **options: float) -> list[tuple[float, float]]:
+        clock, seen = Clock(cost), []
+        monkeypatch.setattr(viewer, "time", clock)
+
+        def show(self: Viewer, q: np.ndarray) -> None:
+            seen.append((clock.now - 100, q[0]))
+            clock.now += clock.cost
+
+        with Viewer("cart_pendulum", port=0) as shown:
+            monkeypatch.setattr(Viewer, "show", show)
+            shown.play(([0.0, 1.0], [[0.0, 0.0], [2.0, 0.0]]), **options)
+        return seen
+
+    return run
+
+
+def test_play_keeps_time(played: Callable[..., list[tuple[float, float]]]) -> None:
+    seen = np.array(played(0.01, speed=0.5, fps=10))
+    assert relative_error(seen[:, 0], np.arange(21) / 10) < 1e-12
+    assert relative_error(seen[:, 1], np.arange(21) / 10) < 1e-12
+
+
+def test_play_leaves_late_frames_out(played: Callable[..., list[tuple[float, float]]]) -> None:
+    seen = np.array(played(0.35, fps=10))
+    assert len(seen) < 6
+    assert np.all(np.abs(2 * seen[:-1, 0] - seen[:-1, 1]) <= 2 * 0.1 + 1e-12)
+    assert seen[-1, 1] == 2
+
+
+# ---- bodies of URDFs
+
+BODIES = """<robot name="lamp"><link name="foot"><visual><geometry><box size="0.2 0.2 0.1"/></geometry></visual></link>
+<link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><origin xyz="0 0 0.5"/><geometry>{}</geometry>
+<material name="green"><color rgba="0 1 0 1"/></material></visual></link>
+<joint name="hinge" type="continuous"><parent link="foot"/><child link="arm"/><axis xyz="1 0 0"/></joint></robot>"""
+
+
+def test_bodies_of_the_urdf_are_used() -> None:
+    text = BODIES.format('<cylinder radius="0.1" length="1"/>')
+    model = gd.load_urdf(text, check="off")
+    scene = Scene(model, visual_model=visuals(text, model))
+    foot, arm = scene.visual_model.geometryObjects
+    assert isinstance(foot.geometry, coal.Box)
+    assert (arm.geometry.radius, arm.geometry.halfLength) == (0.1, 0.5)
+    assert np.array_equal(arm.meshColor, [0, 1, 0, 1])
+    at = placed(scene, np.array([0.0, 1.0]))[arm.name]  # a quarter turn
+    assert relative_error(at.translation, [0, -0.5, 0]) < ROUNDING
+    with Viewer(text, port=0) as shown:
+        assert len(shown.scene.visual_model.geometryObjects) == 2
+
+
+def test_bodies_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.urdf"
+    path.write_text(BODIES.format('<mesh filename="package://lamp/arm.stl"/>'))
+    model = gd.load_urdf(path, check="off")
+    with pytest.warns(UrdfWarning, match=r"^lamp.urdf: its visual bodies cannot be read \(.*arm.stl.*package_dirs="):
+        assert visuals(path, model) is None
+    mesh = tmp_path / "lamp" / "arm.stl"
+    mesh.parent.mkdir()
+    mesh.write_text(
+        "solid arm\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+        "endsolid arm\n"
+    )
+    assert visuals(path, model, [tmp_path]).ngeoms == 2
+    with Viewer(path, port=0, package_dirs=[tmp_path]) as shown:
+        assert len(shown.scene.visual_model.geometryObjects) == 2
+
+
+def test_a_shape_that_the_visualizer_does_not_know() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    bodies = pin.GeometryModel()
+    bodies.addGeometryObject(pin.GeometryObject("egg", 1, 0, pin.SE3.Identity(), coal.Ellipsoid(1, 2, 3)))
+    with pytest.raises(
+        UnsupportedError,
+        match=r"cart_pendulum: a body cannot be shown .*egg.*; to have cylinders and boxes, give the pin",
+    ):
+        Viewer(model, visual_model=bodies, port=0)
+
+
+# ---- the page
+
+
+def test_it_serves_a_page_until_it_is_closed(capfd: pytest.CaptureFixture[str]) -> None:
+    with Viewer("puma560", port=0, frames=True) as shown:
+        port = int(shown.url.rpartition(":")[2])
+        with urllib.request.urlopen(shown.url, timeout=20) as page:
+            assert page.status == 200
+        shown.show([0.1] * 6)
+        assert np.array_equal(shown.q, [0.1] * 6)
+    with socket.socket() as probe:
+        assert probe.connect_ex(("localhost", port)) != 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_the_page_is_told() -> None:
+    """The nodes that viser sends: as many as there are bodies and tubes, where the scene has them."""
+    arm, links = flexible()
+    q = bent(arm)
+    with Viewer(arm, links=links, port=0, scale=2.0) as shown:
+        shown.show(q)
+        drawn = shown.scene.exaggerated(q, 2.0)
+        for handle, tube in zip(shown._tubes, shown.scene.tubes, strict=True):
+            assert relative_error(handle.vertices, tube.vertices(drawn)) < 1e-6  # single precision
+        for name, at in placed(shown.scene, drawn).items():
+            node = shown.visualizer.frames[f"pinocchio/visual/{name}"]
+            assert relative_error(node.position, at.translation) < ROUNDING
+            assert relative_error(np.abs(node.wxyz[1:]), np.abs(pin.Quaternion(at.rotation).coeffs()[:3])) < 1e-7
+        assert shown.server.scene.get_handle_by_name("/legend").text == "deflections × 2"
+    with Viewer(arm, links=links, port=0) as shown:
+        assert shown.server.scene.get_handle_by_name("/legend") is None
+
+
+def test_export(tmp_path: Path) -> None:
+    with Viewer("cart_pendulum", port=0) as shown:
+        still, moving = tmp_path / "still.html", tmp_path / "moving.html"
+        shown.export(still)
+        assert np.array_equal(shown.q, [0, 0])
+        shown.export(moving, ([0.0, 1.0], [[0.0, 0.0], [1.0, 3.0]]))
+        assert np.array_equal(shown.q, [1, 3])
+    assert still.read_text().startswith("<!")
+    assert len(moving.read_text()) > len(still.read_text())
+
+
+def test_the_package_does_not_need_viser() -> None:
+    code = (
+        "import sys; sys.modules['viser'] = None; import gdalembert as gd; "
+        "assert 'gdalembert.viewer' not in sys.modules; from gdalembert.viewer import Viewer\n"
+        "try: Viewer('puma560')\nexcept gd.errors.UnsupportedError as error: print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "the 3-D view needs viser: pip install 'gdalembert[viewer]'\n"
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "robot", "options"),
+    [
+        (ArgumentError, "port=70000; give a number from 0 to 65535, 0 for any", "puma560", {"port": 70000}),
+        (ArgumentError, "scale: got -1", "puma560", {"scale": -1.0}),
+        (UnknownNameError, "no shipped robot named 'pumma'", "pumma", {}),
+        (UnknownNameError, "no frame named 'tol'; nearest: 'tool'", "puma560", {"frames": ["tol"]}),
+        (ArgumentTypeError, "frames: got 'tool'; give True, False or a list of names", "puma560", {"frames": "tool"}),
+        (ArgumentError, r"Viewer: q has shape \(2,\); puma560 takes \(6,\)", "puma560", {"q": [0, 0]}),
+        (ArgumentError, "links: only a FlexibleArm has flexible links", "puma560", {"links": {"link1": None}}),
+        (ArgumentTypeError, "visual_model: expected a pin.GeometryModel, got str", "puma560", {"visual_model": "x"}),
+        (ArgumentTypeError, "expected a pin.Model, got int", 3, {}),
+    ],
+)
+def test_refusals(error: type[Exception], message: str, robot: object, options: dict[str, object]) -> None:
+    with pytest.raises(error, match=message):
+        Viewer(robot, **options)
+
+
+def test_refusals_of_arms() -> None:
+    arm, links = flexible()
+    with pytest.raises(ArgumentError, match="link 'link1': the arm keeps no shapes of its modes; give links="):
+        Viewer(arm)
+    with pytest.raises(UnknownNameError, match="no flexible link named 'link3'"):
+        Viewer(arm, links=links | {"link3": links["link1"]})
+    bodies = pin.GeometryModel()
+    bodies.addGeometryObject(pin.GeometryObject("box", 5, 0, pin.SE3.Identity(), coal.Box(1, 1, 1)))
+    with pytest.raises(ArgumentError, match="visual_model: 'box' is on joint 5 of a model with 2"):
+        Viewer(gd.load_urdf("cart_pendulum"), visual_model=bodies)
+
+
+def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
+    with Viewer("cart_pendulum", port=0) as shown:
+        motion = gd.simulate(gd.NewtonEuler(gd.load_urdf("puma560_3")), np.zeros(6), [0, 0.01])
+        for run, message in (
+            (lambda: shown.show([1.0]), r"show: q has shape \(1,\); cart_pendulum takes \(2,\)"),
+            (lambda: shown.show([1.0, np.nan]), "show: q: one is not finite"),
+            (lambda: shown.play(motion), "play: the motion has q of 3 numbers; cart_pendulum has 2"),
+            (
+                lambda: shown.play(([0.0, 1.0], np.zeros((2, 3)))),
+                r"play: got t of shape \(2,\) and q of shape",
+            ),
+            (lambda: shown.play(([0.0, 0.0], np.zeros((2, 2)))), "play: t: 0 s comes after 0 s"),
+            (lambda: shown.play(([0.0, 1.0], np.zeros((2, 2))), speed=0), "play: speed"),
+            (lambda: shown.screenshot("x.jpg"), "screenshot: x.jpg: give a name that ends in .png"),
+            (lambda: shown.screenshot("x.png", width=0), "screenshot: width=0; give a whole number of pixels"),
+        ):
+            with pytest.raises(ArgumentError, match=message):
+                run()
+        with pytest.raises(ArgumentTypeError, match=r"play: expected a Simulation or a pair \(t, q\), got int"):
+            shown.play(3)
+        with pytest.raises(UnsupportedError, match=f"screenshot: no browser shows the page; open {shown.url} first"):
+            shown.screenshot(tmp_path / "x.png")
+        with pytest.raises(UnsupportedError, match=f"no browser came within 0.1 s; open {shown.url}"):
+            shown.wait_for_browser(0.1)
+
+
+# ---- the command
+
+
+def test_swing_stays_within_limits() -> None:
+    model = gd.load_urdf("panda7")
+    t, q = swing(model, pin.neutral(model))
+    assert np.all(np.diff(t) > 0)
+    # neutral itself lies outside the range of joint 4 (and 6), which is its own upper limit there
+    inside = (model.lowerPositionLimit <= 0) & (model.upperPositionLimit >= 0)
+    assert np.all(q.min(axis=0)[inside] >= np.maximum(model.lowerPositionLimit, -np.pi)[inside] - 1e-12)
+    assert np.all(q.max(axis=0)[inside] <= np.minimum(model.upperPositionLimit, np.pi)[inside] + 1e-12)
+    assert np.all(np.ptp(q, axis=0) > 1)
+    model = every_joint(0)
+    t, q = swing(model, pin.neutral(model))
+    assert len(t) == 32 * model.nv + 1
+    assert all(pin.isNormalized(model, row, 1e-9) for row in q)
+
+
+def test_configurations_of_the_command_line() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    assert np.array_equal(configuration(model, "1,-0.5"), [1, -0.5])
+    for text, message in (("1", "takes 2 finite numbers, and these are 1"), ("a,b", "give numbers, as 0,0.5,-1")):
+        with pytest.raises(ArgumentError, match=message):
+            configuration(model, text)
+
+
+# ---- pictures
+
+
+@contextmanager
+def browser(shown: Viewer, profile: Path) -> Iterator[None]:
+    """Debian's chromium, headless, with WebGL in software."""
+    command = ["chromium", "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    process = subprocess.Popen(
+        [*command, f"--user-data-dir={profile}", "--window-size=900,600", shown.url],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        shown.wait_for_browser(120)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def picture(shown: Viewer, path: Path) -> np.ndarray:
+    shown.screenshot(path, 900, 600)
+    return matplotlib.image.imread(path)[..., :3]
+
+
+def pixel(shown: Viewer, point: np.ndarray) -> tuple[int, int]:
+    """Row and column where the camera has a point, by the pinhole that the viewer asked for."""
+    camera = shown.server.initial_camera
+    z = camera.look_at - camera.position
+    z /= np.linalg.norm(z)
+    x = np.cross(z, [0, 0, 1])
+    x /= np.linalg.norm(x)
+    seen = np.array([x, np.cross(z, x), z]) @ (point - camera.position)
+    focal = 300 / np.tan(camera.fov / 2)
+    return round(300 + focal * seen[1] / seen[2]), round(450 + focal * seen[0] / seen[2])
+
+
+def looks_like(found: np.ndarray, color: tuple[float, float, float]) -> bool:
+    """Of the same hue in whatever light: the colours less their grey point the same way."""
+    a, b = found - found.min(), np.array(color) - min(color)
+    size = np.linalg.norm(a) * np.linalg.norm(b)
+    return bool(np.ptp(found) > 0.15 and a @ b / size > 0.97)
+
+
+@pytest.mark.system
+def test_the_robot_is_on_the_picture(tmp_path: Path) -> None:
+    q = np.array([0.5, -0.6, 0.4, 0.0, 0.3, 0.0])
+    with Viewer("puma560", port=0, q=q) as shown, browser(shown, tmp_path / "profile"):
+        for number in range(2):
+            image = picture(shown, tmp_path / f"{number}.png")
+            at = placed(shown.scene, q)
+            for name, joint in (("joint2 link 0", 1), ("joint3 link 0", 2), ("joint6 body", 5)):
+                row, column = pixel(shown, at[name].translation)
+                assert looks_like(image[row, column], color_of(joint)), (number, name, image[row, column])
+            assert np.ptp(image[5, 5]) < 0.05  # the background is neutral
+            assert image[5, 5].min() > 0.9  # and light
+            q = np.array([0.2, -0.4, 0.2, 0.0, 0.0, 0.0])
+            shown.show(q)
+
+
+@pytest.mark.system
+def test_the_arm_on_the_picture_bends(tmp_path: Path) -> None:
+    arm, links = flexible()
+    tubes = {"link1": 0, "link2": 1}
+    with Viewer(arm, links=links, port=0) as shown, browser(shown, tmp_path / "profile"):
+        straight, curved = np.zeros(arm.tree.nq), bent(arm, 3.0)
+        straight[:2] = curved[:2]
+        images, tips = [], []
+        for number, q in enumerate((straight, curved)):
+            shown.show(q)
+            images.append(picture(shown, tmp_path / f"{number}.png"))
+            tips.append(pixel(shown, arm.tip_placement("link2")(q).full()[:3, 3]))
+            for name, k in tubes.items():
+                line = shown.scene.tubes[k].line(q)[0].full()
+                for section in (12, 20, 28):
+                    row, column = pixel(shown, line[:, section])
+                    color = color_of(shown.scene.tubes[k].joint)
+                    assert looks_like(images[-1][row, column], color), (name, section, images[-1][row, column])
+    assert np.hypot(*np.subtract(*tips)) > 20
+    payload = next(b for b in shown.scene.visual_model.geometryObjects if b.name.endswith("body")).meshColor[:3]
+    for image, own, other in ((images[0], tips[0], tips[1]), (images[1], tips[1], tips[0])):
+        assert looks_like(image[own], tuple(payload))
+        assert not looks_like(image[other], tuple(payload))
