@@ -8,6 +8,7 @@ tau = dyn.inverse_dynamics(q, v, a)
 gd.validate(dyn, against=model).raise_for_failure()
 """
 
+from gdalembert import ocp
 from gdalembert.citation import citation
 from gdalembert.compilation import CompiledFunction, compile
 from gdalembert.dynamics import Dynamics
@@ -50,6 +51,7 @@ __all__ = [
     "joint_torques",
     "load_urdf",
     "modes",
+    "ocp",
     "payload_torques",
     "robots",
     "simulate",

@@ -1,0 +1,20 @@
+"""Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
+
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.guess import Guess, rest_to_rest
+from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
+from gdalembert.ocp.steps import collocation, rk4
+
+__all__ = [
+    "Bounds",
+    "Guess",
+    "OptimizationError",
+    "Problem",
+    "Solution",
+    "SolutionWarning",
+    "Stages",
+    "collocation",
+    "rest_to_rest",
+    "rk4",
+]

@@ -1,0 +1,164 @@
+"""Bounds of an optimal control problem: the limits of a model, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.joints import FreeFlyer
+from gdalembert.ocp.steps import check_dynamics
+from gdalembert.simulation.manifold import unit_blocks
+from gdalembert.tree import Array, Tree, frozen
+
+Range = float | tuple[float, float]
+"""(lower, upper), or one number for −number to number."""
+
+_NO_LIMIT = 1e100  # what stands in a model for no limit is infinite, or the largest double
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite where there is none.
+
+    Attributes:
+        q_names, v_names, u_names: of the entries: the joint's, with ``[k]`` behind it where the joint has several.
+    """
+
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    u_names: tuple[str, ...]
+    q_lower: Array
+    q_upper: Array
+    v_lower: Array
+    v_upper: Array
+    u_lower: Array
+    u_upper: Array
+
+    @classmethod
+    def of(
+        cls,
+        dyn: Dynamics,
+        model: pin.Model | None = None,
+        *,
+        q: Mapping[str, Range] | None = None,
+        v: Mapping[str, Range] | None = None,
+        u: Mapping[str, Range] | None = None,
+    ) -> Bounds:
+        """The limits of a model, and others by name in their place.
+
+        Quaternions, pairs (cos, sin), modes and rotors have no bounds of their own. u of a joint whose effort limit is
+        0 is 0: it is passive. So is a free-flyer, which nothing drives.
+
+        Args:
+            dyn: rigid or flexible.
+            model: whose ``lowerPositionLimit``, ``upperPositionLimit``, ``velocityLimit``, ``effortLimit`` hold; the
+                one that ``dyn`` was made of. Without it there are no bounds but those by name.
+            q, v, u: bounds by the names of the entries, (lower, upper) or one number for −number to number.
+
+        Raises:
+            ArgumentTypeError: if an argument has another type.
+            UnknownNameError: if a name is none of an entry.
+            ArgumentError: if the model is another robot's, or a range is empty, with the joint's name.
+        """
+        check_dynamics("Bounds.of", dyn)
+        tree = dyn.tree
+        joints = tree.nv if not isinstance(dyn, FlexibleArm) else dyn.actuation.shape[1]
+        v_names = dyn.layout if isinstance(dyn, FlexibleArm) else tree.velocity_names
+        names = {"q": _configuration_names(tree, v_names), "v": v_names, "u": v_names[:joints]}
+        lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
+        upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}
+        if model is not None:
+            _check_model(model, tree, joints)
+            behind = tree.nq - tree.nv
+            lower["q"][: joints + behind] = model.lowerPositionLimit
+            upper["q"][: joints + behind] = model.upperPositionLimit
+            for _, start, stop in unit_blocks(tree):
+                lower["q"][start:stop], upper["q"][start:stop] = -np.inf, np.inf
+            lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
+            lower["u"], upper["u"] = -np.array(model.effortLimit), np.array(model.effortLimit)
+        for joint in tree.joints:
+            if isinstance(joint.type, FreeFlyer):
+                lower["u"][joint.columns], upper["u"][joint.columns] = 0.0, 0.0
+        for key, given in {"q": q, "v": v, "u": u}.items():
+            _set(key, given, names[key], lower[key], upper[key])
+        for key, entries in names.items():
+            lower[key][lower[key] < -_NO_LIMIT] = -np.inf
+            upper[key][upper[key] > _NO_LIMIT] = np.inf
+            _check(tree.name, key, entries, lower[key], upper[key])
+        arrays = (frozen(x) for key in names for x in (lower[key], upper[key]))
+        return cls(tuple(names["q"]), tuple(names["v"]), tuple(names["u"]), *arrays)
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """The entries of u that are held at 0."""
+        held = (self.u_lower == 0) & (self.u_upper == 0)
+        return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
+
+    def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
+        """By how much at most rows of q (N × nq) and v (N × nv) leave the bounds, by name; empty if they do not."""
+        found: dict[str, float] = {}
+        for names, rows, lower, upper in (
+            (self.q_names, np.asarray(q), self.q_lower, self.q_upper),
+            (self.v_names, np.asarray(v), self.v_lower, self.v_upper),
+        ):
+            over = np.maximum(lower - rows, rows - upper).max(axis=0)
+            found |= {
+                (f"rate of {name}" if names is self.v_names else name): float(x)
+                for name, x in zip(names, over, strict=True)
+                if x > 0
+            }
+        return found
+
+
+def _configuration_names(tree: Tree, v_names: tuple[str, ...]) -> tuple[str, ...]:
+    names = [""] * tree.nq
+    for joint in tree.joints:
+        if joint.scaling is None:
+            for k in range(joint.type.nq):
+                names[joint.idx_q + k] = joint.name if joint.type.nq == 1 else f"{joint.name}[{k}]"
+    behind = tree.nq - tree.nv
+    return tuple(name or v_names[i - behind] for i, name in enumerate(names))
+
+
+def _check_model(model: object, tree: Tree, joints: int) -> None:
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"Bounds.of: model is a {type(model).__name__}; give the pin.Model of the dynamics")
+    if model.nv != joints or model.name != tree.name:
+        raise ArgumentError(
+            f"Bounds.of: the model is {model.name!r} with nv = {model.nv}, the dynamics are of {tree.name!r} with "
+            f"{joints}; give the model of the dynamics"
+        )
+
+
+def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: Array) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"Bounds.of: {key}={given!r}; give {{name: (lower, upper)}}")
+    for name, ends in given.items():
+        if name not in names:
+            raise UnknownNameError(f"entry of {key}", name, names)
+        try:
+            number = float(ends) if np.ndim(ends) == 0 else None
+            low, high = (-number, number) if number is not None else (float(x) for x in ends)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(f"Bounds.of: {key}: {name!r}: {ends!r}; give (lower, upper)") from None
+        lower[names.index(name)], upper[names.index(name)] = low, high
+
+
+def _check(robot: str, key: str, names: tuple[str, ...], lower: Array, upper: Array) -> None:
+    may_be_held = key == "u"
+    for name, low, high in zip(names, lower, upper, strict=True):
+        if not (low < high or (may_be_held and low == high)):
+            what = {"q": "position", "v": "velocity", "u": "effort"}[key]
+            raise ArgumentError(
+                f"{robot}: joint {name!r}: its {what} has the bounds ({low:.9g}, {high:.9g}); give others, as "
+                f"{key}={{{name!r}: (lower, upper)}}"
+            )

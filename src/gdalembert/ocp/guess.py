@@ -1,0 +1,84 @@
+"""First guesses of a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.properties import number, numbers
+from gdalembert.kinematics import Kinematics
+from gdalembert.ocp.steps import actuation, check_dynamics
+from gdalembert.simulation.manifold import Blocks, projected, unit_blocks
+from gdalembert.tree import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A motion to start from, one row for each of N times; it need not obey the equations of motion.
+
+    Attributes:
+        t: from 0 to the duration (N) [s].
+        q, v, a: N × nq, N × nv, N × nv. ``u``: N × nu.
+        blocks: where q holds quaternions and pairs (cos, sin).
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    u: Array
+    blocks: Blocks = ()
+
+    def at(self, fractions: Array, duration: float) -> tuple[Array, Array, Array, Array]:
+        """q, v, a, u at fractions of the duration, as if all of it took ``duration`` [s]."""
+        pace = (self.t[-1] - self.t[0]) / duration
+        times = self.t[0] + fractions * (self.t[-1] - self.t[0])
+        q, v, a, u = (
+            np.column_stack([np.interp(times, self.t, column) for column in rows.T])
+            for rows in (self.q, self.v, self.a, self.u)
+        )
+        return projected(q, self.blocks), pace * v, pace**2 * a, u
+
+
+def rest_to_rest(
+    dyn: Dynamics, q_start: npt.ArrayLike, q_end: npt.ArrayLike, duration: float = 1.0, samples: int = 51
+) -> Guess:
+    """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
+
+    τ is t over the duration. u is what of inverse dynamics the actuators can give, in the least squares' sense.
+
+    Args:
+        dyn: rigid or flexible.
+        q_start, q_end: configurations (nq).
+        duration: [s].
+        samples: number of rows, at least 2.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+    """
+    check_dynamics("rest_to_rest", dyn)
+    tree = dyn.tree
+    start, end = numbers("rest_to_rest: q_start", q_start), numbers("rest_to_rest: q_end", q_end)
+    for name, q in (("q_start", start), ("q_end", end)):
+        if q.shape != (tree.nq,):
+            raise ArgumentError(f"rest_to_rest: {name} has the shape {q.shape}; give ({tree.nq},)")
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise ArgumentError(f"rest_to_rest: samples={samples!r}; give an integer of at least 2")
+    duration = number("rest_to_rest: duration", duration, "s")
+    kinematics = Kinematics(tree, clean=0)
+    tau = np.linspace(0, 1, samples)
+    way = kinematics.difference(start, end).full().ravel()
+    s, rate, second = (
+        10 * tau**3 - 15 * tau**4 + 6 * tau**5,
+        (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration,
+        (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2,
+    )
+    q = np.array([kinematics.integrate(start, f * way).full().ravel() for f in s])
+    v, a = np.outer(rate, way), np.outer(second, way)
+    forces = dyn.inverse_dynamics(q.T, v.T, a.T).full()
+    u = np.linalg.lstsq(actuation(dyn).full(), forces, rcond=None)[0].T
+    return Guess(duration * tau, q, v, a, u, unit_blocks(tree))

@@ -1,0 +1,453 @@
+"""Problem: an optimal control problem of a robot, as a ``casadi.Opti`` that holds its motion."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.properties import number, numbers
+from gdalembert.kinematics import Kinematics
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.guess import Guess, rest_to_rest
+from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, step_error
+from gdalembert.ocp.steps import (
+    CONTROLS,
+    actuation,
+    check_dynamics,
+    collocation,
+    collocation_method,
+    free_rates,
+    rk4,
+    rk4_method,
+)
+from gdalembert.simulation.manifold import lengths, projected, unit_blocks
+from gdalembert.simulation.result import Simulation
+from gdalembert.tree import Array
+
+METHODS = ("collocation", "rk4")
+_QUIET = {"print_time": False, "detect_simple_bounds": True}
+_QUIET_IPOPT = {"print_level": 0, "sb": "yes"}
+
+Expression = ca.Function | Callable[..., Any]
+"""Of q, v, a, u: a ``casadi.Function``, or a callable, whose inputs have these names."""
+
+
+class Problem:
+    """A motion of a robot that obeys its equations of motion and its bounds; the rest is up to you.
+
+        problem = Problem(dyn, duration=(0.5, 3.0), intervals=30, bounds=Bounds.of(dyn, model))
+        problem.start(q_start)
+        problem.end(q_end)
+        problem.minimize(problem.duration)
+        solution = problem.solve()
+
+    ``opti`` is the ``casadi.Opti`` of it: whatever it can do, it can do here, with the expressions below.
+
+    Args:
+        dyn: rigid or flexible.
+        duration: [s], or (shortest, longest) where it is to be found.
+        intervals: number N of steps.
+        bounds: of q, v and u; none by default.
+        method: ``"collocation"``: implicit, with inverse dynamics as the residual
+            (:func:`~gdalembert.ocp.collocation`).
+            ``"rk4"``: explicit, with forward dynamics (:func:`~gdalembert.ocp.rk4`).
+        degree, scheme: of the collocation.
+        control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
+        bounds_at: q and v are kept within their bounds at the grid and at the ``"stages"`` between, or at the
+            ``"grid"`` alone, which is easier to solve and may leave them between.
+
+    Attributes:
+        opti: the ``casadi.Opti``.
+        duration: the number, or its variable [s].
+        t: of the grid (N + 1) [s].
+        q, v: at the grid, nq × (N + 1) and nv × (N + 1).
+        u: nu × N (constant) or nu × (N + 1) (linear) [N m, N].
+        stages: what the equations of motion hold at, ``t, q, v, a, u`` with a column for each stage.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        dyn: Dynamics,
+        duration: float | tuple[float, float],
+        intervals: int,
+        *,
+        bounds: Bounds | None = None,
+        method: str = "collocation",
+        degree: int = 3,
+        scheme: str = "legendre",
+        control: str = "constant",
+        bounds_at: str = "stages",
+    ) -> None:
+        check_dynamics("Problem", dyn)
+        if isinstance(intervals, bool) or not isinstance(intervals, int) or intervals < 1:
+            raise ArgumentError(f"intervals={intervals!r}: give an integer of at least 1")
+        if method not in METHODS:
+            raise ArgumentError(f"method={method!r}: give 'collocation' or 'rk4'")
+        if control not in CONTROLS:
+            raise ArgumentError(f"control={control!r}: give 'constant' or 'linear'")
+        if bounds_at not in ("stages", "grid"):
+            raise ArgumentError(f"bounds_at={bounds_at!r}: give 'stages' or 'grid'")
+        if not isinstance(bounds, Bounds | None):
+            raise ArgumentTypeError(f"bounds={bounds!r}: give Bounds.of(dyn, model)")
+        self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
+        self.bounds = Bounds.of(dyn) if bounds is None else bounds
+        if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
+            raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
+        self.opti = ca.Opti()
+        self._blocks = unit_blocks(dyn.tree)
+        self._ends: dict[str, Array] = {}
+        self._guess: Guess | None = None
+        self._cost: ca.MX | None = None
+        self._k: ca.MX | None = None
+        self._free: list[int] = []
+        nq, nv, nu = dyn.tree.nq, dyn.tree.nv, actuation(dyn).shape[1]
+        self._x = self.opti.variable(nq + nv, intervals + 1)
+        self.q, self.v = self._x[:nq, :], self._x[nq:, :]
+        self.u = self.opti.variable(nu, intervals + (control == "linear"))
+        self._set_duration(duration)
+        self._scale_u()
+        self._transcribe(degree, scheme)
+        self._bound(bounds_at)
+
+    def __repr__(self) -> str:
+        return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
+
+    # The transcription.
+
+    def _set_duration(self, duration: float | tuple[float, float]) -> None:
+        if np.ndim(duration) == 0:
+            self.duration: Any = number("duration", duration, "s")
+            self._range = self.duration, self.duration
+        else:
+            ends = numbers("duration", duration)
+            if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
+                raise ArgumentError(f"duration={duration!r}: give one number [s], or (shortest, longest)")
+            self._range = float(ends[0]), float(ends[1])
+            self.duration = self.opti.variable()
+            self.opti.subject_to(self.opti.bounded(ends[0], self.duration, ends[1]))
+        self.t = self.duration * ca.DM(np.linspace(0, 1, self.intervals + 1)).T
+
+    def _scale_u(self) -> None:
+        largest = np.maximum(np.abs(self.bounds.u_lower), np.abs(self.bounds.u_upper))
+        self._effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+        self.opti.set_linear_scale(self.u, ca.repmat(ca.DM(self._effort), 1, self.u.shape[1]))
+
+    def _transcribe(self, degree: int, scheme: str) -> None:
+        n, h = self.intervals, self.duration / self.intervals
+        u = self.u if self.control == "constant" else _pairs(self.u)
+        steps = ca.repmat(ca.MX(h), 1, n)
+        if self.method == "rk4":
+            self._rule = rk4_method()
+            x_next, q, v, a = rk4(self.dyn, control=self.control).map(n)(self._x[:, :-1], u, steps)
+        else:
+            self._rule, self._free = collocation_method(degree, scheme), free_rates(self.dyn.tree)[0]
+            step = collocation(self.dyn, degree=degree, scheme=scheme, control=self.control)
+            self._k = self.opti.variable(self.dyn.tree.nv + len(self._free), n * degree)
+            x_next, residual, q, v, a = step.map(n)(self._x[:, :-1], self._k, u, steps)
+            forces = np.abs(actuation(self.dyn).full()) @ self._effort
+            scale = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(self._free))])
+            self.opti.subject_to(ca.vec(residual) == 0, np.tile(scale, n * degree))
+        self.opti.subject_to(ca.vec(x_next - self._x[:, 1:]) == 0)
+        fractions = (np.arange(n)[:, None] + self._rule.c).ravel() / n
+        self.stages = Stages(self.duration * ca.DM(fractions).T, q, v, a, self._control_at_stages())
+        self._fractions = fractions
+
+    def _control_at_stages(self) -> ca.MX:
+        """u, one column for each stage."""
+        s = len(self._rule.c)
+        spread = np.zeros((self.u.shape[1], self.intervals * s))
+        for k in range(self.intervals):
+            for i, c in enumerate(self._rule.c):
+                if self.control == "constant":
+                    spread[k, k * s + i] = 1
+                else:
+                    spread[k, k * s + i], spread[k + 1, k * s + i] = 1 - c, c
+        return self.u @ ca.sparsify(ca.DM(spread))
+
+    def _bound(self, at: str) -> None:
+        b = self.bounds
+        kept = [(self.q, b.q_lower, b.q_upper), (self.v, b.v_lower, b.v_upper), (self.u, b.u_lower, b.u_upper)]
+        if at == "stages":
+            kept += [(self.stages.q, b.q_lower, b.q_upper), (self.stages.v, b.v_lower, b.v_upper)]
+        for x, lower, upper in kept:
+            for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
+                self.opti.subject_to(self.opti.bounded(float(lower[i]), x[i, :], float(upper[i])))
+
+    # What you say.
+
+    def start(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
+        """Begin at q (nq) with v (nv or one number); ``None`` leaves them free. v is zero by default.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if they have a wrong length, are not finite or leave the bounds.
+        """
+        self._fix("start", 0, q, v)
+
+    def end(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
+        """End at q (nq) with v (nv or one number); ``None`` leaves them free. v is zero by default.
+
+        Quaternions and pairs (cos, sin) end at the same rotation: their lengths are those of the motion.
+
+        Raises:
+            As :meth:`start`.
+        """
+        self._fix("end", self.intervals, q, v)
+
+    def _fix(self, name: str, column: int, q: npt.ArrayLike | None, v: npt.ArrayLike | None) -> None:
+        tree, b = self.dyn.tree, self.bounds
+        if q is not None:
+            given = numbers(f"{name}: q", q)
+            self._check(f"{name}: q", given, b.q_names, b.q_lower, b.q_upper)
+            off = np.abs(lengths(given, self._blocks) - 1)
+            if np.any(off > 1e-6):
+                joint = self._blocks[int(off.argmax())][0]
+                raise ArgumentError(f"{name}: q of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
+            self._ends[name] = given = projected(given, self._blocks)
+            if column == 0 or not self._blocks:
+                self.opti.subject_to(self.q[:, column] == given)
+            else:
+                turning = {i for _, start, stop in self._blocks for i in range(start, stop)}
+                for i in set(range(tree.nq)) - turning:
+                    self.opti.subject_to(self.q[i, column] == given[i])
+                apart = Kinematics(tree, clean=0).difference(given, self.q[:, column])
+                self.opti.subject_to(apart[self._turning_columns()] == 0)
+        if v is not None:
+            speed = numbers(f"{name}: v", v)
+            speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
+            self._check(f"{name}: v", speed, b.v_names, b.v_lower, b.v_upper)
+            self.opti.subject_to(self.v[:, column] == speed)
+
+    def _turning_columns(self) -> list[int]:
+        """The entries of v that turn quaternions and pairs (cos, sin)."""
+        turning = []
+        for name, start, stop in self._blocks:
+            joint = next(joint for joint in self.dyn.tree.joints if joint.name == name)
+            shifts = joint.type.nq - (stop - start)
+            turning += list(joint.columns)[shifts:]
+        return turning
+
+    def _check(self, what: str, x: Array, names: tuple[str, ...], lower: Array, upper: Array) -> None:
+        if x.shape != (len(names),):
+            raise ArgumentError(f"{what} has the shape {x.shape}; give ({len(names)},)")
+        outside = np.flatnonzero((x < lower) | (x > upper))
+        if len(outside):
+            i = int(outside[0])
+            raise ArgumentError(
+                f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
+            )
+
+    def path(
+        self,
+        expression: Expression,
+        lower: npt.ArrayLike = -np.inf,
+        upper: npt.ArrayLike = np.inf,
+        *,
+        at: str = "stages",
+    ) -> None:
+        """Keep an expression of the motion between two bounds.
+
+        Args:
+            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``; its
+                only value is a number or a matrix.
+            lower, upper: in its shape, or one number; equal for an equation.
+            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v can be asked for.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        if at not in ("stages", "grid"):
+            raise ArgumentError(f"path: at={at!r}; give 'stages' or 'grid'")
+        values = self._along(expression, at)
+        rows, count = values.shape
+        ends = []
+        for name, bound in (("lower", lower), ("upper", upper)):
+            array = np.asarray(bound, dtype=float)
+            if array.size not in (1, rows) or np.any(np.isnan(array)):
+                raise ArgumentError(f"path: {name} has {array.size} numbers; give {rows}, none of them nan, or one")
+            ends.append(np.broadcast_to(array.ravel(order="F"), rows))
+        low, high = ends
+        if np.any(low > high):
+            raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
+        for i in np.flatnonzero(np.isfinite(low) | np.isfinite(high)).tolist():
+            row = values[i, :]
+            if low[i] == high[i]:
+                self.opti.subject_to(row == np.full((1, count), low[i]))
+            else:
+                self.opti.subject_to(self.opti.bounded(float(low[i]), row, float(high[i])))
+
+    def integral(self, expression: Expression) -> ca.MX:
+        """∫ expression dt over the motion, by the quadrature of the method, in the shape of the expression.
+
+        Args:
+            expression: as in :meth:`path`.
+        """
+        weights = np.tile(self._rule.b, self.intervals) / self.intervals
+        return ca.MX(self.duration * (self._along(expression, "stages") @ ca.DM(weights)))
+
+    def _along(self, expression: Expression, at: str) -> ca.MX:
+        """The values of an expression, one column for each stage or instant of the grid."""
+        available = (
+            {"q": self.stages.q, "v": self.stages.v, "a": self.stages.a, "u": self.stages.u}
+            if at == "stages"
+            else {"q": self.q, "v": self.v}
+        )
+        if isinstance(expression, ca.Function):
+            names = expression.name_in()
+        elif callable(expression):
+            names = list(inspect.signature(expression).parameters)
+        else:
+            raise ArgumentTypeError(
+                f"{expression!r} is no expression; give a casadi.Function, or a callable of q, v, a, u"
+            )
+        unknown = [name for name in names if name not in available]
+        if unknown or not names:
+            raise ArgumentError(
+                f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"
+            )
+        symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
+        value = expression(*symbols)
+        if isinstance(value, tuple | list | dict):
+            raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")
+        graph = ca.Function("expression", symbols, [ca.vec(ca.MX(value))])
+        if not ca.symvar(ca.MX(value)):
+            raise ArgumentError("an expression depends on none of its inputs; write it with the inputs it is given")
+        return graph.map(available[names[0]].shape[1])(*(available[name] for name in names))
+
+    def minimize(self, cost: ca.MX) -> None:
+        """What is to be as small as possible: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``."""
+        self.opti.minimize(cost)
+        self._cost = cost
+
+    def guess(self, motion: Guess | Simulation | Solution) -> None:
+        """Where the solver starts; without it, from rest to rest between q of :meth:`start` and :meth:`end`.
+
+        Its time is stretched to a fixed duration, or to the range of a free one.
+        """
+        if isinstance(motion, Solution):
+            motion = motion.guess()
+        if isinstance(motion, Simulation):
+            motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, self._blocks)
+        if not isinstance(motion, Guess):
+            raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
+        shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
+        if shapes != (own := (self.q.shape[0], self.v.shape[0], self.u.shape[0])):
+            raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {self.dyn.tree.name} has {own}")
+        self._guess = motion
+
+    def _rest_to_rest(self) -> Guess:
+        """Between the ends that are fixed, at a pace that keeps the bounds of v, if the duration allows it."""
+        if not self._ends:
+            raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
+        known = [self._ends[name] for name in ("start", "end") if name in self._ends]
+        shortest, longest = self._range
+        motion = rest_to_rest(self.dyn, known[0], known[-1], 1.0)
+        fastest = (np.abs(motion.v) / self.bounds.v_upper).max()
+        return rest_to_rest(self.dyn, known[0], known[-1], float(np.clip(1.25 * fastest, shortest, longest)))
+
+    def _set_initial(self) -> None:
+        motion = self._rest_to_rest() if self._guess is None else self._guess
+        duration = float(np.clip(motion.t[-1] - motion.t[0], *self._range))
+        if isinstance(self.duration, ca.MX):
+            self.opti.set_initial(self.duration, duration)
+        grid = np.linspace(0, 1, self.intervals + 1)
+        q, v, _, u = motion.at(grid, duration)
+        self.opti.set_initial(self._x, np.hstack([q, v]).T)
+        lower, upper = self.bounds.u_lower, self.bounds.u_upper
+        self.opti.set_initial(self.u, np.clip(u, lower, upper)[: self.u.shape[1]].T)
+        if self._k is not None:
+            q, v, a, _ = motion.at(self._fractions, duration)
+            rates = [self.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
+            self.opti.set_initial(self._k, ca.vertcat(a.T, ca.horzcat(*rates)[self._free, :]))
+
+    def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solution:
+        """Solve it.
+
+        Args:
+            solver: a CasADi NLP solver.
+            options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they go before ours, which make it quiet.
+
+        Raises:
+            ArgumentError: if nothing is to be minimised, there is no guess, or CasADi refuses the options.
+            OptimizationError: if the solver stops without a solution; with what it had.
+
+        Warns:
+            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`.
+        """
+        if self._cost is None:
+            raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        self._set_initial()
+        quiet: dict[str, Any] = _QUIET | (
+            {f"ipopt.{k}": v for k, v in _QUIET_IPOPT.items()} if solver == "ipopt" else {}
+        )
+        try:
+            self.opti.solver(solver, quiet | dict(options or {}))
+        except Exception as error:
+            raise ArgumentError(f"solve: CasADi refuses {solver!r} with {options}: {_last_line(error)}") from None
+        failure = None
+        try:
+            self.opti.solve()
+        except RuntimeError as error:
+            failure = error
+        try:
+            stats = self.opti.stats()
+        except RuntimeError:
+            raise ArgumentError(f"solve: CasADi refuses the problem: {_last_line(failure)}") from failure
+        solution = self._solution(stats)
+        if failure is not None:
+            raise OptimizationError(solution)
+        if not solution.step_error <= COARSE:
+            warnings.warn(
+                f"{self.dyn.tree.name}: the steps are too coarse: velocities after one miss those of the motion by "
+                f"{solution.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
+                "solution.simulate()",
+                SolutionWarning,
+                stacklevel=2,
+            )
+        return solution
+
+    def _solution(self, stats: Mapping[str, Any]) -> Solution:
+        value: Callable[[Any], Array] = lambda x: np.array(self.opti.debug.value(ca.MX(x)), dtype=float, ndmin=2)  # noqa: E731
+        nq = self.q.shape[0]
+        x = value(self._x).reshape(self._x.shape).T
+        q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
+        stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
+        g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
+        return Solution(
+            dyn=self.dyn,
+            bounds=self.bounds,
+            control=self.control,
+            status=str(stats["return_status"]),
+            iterations=int(stats.get("iter_count", 0)),
+            cost=float(value(self._cost)[0, 0]),
+            t=t,
+            q=projected(q, self._blocks),
+            v=v,
+            u=u,
+            stages=stages,
+            constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
+            length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
+            step_error=step_error(self.dyn, t, x, u, self.control),
+            stats=dict(stats),
+        )
+
+
+def _pairs(u: ca.MX) -> ca.MX:
+    """u at both ends of each interval, two columns an interval."""
+    n = u.shape[1] - 1
+    columns = np.repeat(np.arange(n), 2) + np.tile([0, 1], n)
+    return u[:, columns.tolist()]
+
+
+def _last_line(error: BaseException | None) -> str:
+    return str(error).strip().splitlines()[-1]

@@ -1,0 +1,77 @@
+"""A robot in an ``rockit.Ocp``, whose transcriptions, stages and samplers then do the rest."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.steps import actuation, check_dynamics
+from gdalembert.simulation.manifold import unit_blocks
+
+
+class Symbols(NamedTuple):
+    """What a robot is in an ``Ocp``: states q (nq) and v (nv), accelerations a (nv), controls u (nu)."""
+
+    q: ca.MX
+    v: ca.MX
+    a: ca.MX
+    u: ca.MX
+
+
+def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True) -> Symbols:
+    """Give a ``rockit.Ocp`` (or a stage of it) the states, controls, dynamics and bounds of a robot.
+
+    Args:
+        ocp: the ``rockit.Ocp``.
+        dyn: rigid or flexible, without quaternions and pairs (cos, sin).
+        bounds: of q, v and u; none by default.
+        implicit: a is an algebraic variable and inverse dynamics an equation, for ``rockit.DirectCollocation``; else a
+            is forward dynamics, for any method.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        UnsupportedError: if rockit is missing, or q has unit lengths, which its integrators do not keep.
+    """
+    try:
+        import rockit
+    except ModuleNotFoundError:
+        raise UnsupportedError("add_to_rockit needs rockit: pip install 'gdalembert[ocp]'") from None
+    if not isinstance(ocp, rockit.Stage):
+        raise ArgumentTypeError(f"add_to_rockit takes a rockit.Ocp or a stage of it, not {type(ocp).__name__}")
+    check_dynamics("add_to_rockit", dyn)
+    tree = dyn.tree
+    if blocks := unit_blocks(tree):
+        raise UnsupportedError(
+            f"{tree.name}: joint {blocks[0][0]!r} has unit lengths in q, which rockit's integrators do not keep; take "
+            "gdalembert.ocp.Problem"
+        )
+    if not isinstance(bounds, Bounds | None):
+        raise ArgumentTypeError(f"bounds={bounds!r}: give Bounds.of(dyn, model)")
+    limits = Bounds.of(dyn) if bounds is None else bounds
+    if (limits.v_names, limits.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
+        raise ArgumentError(f"the bounds are not those of {tree.name}; make them by Bounds.of(dyn, model)")
+    effort = actuation(dyn)
+    q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(effort.shape[1])
+    if implicit:
+        a = ocp.algebraic(tree.nv)
+        ocp.add_alg(dyn.inverse_dynamics(q, v, a) - effort @ u)
+    else:
+        a = dyn.state_derivative(ca.vertcat(q, v), u)[tree.nq :]
+    ocp.set_der(q, dyn.tree.configuration_rate(q, v))
+    ocp.set_der(v, a)
+    for x, lower, upper in (
+        (q, limits.q_lower, limits.q_upper),
+        (v, limits.v_lower, limits.v_upper),
+        (u, limits.u_lower, limits.u_upper),
+    ):
+        for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)):
+            if lower[i] == upper[i]:
+                ocp.subject_to(x[int(i)] == float(lower[i]))
+            else:
+                ocp.subject_to((float(lower[i]) <= x[int(i)]) <= float(upper[i]))
+    return Symbols(q, v, a, u)

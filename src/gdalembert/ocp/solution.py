@@ -1,0 +1,154 @@
+"""What the solver found, and what is raised where it found nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import GdalembertError
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.guess import Guess
+from gdalembert.ocp.steps import rk4
+from gdalembert.simulation.manifold import unit_blocks
+from gdalembert.simulation.result import Simulation
+from gdalembert.simulation.simulate import simulate
+from gdalembert.tree import Array
+
+COARSE = 0.01
+"""Of the velocity: what is worth a warning."""
+_FINER = 16
+"""Steps of Runge and Kutta in an interval."""
+
+
+class Stages(NamedTuple):
+    """What holds at the stages of all intervals: of a problem one column for each, of a solution one row."""
+
+    t: Any
+    q: Any
+    v: Any
+    a: Any
+    u: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A motion that was found, one row for each of the N + 1 instants of the grid.
+
+    Attributes:
+        dyn: what moves. ``bounds``: within which. ``control``: ``"constant"`` or ``"linear"``.
+        status, iterations: the solver's. ``cost``: what was minimised. ``stats``: all that the solver says.
+        t: N + 1 [s].
+        q, v: (N + 1) × nq and (N + 1) × nv.
+        u: N × nu (constant) or (N + 1) × nu (linear) [N m, N].
+        stages: ``t, q, v, a, u`` at the stages, one row for each.
+        constraint_violation: the largest of any equation or inequality of the problem.
+        length_violation: how far at most the length of a quaternion, or of a pair (cos, sin), is off one.
+        step_error: by how much the steps miss the motion: the largest kinetic energy of the difference between v after
+            an interval and what sixteen steps of Runge and Kutta find from its start, over the largest kinetic energy
+            of the motion; the square root of it, so that 0.01 is a hundredth of the velocity.
+    """
+
+    dyn: Dynamics
+    bounds: Bounds
+    control: str
+    status: str
+    iterations: int
+    cost: float
+    t: Array
+    q: Array
+    v: Array
+    u: Array
+    stages: Stages
+    constraint_violation: float
+    length_violation: float
+    step_error: float
+    stats: dict[str, Any]
+
+    @property
+    def duration(self) -> float:
+        """[s]"""
+        return float(self.t[-1])
+
+    @property
+    def excess(self) -> dict[str, float]:
+        """By how much at most q and v leave their bounds at the stages, between the instants of the grid, by name."""
+        return self.bounds.excess(self.stages.q, self.stages.v)
+
+    @property
+    def evaluation_time(self) -> float:
+        """What the solver spent in the functions of the problem and their derivatives [s]."""
+        return float(sum(x for key, x in self.stats.items() if key.startswith("t_wall_nlp_")))
+
+    def guess(self) -> Guess:
+        """The same motion as a guess for another problem."""
+        a = np.column_stack([np.interp(self.t, self.stages.t.ravel(), column) for column in self.stages.a.T])
+        return Guess(self.t, self.q, self.v, a, self._rows_of_u, unit_blocks(self.dyn.tree))
+
+    @property
+    def _rows_of_u(self) -> Array:
+        """A row for each instant of the grid; the last is held, where u is constant over the intervals."""
+        return np.vstack([self.u, self.u[-1:]]) if self.control == "constant" else self.u
+
+    def simulate(self, dyn: Dynamics | None = None, **options: Any) -> Simulation:
+        """The motion that these u cause, by :func:`gdalembert.simulate`: what the steps of the problem leave out.
+
+        Args:
+            dyn: another model, that begins at the same q and v; by default the problem's own.
+            options: of ``simulate``.
+        """
+        hold = self.control == "constant"
+        return simulate(dyn or self.dyn, (self.q[0], self.v[0]), self.t, self._rows_of_u, hold=hold, **options)
+
+    def __str__(self) -> str:
+        excess = max(self.excess.items(), key=lambda item: item[1], default=None)
+        between = "" if excess is None else f", {excess[0]} {excess[1]:.2g} beyond its bound between grid points"
+        drift = "" if not unit_blocks(self.dyn.tree) else f", unit lengths off by {self.length_violation:.1e}"
+        return (
+            f"{self.dyn.tree.name}: {self.status} after {self.iterations} iterations: cost {self.cost:.6g}, "
+            f"{self.duration:.6g} s, constraints violated by {self.constraint_violation:.1e}{drift}{between}, "
+            f"steps off by {self.step_error:.1e} of the velocity"
+        )
+
+
+class SolutionWarning(UserWarning):
+    """A motion that the steps of the problem do not follow."""
+
+
+def step_error(dyn: Dynamics, t: Array, x: Array, u: Array, control: str) -> float:
+    """See :attr:`Solution.step_error`; infinite where the finer steps diverge."""
+    h = np.diff(t)
+    finer = rk4(dyn)
+    reached = ca.DM(x[:-1].T)
+    for i in range(_FINER):
+        middle = (i + 0.5) / _FINER
+        held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
+        reached = finer(reached, held.T, h[None, :] / _FINER)[0]
+    nq = dyn.tree.nq
+    missed = (reached[nq:, :] - x[1:, nq:].T).full()
+    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed).full()
+    largest = max(dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T).full().max(), np.finfo(float).tiny)
+    error = float(np.sqrt(energies.max() / largest))
+    return error if np.isfinite(error) else float("inf")
+
+
+class OptimizationError(GdalembertError, RuntimeError):
+    """A problem that was not solved.
+
+    Attributes:
+        solution: what the solver had when it stopped.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
+        super().__init__(
+            f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
+            f"iterations, constraints violated by {solution.constraint_violation:.2g}; try another guess, more time, "
+            "fewer or wider bounds, or more iterations; .solution has what it had"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OptimizationError, (self.solution,)

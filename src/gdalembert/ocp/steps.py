@@ -1,0 +1,191 @@
+"""One step of a motion as a ``casadi.Function``: what a transcription repeats.
+
+A step is a Runge–Kutta method (A, b, c). With x = [q; v] at its start, the stages are
+
+    v_i = v + h Σ_j A_ij a_j        q_i = q + h Σ_j A_ij dq_j        tau(q_i, v_i, a_i) = B u_i
+
+and ``x_next`` is the same sum with b. Where dq/dt = v the second is q + h c_i v + h² Σ_j (A²)_ij a_j, so that the
+accelerations a_j are all that is unknown in a stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from gdalembert import spatial
+from gdalembert.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.functions import function
+from gdalembert.simulation.manifold import unit_and_scale, unit_blocks
+from gdalembert.spatial import Matrix
+from gdalembert.tree import Array, Tree
+
+CONTROLS = ("constant", "linear")
+SCHEMES = ("legendre", "radau")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A Runge–Kutta method: ``a`` (s × s), ``b`` (s), ``c`` (s)."""
+
+    a: Array
+    b: Array
+    c: Array
+
+
+def collocation_method(degree: int, scheme: str) -> Method:
+    """The method whose stages are collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau).
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if CasADi knows no such points.
+    """
+    if isinstance(degree, bool) or not isinstance(degree, int):
+        raise ArgumentTypeError(f"degree={degree!r}: give an integer from 1 to 9")
+    if not 1 <= degree <= 9:
+        raise ArgumentError(f"degree={degree}: give an integer from 1 to 9")
+    if scheme not in SCHEMES:
+        raise ArgumentError(f"scheme={scheme!r}: give 'legendre' or 'radau'")
+    c = np.array(ca.collocation_points(degree, scheme))
+    powers = np.arange(degree)
+    to_coefficients = np.linalg.inv(c[:, None] ** powers)
+    integrals = c[:, None] ** (powers + 1) / (powers + 1)
+    return Method(integrals @ to_coefficients, (1 / (powers + 1)) @ to_coefficients, c)
+
+
+def rk4_method() -> Method:
+    """The classical method of Runge and Kutta."""
+    a = np.zeros((4, 4))
+    a[1, 0] = a[2, 1] = 1 / 2
+    a[3, 2] = 1
+    return Method(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
+
+
+def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
+    """A step of the classical Runge–Kutta method, by forward dynamics.
+
+    Args:
+        dyn: rigid or flexible.
+        control: ``"constant"``: u (nu) is held over the step; ``"linear"``: u (nu × 2) has its values at both ends.
+
+    Returns:
+        (x, u, h) → (x_next, q, v, a): [q; v] (nq + nv) after the step of h [s], with quaternions and pairs (cos, sin)
+        brought to unit length; and the four stages, one a column.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+    """
+    check_dynamics("rk4", dyn)
+    method, nq = rk4_method(), dyn.tree.nq
+    s = _step_symbols(dyn, control)
+    blocks = unit_blocks(dyn.tree)
+    states: list[ca.SX] = []
+    rates: list[ca.SX] = []
+    for i in range(len(method.c)):
+        x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.a[i], rates, strict=False) if w), ca.SX(0))
+        q, scale = unit_and_scale(x[:nq], blocks)
+        rate = dyn.state_derivative(ca.vertcat(q, x[nq:]), _control_at(s["u"], method.c[i]))
+        states.append(ca.vertcat(q, x[nq:]))
+        rates.append(ca.vertcat(scale * rate[:nq], rate[nq:]))
+    x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.b, rates, strict=True)), ca.SX(0))
+    q, _ = unit_and_scale(x[:nq], blocks)
+    stages, slopes = ca.horzcat(*states), ca.horzcat(*rates)
+    outputs = {"x_next": ca.vertcat(q, x[nq:]), "q": stages[:nq, :], "v": stages[nq:, :], "a": slopes[nq:, :]}
+    return _differentiable(function("rk4", s, outputs))
+
+
+def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
+    """A step of implicit collocation with inverse dynamics as the residual: no mass matrix is inverted.
+
+    Args:
+        dyn: rigid or flexible.
+        degree: number of collocation points, 1 to 9.
+        scheme: ``"legendre"``, of order 2 degree, which conserves the lengths of quaternions; or ``"radau"``, of order
+            2 degree − 1, which damps what is stiff and has its last point at the end of the step.
+        control: as in :func:`rk4`.
+
+    Returns:
+        (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
+        and below them the rates of those entries of q whose rate is no entry of v (:func:`free_rates`); ``residual``
+        (as long as k) is zero where k are those of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+    """
+    check_dynamics("collocation", dyn)
+    method, nq, nv = collocation_method(degree, scheme), dyn.tree.nq, dyn.tree.nv
+    free, follows = free_rates(dyn.tree)
+    a_sum, b_sum = ca.DM(method.a), ca.DM(method.b)
+    s = _step_symbols(dyn, control, k=(nv + len(free), degree))
+    q0, v0, h = s["x"][:nq], s["x"][nq:], s["h"]
+    a, w = s["k"][:nv, :], s["k"][nv:, :]
+    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
+
+    v = ca.repmat(v0, 1, degree) + h * (a @ a_sum.T)
+    q = ca.repmat(q0, 1, degree) + h * (
+        follows @ (v0 @ ca.DM(method.c).T + h * (a @ (a_sum @ a_sum).T)) + spread @ (w @ a_sum.T)
+    )
+    v_next = v0 + h * (a @ b_sum)
+    q_next = q0 + h * (follows @ (v0 + h * (a @ (a_sum.T @ b_sum))) + spread @ (w @ b_sum))
+
+    blocks, effort = unit_blocks(dyn.tree), actuation(dyn)
+    stages, residual = [], []
+    for i in range(degree):
+        unit, _ = unit_and_scale(q[:, i], blocks)
+        stages.append(unit)
+        residual += [
+            dyn.inverse_dynamics(unit, v[:, i], a[:, i]) - effort @ _control_at(s["u"], method.c[i]),
+            w[:, i] - dyn.tree.configuration_rate(q[:, i], v[:, i])[free, 0],
+        ]
+    outputs = {
+        "x_next": ca.vertcat(q_next, v_next),
+        "residual": ca.vertcat(*residual),
+        "q": ca.horzcat(*stages),
+        "v": v,
+        "a": a,
+    }
+    return _differentiable(function("collocation", s, outputs))
+
+
+def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
+    """The entries of q whose rate is no entry of v; and the ones (nq × nv) that give the rates of others."""
+    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+    rates = ca.jacobian(tree.configuration_rate(q, v), v)
+    free = [i for i in range(tree.nq) if not (rates[i, :].nnz() == 1 and rates[i, :].nz[0].is_one())]
+    follows = ca.evalf(ca.substitute(rates, q, ca.DM.zeros(tree.nq)))
+    follows[free, :] = 0
+    return free, ca.sparsify(follows)
+
+
+def actuation(dyn: Dynamics) -> ca.DM:
+    """B of tau = B u (nv × nu)."""
+    return spatial.constant(dyn.actuation) if isinstance(dyn, FlexibleArm) else ca.DM.eye(dyn.tree.nv)
+
+
+def check_dynamics(where: str, dyn: object) -> None:
+    """Raises ArgumentTypeError unless it is one."""
+    if not isinstance(dyn, Dynamics):
+        raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
+
+
+def _differentiable(step: ca.Function) -> ca.Function:
+    """The same, of which CasADi takes Jacobians where it would push forward a direction for each column of them."""
+    inputs = step.sx_in()
+    by_jacobian = {"enable_forward": False}
+    options = by_jacobian | {"reverse_options": by_jacobian}
+    return ca.Function(step.name(), inputs, step.call(inputs), step.name_in(), step.name_out(), options)
+
+
+def _step_symbols(dyn: Dynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
+    if control not in CONTROLS:
+        raise ArgumentError(f"control={control!r}: give 'constant' or 'linear'")
+    shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (actuation(dyn).shape[1], 1 + (control == "linear"))}
+    return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()}
+
+
+def _control_at(u: ca.SX, fraction: float) -> Matrix:
+    """u at a fraction of the step."""
+    return u if u.shape[1] == 1 else (1 - fraction) * u[:, 0] + fraction * u[:, 1]
