@@ -3,6 +3,7 @@
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.rockit import add_to_rockit
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
 from gdalembert.ocp.steps import collocation, rk4
 
@@ -14,6 +15,7 @@ __all__ = [
     "Solution",
     "SolutionWarning",
     "Stages",
+    "add_to_rockit",
     "collocation",
     "rest_to_rest",
     "rk4",

@@ -71,7 +71,7 @@ class Bounds:
         tree = dyn.tree
         joints = tree.nv if not isinstance(dyn, FlexibleArm) else dyn.actuation.shape[1]
         v_names = dyn.layout if isinstance(dyn, FlexibleArm) else tree.velocity_names
-        names = {"q": _configuration_names(tree, v_names), "v": v_names, "u": v_names[:joints]}
+        names = {"q": _configuration_names(tree, joints, v_names), "v": v_names, "u": v_names[:joints]}
         lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
         upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}
         if model is not None:
@@ -117,14 +117,13 @@ class Bounds:
         return found
 
 
-def _configuration_names(tree: Tree, v_names: tuple[str, ...]) -> tuple[str, ...]:
-    names = [""] * tree.nq
+def _configuration_names(tree: Tree, joints: int, v_names: tuple[str, ...]) -> tuple[str, ...]:
+    names = [""] * (tree.nq - tree.nv + joints)
     for joint in tree.joints:
-        if joint.scaling is None:
+        if joint.scaling is None and joint.idx_q < len(names):
             for k in range(joint.type.nq):
                 names[joint.idx_q + k] = joint.name if joint.type.nq == 1 else f"{joint.name}[{k}]"
-    behind = tree.nq - tree.nv
-    return tuple(name or v_names[i - behind] for i, name in enumerate(names))
+    return (*names, *v_names[joints:])
 
 
 def _check_model(model: object, tree: Tree, joints: int) -> None:
@@ -147,7 +146,7 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
             raise UnknownNameError(f"entry of {key}", name, names)
         try:
             number = float(ends) if np.ndim(ends) == 0 else None
-            low, high = (-number, number) if number is not None else (float(x) for x in ends)
+            low, high = (0.0 - number, number) if number is not None else (float(x) for x in ends)
         except (TypeError, ValueError):
             raise ArgumentTypeError(f"Bounds.of: {key}: {name!r}: {ends!r}; give (lower, upper)") from None
         lower[names.index(name)], upper[names.index(name)] = low, high

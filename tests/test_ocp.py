@@ -1,0 +1,567 @@
+"""Optimal control problems: optima known by heart, bounds of models, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import casadi as ca
+import models
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.tree import Array
+
+
+def slider(mass: float = 2.0, effort: float = 3.0) -> pin.Model:
+    """A mass that slides along x."""
+    model = pin.Model()
+    model.name = "slider"
+    joint = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "slide")
+    model.appendBodyToJoint(joint, pin.Inertia(mass, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.effortLimit, model.velocityLimit = np.array([effort]), np.array([10.0])
+    model.lowerPositionLimit, model.upperPositionLimit = np.array([-4.0]), np.array([5.0])
+    return model
+
+
+def turning(joint: pin.JointModel, inertia: float = 0.5) -> gd.NewtonEuler:
+    """A body that turns about its centre of mass."""
+    model = pin.Model()
+    model.name = "turning"
+    model.gravity = pin.Motion.Zero()
+    index = model.addJoint(0, joint, pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(index, pin.Inertia(1.0, np.zeros(3), inertia * np.eye(3)), pin.SE3.Identity())
+    return gd.NewtonEuler(model)
+
+
+# Optima that are known.
+
+
+@pytest.mark.parametrize("control", ["linear", "constant"])
+def test_least_effort_of_a_mass(control: str) -> None:
+    """∫ u² dt from rest to rest is 12 m² d²/T³, u = 6 m d (1 − 2 t/T)/T²; held over N intervals 1 / (1 − 1/N²) more."""
+    mass, distance, duration, n = 2.0, 0.7, 1.5, 10
+    problem = ocp.Problem(gd.NewtonEuler(slider(mass)), duration, n, control=control, degree=2)
+    problem.start([0.0])
+    problem.end([distance])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    least = 12 * mass**2 * distance**2 / duration**3
+    expected = least if control == "linear" else least / (1 - 1 / n**2)
+    assert solution.cost == pytest.approx(expected, rel=1e-8)  # the solver's own tolerance
+    if control == "linear":
+        u = 6 * mass * distance * (1 - 2 * solution.t / duration) / duration**2
+        np.testing.assert_allclose(solution.u.ravel(), u, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["collocation", "rk4"])
+def test_least_time_of_a_mass(method: str) -> None:
+    """Full force, and full force back: T = 2 √(m d / u_max)."""
+    model = slider(2.0, 3.0)
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, (0.1, 10.0), 8, bounds=ocp.Bounds.of(dyn, model), method=method)
+    problem.start([0.0])
+    problem.end([1.5])
+    problem.minimize(problem.duration)
+    solution = problem.solve()
+    assert solution.duration == pytest.approx(2 * np.sqrt(2.0 * 1.5 / 3.0), rel=1e-6)
+    np.testing.assert_allclose(solution.u.ravel(), [3] * 4 + [-3] * 4, rtol=0, atol=1e-4)
+
+
+def test_least_time_within_a_velocity() -> None:
+    """Full force, the largest velocity, full force back: T = d/v + m v/u."""
+    model = slider(2.0, 3.0)
+    dyn = gd.NewtonEuler(model)
+    bounds = ocp.Bounds.of(dyn, model, v={"slide": 0.75})
+    problem = ocp.Problem(dyn, (0.1, 10.0), 10, bounds=bounds)
+    problem.start([0.0])
+    problem.end([1.5])
+    problem.minimize(problem.duration)
+    solution = problem.solve()
+    # 0.5 s of 2.5 s are two of ten intervals
+    assert solution.duration == pytest.approx(1.5 / 0.75 + 2 * 0.75 / 3, rel=1e-6)
+    assert solution.v.max() == pytest.approx(0.75, rel=1e-6)
+    assert solution.excess == {} or max(solution.excess.values()) < 1e-7
+
+
+@pytest.mark.parametrize("joint", [pin.JointModelRUBZ(), pin.JointModelSpherical(), pin.JointModelFreeFlyer()])
+def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
+    """About one axis, across the places where angles jump: 12 I² θ²/T³."""
+    dyn = turning(joint)
+    kinematics = gd.Kinematics(dyn.tree)
+    axis = np.zeros(dyn.tree.nv)
+    axis[-1] = 1.0
+    neutral = np.zeros(dyn.tree.nq)
+    neutral[0 if dyn.tree.nq == 2 else -1] = 1
+    start, end = (kinematics.integrate(neutral, angle * axis).full().ravel() for angle in (2.0, 4.4))
+    free = {f"turn[{i}]": (-10.0, 10.0) for i in range(6)} if dyn.tree.nv == 6 else {}
+    problem = ocp.Problem(dyn, 1.2, 12, control="linear", bounds=ocp.Bounds.of(dyn, u=free))
+    problem.start(start)
+    problem.end(end)
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve()
+    assert solution.cost == pytest.approx(12 * 0.5**2 * 2.4**2 / 1.2**3, rel=1e-6)  # a quaternion is no polynomial
+    assert solution.length_violation < 1e-9
+    apart = kinematics.difference(end, solution.q[-1]).full()
+    assert abs(apart).max() < 1e-8
+
+
+def test_a_flexible_joint_moves_without_vibration() -> None:
+    """A motor drives a load by a spring: both end at rest, and the same u moves both as one mass."""
+    model = slider(2.0)
+    arm = gd.FlexibleArm(model, joints={"slide": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=1.0)})
+    problem = ocp.Problem(arm, 1.5, 30, control="linear")
+    problem.start([0.0, 0.0])
+    problem.end([0.5, 0.5])
+    problem.minimize(problem.integral(lambda u: u**2))
+    motion = problem.solve().simulate()
+    assert motion.energy[-1] < 1e-8 * motion.energy.max()
+    # the same u on a rigid body of the whole mass: ∬ u is the same distance
+    rigid = gd.simulate(gd.NewtonEuler(slider(3.0)), np.zeros(2), motion.t, motion.u)
+    assert rigid.q[-1, 0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_methods_find_the_same_optimum() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    costs: list[float] = []
+    for options in ({}, {"scheme": "radau"}, {"method": "rk4"}, {"degree": 5}):
+        problem = ocp.Problem(dyn, 0.4, 20, **options)
+        problem.start([0.1, 0.2])
+        problem.end([0.5, 0.9])
+        problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+        costs.append(problem.solve().cost)
+    # orders 6, 5, 4 and 10 with steps of 20 ms
+    for cost, tolerance in zip(costs, (5e-7, 5e-6, 1e-4), strict=False):
+        assert cost == pytest.approx(costs[-1], rel=tolerance)
+
+
+def test_the_optimum_is_better_than_its_neighbours() -> None:
+    """A smooth change of the motion with the same ends costs more, by its second variation."""
+    model = gd.load_urdf("puma560")
+    dyn = gd.NewtonEuler(model)
+    q0, q1 = np.zeros(6), np.full(6, 0.4)
+    problem = ocp.Problem(dyn, 1.0, 20)
+    problem.start(q0)
+    problem.end(q1)
+    effort = lambda u: ca.sumsqr(u / model.effortLimit)  # noqa: E731
+    problem.minimize(problem.integral(effort))
+    best = problem.solve()
+    costs = []
+    for size in (-0.01, 0.01):
+        moved = ocp.Problem(dyn, 1.0, 20)
+        moved.start(q0)
+        moved.end(q1)
+        moved.opti.subject_to(moved.q[1, 10] == best.q[10, 1] + size)
+        moved.minimize(moved.integral(effort))
+        moved.guess(best)
+        costs.append(moved.solve().cost - best.cost)
+    assert min(costs) > 0
+    assert costs[0] == pytest.approx(costs[1], rel=0.2)  # a parabola, but for the third variation
+
+
+def test_pinocchio_finds_the_same_torques() -> None:
+    model = gd.load_urdf("panda7")
+    dyn = gd.NewtonEuler(model)
+    q0 = np.array([0, -0.6, 0, -2.0, 0, 1.5, 0])
+    problem = ocp.Problem(dyn, 1.5, 20, bounds=ocp.Bounds.of(dyn, model))
+    problem.start(q0)
+    problem.end(q0 + 0.3)
+    problem.minimize(problem.integral(lambda a: ca.sumsqr(a)))
+    stages = problem.solve().stages
+    data = model.createData()
+    tau = np.array([pin.rnea(model, data, q, v, a) for q, v, a in zip(stages.q, stages.v, stages.a, strict=True)])
+    np.testing.assert_allclose(tau, stages.u, rtol=0, atol=1e-5)  # the solver's own tolerance
+
+
+# Expressions along the path.
+
+
+def test_a_path_is_kept() -> None:
+    """The tip of a two-link arm stays below a height, which the free optimum passes."""
+    model = gd.load_urdf("two_link_arm")
+    dyn = gd.NewtonEuler(model)
+    tip = gd.Kinematics(model).frame_placement(model.frames[model.nframes - 1].name)
+
+    def solved(keep: Callable[[ocp.Problem], None]) -> ocp.Solution:
+        problem = ocp.Problem(dyn, 1.0, 20)
+        problem.start([0.0, 0.0])
+        problem.end([1.2, -0.4])
+        problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+        keep(problem)
+        return problem.solve()
+
+    def heights(solution: ocp.Solution) -> Array:
+        data = model.createData()
+        found = []
+        for q in solution.stages.q:
+            pin.framesForwardKinematics(model, data, q)
+            found.append(data.oMf[model.nframes - 1].translation[0])
+        return np.array(found)
+
+    free = heights(solved(lambda problem: None))
+    lowest, highest = free.min(), free.max()
+    limit = lowest + 0.03 * (highest - lowest)
+    kept = heights(solved(lambda problem: problem.path(lambda q: tip(q)[0, 3], lower=max(limit, free[-1] - 1e-3))))
+    assert kept.min() > lowest - 1e-9
+
+
+def test_functions_are_expressions_too() -> None:
+    model = slider()
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 1.0, 10)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.path(dyn.kinetic_energy, upper=1.3)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    energies = 0.5 * 2.0 * solution.stages.v**2
+    assert energies.max() == pytest.approx(1.3, rel=1e-6)
+
+
+def test_an_integral_is_that_of_the_motion() -> None:
+    """The work of u is the energy gained."""
+    model = gd.load_urdf("puma560")
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 1.0, 20)
+    problem.start(np.zeros(6))
+    problem.end(np.full(6, 0.4))
+    work = problem.integral(lambda u, v: ca.dot(u, v))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve()
+    gained = float(dyn.potential_energy(solution.q[-1]) - dyn.potential_energy(solution.q[0]))
+    assert float(problem.opti.debug.value(work)) == pytest.approx(gained, rel=1e-6)  # quadrature of order 6
+
+
+# Bounds.
+
+
+def test_bounds_are_those_of_the_model() -> None:
+    model = gd.load_urdf("puma560")
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model, v={model.names[2]: 0.5}, u={model.names[3]: (-7, 8)})
+    np.testing.assert_array_equal(bounds.q_lower, model.lowerPositionLimit)
+    np.testing.assert_array_equal(bounds.q_upper, model.upperPositionLimit)
+    np.testing.assert_array_equal(bounds.v_upper, np.where(np.arange(6) == 1, 0.5, model.velocityLimit))
+    np.testing.assert_array_equal(bounds.v_lower, -bounds.v_upper)
+    np.testing.assert_array_equal(bounds.u_upper, np.where(np.arange(6) == 2, 8, model.effortLimit))
+    np.testing.assert_array_equal(bounds.u_lower, np.where(np.arange(6) == 2, -7, -model.effortLimit))
+    assert bounds.u_names == tuple(list(model.names)[1:])
+
+
+def test_bounds_of_an_arm_leave_its_modes_alone() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    beam = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), bending_y=gd.modes.clamped_free(2))
+    arm = gd.FlexibleArm(model, {"link1": beam}, {"joint2": gd.FlexibleJoint(stiffness=10.0, rotor_inertia=0.1)})
+    bounds = ocp.Bounds.of(arm, model)
+    assert bounds.q_names == bounds.v_names == arm.layout
+    assert bounds.u_names == ("joint1", "joint2")
+    np.testing.assert_array_equal(np.isfinite(bounds.q_upper), [True, True, False, False, False])
+    np.testing.assert_array_equal(np.isfinite(bounds.v_upper), [True, True, False, False, False])
+    np.testing.assert_array_equal(bounds.u_upper, model.effortLimit)
+
+
+def test_bounds_of_manifolds() -> None:
+    """Unit lengths have none, and nothing drives a free-flyer."""
+    model = models.build(np.random.default_rng(0), ["FreeFlyer", "RUBX", "RX"], [0, 1, 2])
+    model.lowerPositionLimit, model.upperPositionLimit = np.full(10, -1.01), np.full(10, 1.01)
+    model.effortLimit, model.velocityLimit = np.full(8, 5.0), np.full(8, 3.0)
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert np.flatnonzero(np.isfinite(bounds.q_upper)).tolist() == [0, 1, 2, 9]
+    assert bounds.passive == tuple(f"FreeFlyer_0[{i}]" for i in range(6))
+    assert bounds.q_names[7:] == ("RUBX_1[0]", "RUBX_1[1]", "RX_2")
+
+
+def test_no_limit_of_a_model_is_infinite() -> None:
+    model = slider()
+    model.effortLimit = np.array([np.finfo(float).max])
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert bounds.u_upper == np.inf
+    assert bounds.u_lower == -np.inf
+
+
+def test_a_passive_joint_gets_no_torque() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model)
+    bounds = ocp.Bounds.of(dyn, model, u={"swing": 0.0})
+    assert bounds.passive == ("swing",)
+    problem = ocp.Problem(dyn, 1.0, 20, bounds=bounds)
+    problem.start([0.0, 0.0])
+    problem.end([0.3, 0.0])
+    problem.minimize(problem.integral(lambda u: u[0] ** 2))
+    solution = problem.solve()
+    assert not solution.u[:, 1].any()
+    assert np.abs(solution.simulate().q[-1] - [0.3, 0.0]).max() < 1e-5  # steps of 50 ms
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda d, m: ocp.Bounds.of(d, gd.load_urdf("puma560")),
+            "Bounds.of: the model is 'puma560' with nv = 6, the dynamics are of 'slider' with 1; give the model of the "
+            "dynamics",
+        ),
+        (
+            lambda d, m: ocp.Bounds.of(d, "slider"),
+            "Bounds.of: model is a str; give the pin.Model of the dynamics",
+        ),
+        (lambda d, m: ocp.Bounds.of(d, q={"slid": 1.0}), "no entry of q named 'slid'; nearest: 'slide'"),
+        (lambda d, m: ocp.Bounds.of(d, q=[1.0]), "Bounds.of: q=[1.0]; give {name: (lower, upper)}"),
+        (
+            lambda d, m: ocp.Bounds.of(d, v={"slide": (1, 2, 3)}),
+            "Bounds.of: v: 'slide': (1, 2, 3); give (lower, upper)",
+        ),
+        (
+            lambda d, m: ocp.Bounds.of(d, v={"slide": 0.0}),
+            "slider: joint 'slide': its velocity has the bounds (0, 0); give others, as v={'slide': (lower, upper)}",
+        ),
+        (
+            lambda d, m: ocp.Bounds.of(d, q={"slide": (2.0, 1.0)}),
+            "slider: joint 'slide': its position has the bounds (2, 1); give others, as q={'slide': (lower, upper)}",
+        ),
+        (
+            lambda d, m: ocp.Bounds.of(d, u={"slide": (float("nan"), 1.0)}),
+            "slider: joint 'slide': its effort has the bounds (nan, 1); give others, as u={'slide': (lower, upper)}",
+        ),
+        (lambda d, m: ocp.Problem(d, 1.0, 0), "intervals=0: give an integer of at least 1"),
+        (lambda d, m: ocp.Problem(d, 1.0, 2.5), "intervals=2.5: give an integer of at least 1"),
+        (lambda d, m: ocp.Problem(d, -1.0, 5), "duration: got -1.0; give one finite number [s], above 0"),
+        (
+            lambda d, m: ocp.Problem(d, (2.0, 1.0), 5),
+            "duration=(2.0, 1.0): give one number [s], or (shortest, longest)",
+        ),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, method="euler"), "method='euler': give 'collocation' or 'rk4'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, control="smooth"), "control='smooth': give 'constant' or 'linear'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, bounds_at="all"), "bounds_at='all': give 'stages' or 'grid'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, bounds=m).start, None),
+        (lambda d, m: ocp.Problem(m, 1.0, 5), "Problem takes a Dynamics, as gd.NewtonEuler(model), not Model"),
+        (
+            lambda d, m: ocp.rest_to_rest(d, [0], [1], samples=1),
+            "rest_to_rest: samples=1; give an integer of at least 2",
+        ),
+        (lambda d, m: ocp.rest_to_rest(d, [0, 1], [1]), "rest_to_rest: q_start has the shape (2,); give (1,)"),
+    ],
+)
+def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], message: str | None) -> None:
+    model = slider()
+    with pytest.raises(gd.errors.GdalembertError) as caught:
+        call(gd.NewtonEuler(model), model)
+    text = str(caught.value)
+    assert text == message if message else text.endswith("give Bounds.of(dyn, model)")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.start([1.0, 2.0]), "start: q has the shape (2,); give (1,)"),
+        (lambda p: p.start([7.0]), "start: q of 'slide' is 7, outside its bounds (-4, 5)"),
+        (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
+        (lambda p: p.end([np.nan]), "end: q: one is not finite; give finite numbers"),
+        (lambda p: p.path(3.0), "3.0 is no expression; give a casadi.Function, or a callable of q, v, a, u"),
+        (
+            lambda p: p.path(lambda x: x),
+            "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u']",
+        ),
+        (
+            lambda p: p.path(lambda u: u, at="grid"),
+            "an expression at the grid has the inputs ['u']; give them names among ['q', 'v']",
+        ),
+        (
+            lambda p: p.path(lambda q: 1.0),
+            "an expression depends on none of its inputs; write it with the inputs it is given",
+        ),
+        (lambda p: p.path(lambda q: (q, q)), "an expression has one value; pick it, as lambda q, v: f(q, v)[0]"),
+        (lambda p: p.path(lambda q: q, [0, 1]), "path: lower has 2 numbers; give 1, none of them nan, or one"),
+        (lambda p: p.path(lambda q: q, 1, 0), "path: a lower bound is above the upper one: [1.] and [0.]"),
+        (lambda p: p.path(lambda q: q, at="ends"), "path: at='ends'; give 'stages' or 'grid'"),
+        (lambda p: p.guess([1.0]), "guess takes a Guess, a Simulation or a Solution, not list"),
+        (lambda p: p.solve(), "nothing is to be minimised; call minimize(problem.duration) or of an integral"),
+        (
+            lambda p: (p.minimize(p.duration), p.solve()),
+            "there is no motion to start from; call guess(…), or start(q) or end(q)",
+        ),
+    ],
+)
+def test_wrong_problems(call: Callable[[ocp.Problem], object], message: str) -> None:
+    model = slider()
+    dyn = gd.NewtonEuler(model)
+    with pytest.raises(gd.errors.GdalembertError) as caught:
+        call(ocp.Problem(dyn, (0.5, 2.0), 5, bounds=ocp.Bounds.of(dyn, model)))
+    assert str(caught.value) == message
+
+
+def test_options_that_casadi_refuses() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 5)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    with pytest.raises(gd.errors.ArgumentError, match="CasADi refuses"):
+        problem.solve(options={"ipopt.no_such_option": 1})
+    with pytest.raises(gd.errors.ArgumentError, match="CasADi refuses"):
+        problem.solve("no_such_solver")
+
+
+def test_a_quaternion_of_another_length_is_refused() -> None:
+    problem = ocp.Problem(turning(pin.JointModelSpherical()), 1.0, 5)
+    with pytest.raises(gd.errors.ArgumentError, match="q of joint 'turn' is off unit length by 1; normalise it"):
+        problem.start([0, 0, 0, 2.0])
+
+
+# What is reported.
+
+
+def test_what_cannot_be_reached_is_said() -> None:
+    model = slider(2.0, 3.0)
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 0.5, 10, bounds=ocp.Bounds.of(dyn, model))
+    problem.start([0.0])
+    problem.end([3.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    with pytest.raises(
+        ocp.OptimizationError, match=r"slider: the solver stopped with '.*' after \d+ iterations"
+    ) as caught:
+        problem.solve()
+    assert caught.value.solution.constraint_violation > 0.1
+    assert caught.value.solution.q.shape == (11, 1)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_steps_that_are_too_coarse_are_said() -> None:
+    """A rotor of 16 Hz against its joint in steps of 100 ms: the steps' equations hold, those of the motion do not."""
+    arm = gd.FlexibleArm(slider(), joints={"slide": gd.FlexibleJoint(stiffness=1e4, rotor_inertia=1.0)})
+
+    def problem(n: int) -> ocp.Problem:
+        made = ocp.Problem(arm, 1.0, n, degree=1)
+        made.start([0.0, 0.0])
+        made.end([0.5, 0.5])
+        made.minimize(made.integral(lambda u: u**2))
+        return made
+
+    with pytest.warns(ocp.SolutionWarning, match="slider: the steps are too coarse"):
+        coarse = problem(10).solve()
+    fine = problem(200).solve()
+    assert coarse.step_error > 0.01 > fine.step_error
+
+
+def test_excess_between_grid_points_is_said() -> None:
+    model = slider(2.0, 3.0)
+    dyn = gd.NewtonEuler(model)
+    bounds = ocp.Bounds.of(dyn, model, q={"slide": (-4.0, 1.0)}, u={"slide": 100.0})
+    problem = ocp.Problem(dyn, 1.0, 2, bounds=bounds, bounds_at="grid")
+    problem.start([0.0], v=8.0)
+    problem.end([0.0], v=None)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert solution.q.max() <= 1 + 1e-7
+    assert solution.excess["slide"] == pytest.approx(solution.stages.q.max() - 1, rel=1e-12)
+    assert f"slide {solution.excess['slide']:.2g} beyond its bound between grid points" in str(solution)
+
+
+def test_a_solution_pickles_guesses_and_prints() -> None:
+    model = slider()
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 1.0, 10, bounds=ocp.Bounds.of(dyn, model))
+    problem.start([0.0])
+    problem.end([0.3])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    again = pickle.loads(pickle.dumps(solution))
+    assert str(again) == str(solution)
+    assert str(solution).startswith("slider: Solve_Succeeded after ")
+    np.testing.assert_array_equal(again.simulate().x, solution.simulate().x)
+    assert solution.evaluation_time > 0
+    problem.guess(solution)
+    assert problem.solve().iterations <= solution.iterations
+    problem.guess(solution.simulate())
+    assert problem.solve().cost == pytest.approx(solution.cost, rel=1e-7)
+
+
+# Guesses.
+
+
+@pytest.mark.parametrize("name", ["puma560", "cart_pendulum"])
+def test_rest_to_rest_is_a_motion(name: str) -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf(name))
+    guess = ocp.rest_to_rest(dyn, np.zeros(dyn.tree.nq), np.full(dyn.tree.nq, 0.5), 2.0, samples=2001)
+    np.testing.assert_allclose(guess.q[-1], 0.5, rtol=1e-14)
+    assert not guess.v[[0, -1]].any()
+    np.testing.assert_allclose(np.gradient(guess.q, guess.t, axis=0)[1:-1], guess.v[1:-1], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.gradient(guess.v, guess.t, axis=0)[1:-1], guess.a[1:-1], rtol=0, atol=1e-5)
+    tau = dyn.inverse_dynamics(guess.q.T, guess.v.T, guess.a.T).full().T
+    np.testing.assert_allclose(guess.u, tau, rtol=1e-12, atol=1e-12)
+
+
+def test_rest_to_rest_turns_on_the_geodesic() -> None:
+    dyn = turning(pin.JointModelSpherical())
+    kinematics = gd.Kinematics(dyn.tree)
+    end = kinematics.integrate([0, 0, 0, 1], [0.3, -0.4, 1.2]).full().ravel()
+    guess = ocp.rest_to_rest(dyn, [0, 0, 0, 1], end, samples=5)
+    np.testing.assert_allclose(
+        kinematics.difference(guess.q[0], guess.q[2]).full().ravel(), [0.15, -0.2, 0.6], atol=1e-14
+    )
+    np.testing.assert_allclose(np.linalg.norm(guess.q, axis=1), 1, rtol=1e-14)
+
+
+def test_a_guess_is_stretched() -> None:
+    dyn = gd.NewtonEuler(slider())
+    guess = ocp.rest_to_rest(dyn, [0.0], [1.0], 1.0, samples=11)
+    q, v, a, u = guess.at(np.array([0.0, 0.5, 1.0]), 2.0)
+    np.testing.assert_allclose(q.ravel(), [0, 0.5, 1], atol=1e-15)
+    np.testing.assert_allclose(v.ravel(), guess.v[[0, 5, 10], 0] / 2)
+    np.testing.assert_allclose(a.ravel(), guess.a[[0, 5, 10], 0] / 4)
+    np.testing.assert_allclose(u.ravel(), guess.u[[0, 5, 10], 0])
+
+
+# rockit.
+
+
+def cart() -> tuple[gd.Dynamics, ocp.Bounds]:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model)
+    return dyn, ocp.Bounds.of(dyn, model, u={"swing": 0.0})
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+def test_rockit_finds_the_same_optimum(implicit: bool) -> None:
+    import rockit
+
+    dyn, bounds = cart()
+    problem = ocp.Problem(dyn, 2.0, 40, bounds=bounds)
+    problem.start([0.0, 0.0])
+    problem.end([0.0, np.pi])
+    problem.minimize(problem.integral(lambda u: u[0] ** 2))
+    ours = problem.solve()
+
+    other = rockit.Ocp(T=2.0)
+    robot = ocp.add_to_rockit(other, dyn, bounds, implicit=implicit)
+    for x in (robot.q, robot.v):
+        other.subject_to(other.at_t0(x) == 0)
+    other.subject_to(other.at_tf(robot.q) == ca.vertcat(0, np.pi))
+    other.subject_to(other.at_tf(robot.v) == 0)
+    other.add_objective(other.integral(robot.u[0] ** 2))
+    other.set_initial(robot.q, ca.vertcat(0, np.pi * other.t / 2))
+    other.solver("ipopt", {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"})
+    other.method(
+        rockit.DirectCollocation(N=40, M=1, degree=3, scheme="legendre")
+        if implicit
+        else rockit.MultipleShooting(N=40, M=2, intg="rk")
+    )
+    theirs = other.solve()
+    # the same collocation, or another method of order 4 with steps of 25 ms
+    assert float(theirs.value(other.objective)) == pytest.approx(ours.cost, rel=1e-8 if implicit else 1e-4)
+
+
+def test_rockit_refuses_in_words() -> None:
+    import rockit
+
+    dyn, bounds = cart()
+    with pytest.raises(
+        gd.errors.ArgumentTypeError, match=r"add_to_rockit takes a rockit.Ocp or a stage of it, not Opti"
+    ):
+        ocp.add_to_rockit(ca.Opti(), dyn)
+    with pytest.raises(gd.errors.UnsupportedError, match="joint 'turn' has unit lengths in q"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), turning(pin.JointModelSpherical()))
+    with pytest.raises(gd.errors.ArgumentError, match="the bounds are not those of slider"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), gd.NewtonEuler(slider()), bounds)
