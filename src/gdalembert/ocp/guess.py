@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
+from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
 from gdalembert.ocp.steps import actuation, check_dynamics
@@ -82,3 +83,22 @@ def rest_to_rest(
     forces = dyn.inverse_dynamics(q.T, v.T, a.T).full()
     u = np.linalg.lstsq(actuation(dyn).full(), forces, rcond=None)[0].T
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
+
+
+def typical_sizes(dyn: Dynamics, motion: Guess, duration: float) -> tuple[Array, Array, Array]:
+    """How large q (nq), v (nv) and a (nv) are about, where a motion takes ``duration`` [s]; all positive.
+
+    Joints: 1, and the largest a of any. A coordinate that a spring K holds and a force f bends: f/K, f/√(K M), f/M.
+    """
+    nq, nv = dyn.tree.nq, dyn.tree.nv
+    q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
+    largest = np.abs(a).max(initial=1.0)
+    sizes = np.ones(nq), np.ones(nv), np.full(nv, largest)
+    if isinstance(dyn, FlexibleArm):
+        force = np.abs(dyn.inverse_dynamics(q.T, v.T, a.T).full()).max(axis=1)
+        stiffness, mass = np.diag(dyn.stiffness_matrix), np.diag(dyn.mass_matrix(q[0]).full())
+        held = np.flatnonzero((stiffness > 0) & (np.arange(nv) >= dyn.modes.start) & (force > 0))
+        sizes[0][held + nq - nv] = force[held] / stiffness[held]
+        sizes[1][held] = force[held] / np.sqrt(stiffness[held] * mass[held])
+        sizes[2][held] = force[held] / mass[held]
+    return sizes

@@ -16,7 +16,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.guess import Guess, rest_to_rest
+from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, step_error
 from gdalembert.ocp.steps import (
     CONTROLS,
@@ -358,6 +358,11 @@ class Problem:
     def _set_initial(self) -> None:
         motion = self._rest_to_rest() if self._guess is None else self._guess
         duration = float(np.clip(motion.t[-1] - motion.t[0], *self._range))
+        q, v, a = typical_sizes(self.dyn, motion, duration)
+        self.opti.set_linear_scale(self._x, ca.repmat(ca.DM(np.concatenate([q, v])), 1, self._x.shape[1]))
+        if self._k is not None:
+            sizes = np.concatenate([a, np.ones(len(self._free))])
+            self.opti.set_linear_scale(self._k, ca.repmat(ca.DM(sizes), 1, self._k.shape[1]))
         if isinstance(self.duration, ca.MX):
             self.opti.set_initial(self.duration, duration)
         grid = np.linspace(0, 1, self.intervals + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import GdalembertError
+from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.steps import rk4
@@ -18,10 +20,12 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.tree import Array
 
-COARSE = 0.01
+COARSE = 0.05
 """Of the velocity: what is worth a warning."""
 _FINER = 16
-"""Steps of Runge and Kutta in an interval."""
+"""Steps of Runge and Kutta in an interval, at least."""
+_RESOLVED = 0.5
+"""Radians of the fastest vibration in one of them: what is lost of it is 1e-4 of its amplitude."""
 
 
 class Stages(NamedTuple):
@@ -48,7 +52,7 @@ class Solution:
         constraint_violation: the largest of any equation or inequality of the problem.
         length_violation: how far at most the length of a quaternion, or of a pair (cos, sin), is off one.
         step_error: by how much the steps miss the motion: the largest kinetic energy of the difference between v after
-            an interval and what sixteen steps of Runge and Kutta find from its start, over the largest kinetic energy
+            an interval and what many steps of Runge and Kutta find from its start, over the largest kinetic energy
             of the motion; the square root of it, so that 0.01 is a hundredth of the velocity.
     """
 
@@ -122,12 +126,15 @@ def step_error(dyn: Dynamics, t: Array, x: Array, u: Array, control: str) -> flo
     """See :attr:`Solution.step_error`; infinite where the finer steps diverge."""
     h = np.diff(t)
     finer = rk4(dyn)
-    reached = ca.DM(x[:-1].T)
-    for i in range(_FINER):
-        middle = (i + 0.5) / _FINER
+    reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
+    steps = _FINER
+    if isinstance(dyn, FlexibleArm):
+        highest = dyn.natural_frequencies(x[0, :nq], joints="free")[-1]
+        steps = max(steps, math.ceil(h.max() * highest / _RESOLVED))
+    for i in range(steps):
+        middle = (i + 0.5) / steps
         held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
-        reached = finer(reached, held.T, h[None, :] / _FINER)[0]
-    nq = dyn.tree.nq
+        reached = finer(reached, held.T, h[None, :] / steps)[0]
     missed = (reached[nq:, :] - x[1:, nq:].T).full()
     energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed).full()
     largest = max(dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T).full().max(), np.finfo(float).tiny)
