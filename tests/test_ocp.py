@@ -126,19 +126,11 @@ def test_a_flexible_joint_moves_without_vibration() -> None:
 
 
 def test_modes_have_sizes_of_their_own() -> None:
-    """f/K, f/√(K M), f/M: without these the solver loses its way among modes that are stiff."""
+    """f/K, f/√(K M), f/M, where f are the forces of the guess."""
     beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
     links = {name: gd.FlexibleLink(beam, bending_y=gd.modes.hermite()) for name, beam in beams.items()}
     arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
     q_end = np.array([0.8, -0.6, 0, 0, 0, 0])
-    problem = ocp.Problem(arm, 2.0, 60, degree=4, control="linear")
-    problem.start(np.zeros(6))
-    problem.end(q_end)
-    problem.opti.subject_to(problem.u[:, 0] == 0)
-    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
-    solution = problem.solve()
-    assert solution.iterations < 40  # 300 were not enough without them
-
     motion = ocp.rest_to_rest(arm, np.zeros(6), q_end, 2.0, samples=21)
     q, v, a = typical_sizes(arm, motion, 2.0)
     force = np.abs(arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()).max(axis=1)[2:]

@@ -536,3 +536,19 @@ def test_refused(name: str, capfd: pytest.CaptureFixture[str]) -> None:
 def test_casadi_numbers_are_numbers() -> None:
     motion = simulate(PENDULUM, (ca.DM([1.0]), ca.DM([0.5])), 1.0, ca.DM([0.2]))
     assert np.array_equal(motion.x, simulate(PENDULUM, [1.0, 0.5], 1.0, [0.2]).x)
+
+
+def test_pieces_that_are_alike_share_an_integrator(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    original = ca.integrator
+    monkeypatch.setattr(ca, "integrator", lambda *given: made.append(given) or original(*given))
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    gd.simulate(dyn, np.zeros(4), np.linspace(0.3, 1.3, 101), lambda t, q, v: [t, -t], hold=True)
+    assert len(made) == 1
+    times = np.concatenate([np.linspace(0, 1, 51), np.linspace(1.05, 2, 20)])
+    motion = gd.simulate(
+        dyn, np.zeros(4), times, ca.Function("u", [t := ca.MX.sym("t"), ca.MX.sym("x", 4)], [ca.vertcat(t, -t)])
+    )
+    rows = gd.simulate(dyn, np.zeros(4), times, np.column_stack([times, -times]))
+    assert len(made) > 2
+    np.testing.assert_allclose(motion.x, rows.x, rtol=0, atol=1e-6)  # the integrator's own tolerance

@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -108,13 +108,14 @@ def integrate(
     """From x0 at t[0] through all output times, or as far as it goes; ``tick`` hears of how many more are reached."""
     n = len(t)
     course = Course(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
+    integrators = _Integrators(plant, control, method, step, options)
     size = 1 if sampled else math.ceil((n - 1) / _PIECES)
     while (k := course.reached) < n - 1:
         stop = min(k + size, n - 1)
         numbers = np.column_stack([control.interval(i, course.x[i]) for i in range(k, stop)])
         try:
             _check(feedback)
-            x, energies, steps = _piece(plant, control, t[k : stop + 1], course.x[k], numbers, method, step, options)
+            x, energies, steps = integrators.piece(t[k : stop + 1], course.x[k], numbers)
             _check(feedback)
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
                 raise RuntimeError("the state is not finite")
@@ -141,42 +142,69 @@ def _check(feedback: Feedback | None) -> None:
         raise RuntimeError(U_FAILED)
 
 
-def _piece(
-    plant: Plant,
-    control: Control,
-    t: Array,
-    x0: Array,
-    numbers: Array,
-    method: str,
-    step: float | None,
-    options: Mapping[str, Any],
-) -> tuple[Array, Array, int]:
-    """States and energies, from t[0] on, at t[1:], and the number of steps."""
-    x, now, constants = ca.MX.sym("x", len(x0)), ca.MX.sym("t"), ca.MX.sym("u", control.numbers)
-    u = control.expression(now, plant.unit(x) if plant.blocks else x, constants)
-    xdot, power = plant.flow(x, u)
-    problem = {"x": x, "t": now, "u": constants, "ode": xdot, "quad": power}
-    kind, own = (ADAPTIVE | FIXED)[method]
-    settings: dict[str, Any] = {"show_eval_warnings": False} | own
-    steps = 0
-    if step is None:
-        python = isinstance(control, Graph) and isinstance(control.function, Feedback)
-        settings["max_num_steps"] = 10_000 if python else 100_000  # what runs away shall fail within seconds
-        settings |= {"disable_internal_warnings": True, "quad_err_con": True}
-    else:
-        # so many that none of the intervals has more than one step of another length
-        settings["number_of_finite_elements"] = max(1, math.ceil((t[-1] - t[0]) / step * (1 - 1e-12)))
-        steps = int(np.ceil(np.diff(t) / step * (1 - 1e-12)).sum())
-    settings |= options
-    # what SUNDIALS says is in the exception too
-    with contextlib.redirect_stderr(io.StringIO()) if kind in ("idas", "collocation") else contextlib.nullcontext():
-        try:
-            solver = ca.integrator("motion", kind, problem, float(t[0]), t[1:].tolist(), settings)
-        except Exception as error:
-            lines = str(error).strip().splitlines()
-            line = next((line for line in lines if "Unknown option" in line), lines[-1])
-            reason = re.sub(r"^\S+\.[ch]pp:\d+: ", "", line)
-            raise ArgumentError(f"simulate: options={dict(options)}: CasADi refuses them: {reason}") from None
-        found = solver(x0=x0, u=numbers)
-        steps = solver.stats().get("nsteps", steps)
-    return found["xf"].full().T, found["qf"].full().T, steps
+@dataclass
+class _Integrators:
+    """Those of CasADi for pieces of the output times; pieces that are alike share one.
+
+    Time is counted from the start t0 of a piece, which is a parameter beside the numbers of the control.
+    """
+
+    plant: Plant
+    control: Control
+    method: str
+    step: float | None
+    options: Mapping[str, Any]
+    made: list[tuple[Array, ca.Function, int]] = field(default_factory=list)
+
+    def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
+        """States and energies, from t[0] on, at t[1:], and the number of steps."""
+        solver, steps = self._like(t)
+        u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
+        with self._quiet():
+            found = solver(x0=x0, u=u)
+        return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
+
+    def _like(self, t: Array) -> tuple[ca.Function, int]:
+        """An integrator for these times, up to their own rounding."""
+        times = t[1:] - t[0]
+        rounding = 4 * np.finfo(float).eps * np.abs(t).max()
+        for known, solver, steps in self.made:
+            if known.shape == times.shape and np.all(np.abs(known - times) <= rounding):
+                return solver, steps
+        solver, steps = self._new(times)
+        self.made.append((times, solver, steps))
+        return solver, steps
+
+    def _new(self, times: Array) -> tuple[ca.Function, int]:
+        plant, numbers = self.plant, self.control.numbers
+        x, since, constants = ca.MX.sym("x", plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("u", numbers + 1)
+        now = constants[numbers] + since
+        u = self.control.expression(now, plant.unit(x) if plant.blocks else x, constants[:numbers])
+        xdot, power = plant.flow(x, u)
+        problem = {"x": x, "t": since, "u": constants, "ode": xdot, "quad": power}
+        kind, own = (ADAPTIVE | FIXED)[self.method]
+        settings: dict[str, Any] = {"show_eval_warnings": False} | own
+        steps = 0
+        if self.step is None:
+            python = isinstance(self.control, Graph) and isinstance(self.control.function, Feedback)
+            settings["max_num_steps"] = 10_000 if python else 100_000  # what runs away shall fail within seconds
+            settings |= {"disable_internal_warnings": True, "quad_err_con": True}
+        else:
+            # so many that none of the intervals has more than one step of another length
+            settings["number_of_finite_elements"] = max(1, math.ceil(times[-1] / self.step * (1 - 1e-12)))
+            steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - 1e-12)).sum())
+        settings |= self.options
+        with self._quiet():
+            try:
+                return ca.integrator("motion", kind, problem, 0.0, times.tolist(), settings), steps
+            except Exception as error:
+                lines = str(error).strip().splitlines()
+                line = next((line for line in lines if "Unknown option" in line), lines[-1])
+                reason = re.sub(r"^\S+\.[ch]pp:\d+: ", "", line)
+                raise ArgumentError(f"simulate: options={dict(self.options)}: CasADi refuses them: {reason}") from None
+
+    def _quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """What SUNDIALS says is in the exception too."""
+        if self.method in ("idas", "collocation"):
+            return contextlib.redirect_stderr(io.StringIO())
+        return contextlib.nullcontext()
