@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+import scripts
 from dask.distributed import Client, LocalCluster
 
 import gdalembert as gd
@@ -23,13 +23,7 @@ def cluster() -> Iterator[LocalCluster]:
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path = Path(__file__).parent.parent / "examples" / "payload_sweep.py"
-    spec = importlib.util.spec_from_file_location("example_payload_sweep", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return scripts.example("payload_sweep")
 
 
 def test_a_cluster_finds_what_a_loop_finds(example: ModuleType, cluster: LocalCluster) -> None:
