@@ -316,6 +316,8 @@ def test_bad_urdf_is_one_line(capsys: Capture, tmp_path: Path) -> None:
         ["derive", "puma560"],
         ["derive", "puma560", "--to", "word"],
         ["derive", "puma560", "--to", "latex", "--symbolic", "--numbers"],
+        ["plot", "pie", "puma560", "--output", "x.png"],
+        ["plot", "force-ellipsoid", "puma560"],
     ],
 )
 def test_usage_errors(capsys: Capture, argv: list[str]) -> None:
@@ -335,6 +337,8 @@ def test_version_and_help(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert out.startswith(f"gdalembert {metadata.version('gdalembert')}\nusage: gdalembert")
     assert "exit status: 0 if all went well" in out
+    listed = re.findall(r"^    (\w+) .*\w", out, re.MULTILINE)
+    assert listed == ["robots", "info", "validate", "count", "derive", "plot", "view"]
 
 
 @pytest.mark.parametrize("command", ["derive", "export"])
@@ -381,7 +385,7 @@ def test_blanks_between_terms(capsys: Capture) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("page", ["closed_forms.md", "simplified_models.md"])
+@pytest.mark.parametrize("page", ["closed_forms.md", "gallery.md", "simplified_models.md"])
 def test_the_commands_of_the_pages_run(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
@@ -473,6 +477,20 @@ def test_a_reader_that_goes_away() -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
         assert process.wait(timeout=60) == 141
+
+
+def test_without_matplotlib_only_plot_fails(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['matplotlib'] = None; from gdalembert.cli import main; sys.exit(main(sys.argv[1:]))"
+    output = tmp_path / "x.png"
+    found = [
+        subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True, timeout=60)
+        for argv in (["robots"], ["plot", "--output", str(output), "force-ellipsoid", "puma560"])
+    ]
+    assert [(done.returncode, done.stderr) for done in found] == [
+        (0, ""),
+        (2, "gdalembert: error: gdalembert.plotting needs matplotlib: pip install 'gdalembert[plot]'\n"),
+    ]
+    assert not output.exists()
 
 
 def test_view_serves_until_interrupted() -> None:

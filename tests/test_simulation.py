@@ -551,4 +551,4 @@ def test_pieces_that_are_alike_share_an_integrator(monkeypatch: pytest.MonkeyPat
     )
     rows = gd.simulate(dyn, np.zeros(4), times, np.column_stack([times, -times]))
     assert len(made) > 2
-    np.testing.assert_allclose(motion.x, rows.x, rtol=0, atol=1e-6)  # the integrator's own tolerance
+    np.testing.assert_allclose(motion.x, rows.x, rtol=1e-5, atol=1e-5)  # each integrator's own tolerance, grown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
 import socket
 import subprocess
 import sys
@@ -15,13 +17,15 @@ import matplotlib.image
 import numpy as np
 import pinocchio as pin
 import pytest
+import robots
 from models import JOINTS, inertia, placement, relative_error
 
 import gdalembert as gd
+from gdalembert.commands.options import configuration
+from gdalembert.commands.view import swing
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, UrdfWarning
 from gdalembert.flexible.centreline import centreline
 from gdalembert.viewer import Viewer, viewer
-from gdalembert.viewer.command import configuration, swing
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.primitives import color_of, extent, primitives
@@ -213,14 +217,14 @@ def test_frames_at_the_same_place_share_a_label() -> None:
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_the_tube_is_around_the_bent_line(scale: float) -> None:
     arm, links = flexible()
-    scene, q = Scene(arm, links=links), bent(arm)
+    scene, q = Scene(arm), bent(arm)
     shown = scene.exaggerated(q, scale)
     assert np.array_equal(shown[:2], q[:2])
     assert relative_error(shown[2:], scale * q[2:]) < ROUNDING
     for tube, name in zip(scene.tubes, links, strict=True):
         length, n = arm.assembly.spans[name].length, len(tube.profile.points)
         rings = tube.vertices(shown)[: n * 24].reshape(n, 24, 3)
-        line = centreline(arm, name, links[name], np.linspace(0, length, n))(shown)[0].full()
+        line = centreline(arm, name, np.linspace(0, length, n))(shown)[0].full()
         assert relative_error(rings.mean(axis=1), line.T) < ROUNDING
         radii = np.linalg.norm(rings - line.T[:, None], axis=2)
         assert relative_error(radii, np.full_like(radii, 0.016 * length)) < ROUNDING
@@ -230,8 +234,8 @@ def test_the_tube_is_around_the_bent_line(scale: float) -> None:
 
 
 def test_the_tube_of_a_straight_link_is_a_cylinder() -> None:
-    arm, links = flexible()
-    tube = Scene(arm, links=links).tubes[0]
+    arm, _ = flexible()
+    tube = Scene(arm).tubes[0]
     points = tube.vertices(np.zeros(arm.tree.nq))
     assert points[:, 0].min() == 0
     assert points[:, 0].max() == pytest.approx(1, abs=0)
@@ -240,8 +244,8 @@ def test_the_tube_of_a_straight_link_is_a_cylinder() -> None:
 
 
 def test_the_surface_is_closed_and_faces_outward() -> None:
-    arm, links = flexible()
-    tube = Scene(arm, links=links).tubes[0]
+    arm, _ = flexible()
+    tube = Scene(arm).tubes[0]
     points, faces = tube.vertices(np.zeros(arm.tree.nq)), tube.faces
     corners = points[faces]
     volume = np.einsum("ki,ki->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
@@ -256,13 +260,14 @@ MATERIAL = {"density": 2700.0, "youngs_modulus": 70e9}
     ("beam", "y", "z"),
     [
         (gd.Beam.round(1.0, 0.04, **MATERIAL), [0.02, 0.02], [0.02, 0.02]),
+        (gd.Beam.tube(None, 0.1, 0.003, **MATERIAL).with_length(1.0), [0.05, 0.05], [0.05, 0.05]),
         (gd.Beam.rectangle(1.0, 0.06, 0.02, **MATERIAL), [0.03, 0.03], [0.01, 0.01]),
         (gd.Beam.rectangle(1.0, lambda x: 0.06 - 0.04 * x, 0.02, **MATERIAL), [0.03, 0.01], [0.01, 0.01]),
         (gd.Beam.tube(1.0, lambda x: 0.1 - 0.06 * x, 0.003, **MATERIAL), [0.05, 0.02], [0.05, 0.02]),
         (gd.Beam(1.0, 0.6, EI_y=3.0, EI_z=27.0, EA=1e4), [0.09, 0.09], [0.03, 0.03]),
         (gd.Beam(1.0, 0.6, EI_z=10.0), [0.7, 0.7], [0.7, 0.7]),
     ],
-    ids=["round", "rectangle", "tapered rectangle", "tapered tube", "stiffness alone", "nothing"],
+    ids=["round", "tube", "rectangle", "tapered rectangle", "tapered tube", "stiffness alone", "nothing"],
 )
 def test_sections(beam: gd.Beam, y: list[float], z: list[float]) -> None:
     """Half widths at root and tip."""
@@ -271,9 +276,29 @@ def test_sections(beam: gd.Beam, y: list[float], z: list[float]) -> None:
     assert relative_error(points[..., 1].max(axis=1), z) < ROUNDING
 
 
-def test_a_thin_tube_is_drawn_as_the_solid_bar_with_its_gyration() -> None:
-    points = profile_of(gd.Beam.tube(1.0, 0.1, 0.003, **MATERIAL), np.zeros(1), 0.7).points
+def test_the_numbers_of_a_thin_tube_are_drawn_as_the_solid_bar_with_its_gyration() -> None:
+    tube = gd.Beam.tube(1.0, 0.1, 0.003, **MATERIAL)
+    numbers = gd.Beam(1.0, tube.mass_per_length, section_inertia=tube.section_inertia)
+    points = profile_of(numbers, np.zeros(1), 0.7).points
     assert points.max() == pytest.approx(np.sqrt(0.05**2 + 0.047**2), rel=1e-12)
+
+
+def test_an_arm_that_was_pickled_is_drawn_with_the_links_that_it_was_made_of() -> None:
+    arm, links = flexible()
+    copied, q = pickle.loads(pickle.dumps(arm)), bent(arm)
+    for again, tube in zip(Scene(copied, links=links).tubes, Scene(arm).tubes, strict=True):
+        assert np.array_equal(again.vertices(q), tube.vertices(q))
+    rigid = gd.FlexibleArm(gd.load_urdf("cart_pendulum"))
+    assert len(Scene(pickle.loads(pickle.dumps(rigid))).tubes) == len(Scene(rigid).tubes) == 1  # the slide
+
+
+def test_a_section_counts_for_pictures_alone() -> None:
+    tube = gd.Beam.tube(1.0, 0.1, 0.003, **MATERIAL)
+    bare = dataclasses.replace(tube, section=None)
+    assert (tube, hash(tube), repr(tube)) == (bare, hash(bare), repr(bare))
+    assert pickle.loads(pickle.dumps(tube)).section == tube.section != bare.section
+    with pytest.raises(ArgumentTypeError, match=r"Beam: section: got 'tube'; leave it out, or take Beam\.tube\(…\)"):
+        gd.Beam(1.0, 0.6, section="tube")  # type: ignore[arg-type]
 
 
 def test_slides_of_prismatic_joints() -> None:
@@ -290,10 +315,10 @@ def test_rotors_are_not_drawn() -> None:
     _, links = flexible()
     joints = {"joint2": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=0.02)}
     arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links, joints)
-    names = [body.name for body in Scene(arm, links=links).visual_model.geometryObjects]
+    names = [body.name for body in Scene(arm).visual_model.geometryObjects]
     assert not any("rotor" in name for name in names)
     q = np.arange(arm.tree.nq, dtype=float)
-    assert np.array_equal(Scene(arm, links=links).exaggerated(q, 0.0), [0, 1, *np.zeros(8), 10])
+    assert np.array_equal(Scene(arm).exaggerated(q, 0.0), [0, 1, *np.zeros(8), 10])
 
 
 # ---- motions
@@ -429,6 +454,24 @@ def test_a_shape_that_the_visualizer_does_not_know() -> None:
         Viewer(model, visual_model=bodies, port=0)
 
 
+@pytest.mark.parametrize(("name", "bodies"), [("ur5", 7), ("panda", 11)])
+def test_collada_meshes_are_shown(name: str, bodies: int) -> None:
+    """By ``pycollada``: each body of the URDF is a mesh on the page, where Pinocchio has it."""
+    path, model = robots.path(name), robots.load(name)
+    share = path.parents[4]  # of package://example-robot-data
+    given = visuals(path, model, [share])
+    assert given is not None
+    assert {Path(body.meshPath).suffix for body in given.geometryObjects} == {".dae"}
+    q = np.random.default_rng(0).uniform(-1, 1, model.nq)
+    data, there = model.createData(), given.createData()
+    pin.updateGeometryPlacements(model, data, given, there, q)
+    with Viewer(model, q=q, visual_model=given, port=0) as shown:
+        nodes = [node for key, node in shown.visualizer.frames.items() if key.startswith("pinocchio/visual/")]
+        assert [type(node).__name__ for node in nodes] == ["GlbHandle"] * bodies
+        for node, at in zip(nodes, there.oMg, strict=True):
+            assert relative_error(node.position, at.translation) < ROUNDING
+
+
 # ---- the page
 
 
@@ -446,9 +489,9 @@ def test_it_serves_a_page_until_it_is_closed(capfd: pytest.CaptureFixture[str]) 
 
 def test_what_the_page_is_told() -> None:
     """The nodes that viser sends: as many as there are bodies and tubes, where the scene has them."""
-    arm, links = flexible()
+    arm, _ = flexible()
     q = bent(arm)
-    with Viewer(arm, links=links, port=0, scale=2.0) as shown:
+    with Viewer(arm, port=0, scale=2.0) as shown:
         shown.show(q)
         drawn = shown.scene.exaggerated(q, 2.0)
         for handle, tube in zip(shown._tubes, shown.scene.tubes, strict=True):
@@ -458,7 +501,7 @@ def test_what_the_page_is_told() -> None:
             assert relative_error(node.position, at.translation) < ROUNDING
             assert relative_error(np.abs(node.wxyz[1:]), np.abs(pin.Quaternion(at.rotation).coeffs()[:3])) < 1e-7
         assert shown.server.scene.get_handle_by_name("/legend").text == "deflections × 2"
-    with Viewer(arm, links=links, port=0) as shown:
+    with Viewer(arm, port=0) as shown:
         assert shown.server.scene.get_handle_by_name("/legend") is None
 
 
@@ -507,8 +550,11 @@ def test_refusals(error: type[Exception], message: str, robot: object, options: 
 
 def test_refusals_of_arms() -> None:
     arm, links = flexible()
-    with pytest.raises(ArgumentError, match="link 'link1': the arm keeps no shapes of its modes; give links="):
-        Viewer(arm)
+    with pytest.raises(
+        ArgumentError,
+        match="two_link_flexible: an arm that was pickled or copied has no shapes of its modes; give links=, the dict",
+    ):
+        Viewer(pickle.loads(pickle.dumps(arm)))
     with pytest.raises(UnknownNameError, match="no flexible link named 'link3'"):
         Viewer(arm, links=links | {"link3": links["link1"]})
     bodies = pin.GeometryModel()
@@ -631,9 +677,9 @@ def test_the_robot_is_on_the_picture(tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_the_arm_on_the_picture_bends(tmp_path: Path) -> None:
-    arm, links = flexible()
+    arm, _ = flexible()
     tubes = {"link1": 0, "link2": 1}
-    with Viewer(arm, links=links, port=0) as shown, browser(shown, tmp_path / "profile"):
+    with Viewer(arm, port=0) as shown, browser(shown, tmp_path / "profile"):
         straight, curved = np.zeros(arm.tree.nq), bent(arm, 3.0)
         straight[:2] = curved[:2]
         images, tips = [], []

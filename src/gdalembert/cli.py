@@ -1,4 +1,4 @@
-"""The command line: robots, info, validate, count, derive, view."""
+"""The command line: robots, info, validate, count, derive, plot, view."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import urdf
+from gdalembert.commands import derive, plot, view
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
-from gdalembert.export import FORMATS, derive, write
+from gdalembert.errors import GdalembertError, UnknownNameError, UnsupportedError, UrdfWarning
 from gdalembert.formulations.newton_euler import NewtonEuler
 from gdalembert.functions import count
 from gdalembert.reading import read_tree
 from gdalembert.registry import formulations
-from gdalembert.simplify.recipes import PrunedDynamics
-from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.tree import Joint, Tree
 from gdalembert.urdf import load_urdf, robots
 from gdalembert.validation import validate
-from gdalembert.viewer.command import add_view, view
 
 _PROG = "gdalembert"
 _STATUS = (
@@ -126,14 +123,20 @@ def _parser() -> argparse.ArgumentParser:
     _add_clean(cost)
 
     text = "write the equations of a robot as LaTeX, SymPy, Python, C or MATLAB"
-    closed = command("derive", _derive, text, "export")
+    closed = command("derive", _with_model(derive.run), text, "export")
     _add_robot(closed)
     _add_clean(closed)
-    _add_export(closed)
+    derive.add_arguments(closed)
 
-    shown = command("view", _view, "show a robot in the browser until Ctrl-C (needs the extra viewer)")
+    drawn = command("plot", _with_model(plot.run), "draw a figure of a robot into a file (needs the extra plot)")
+    figures = ", ".join(plot.FIGURES)
+    drawn.add_argument("figure", metavar="FIGURE", choices=plot.FIGURES, help=f"one of {figures}")
+    _add_robot(drawn)
+    plot.add_arguments(drawn)
+
+    shown = command("view", _with_model(view.run), "show a robot in the browser until Ctrl-C (needs the extra viewer)")
     _add_robot(shown)
-    add_view(shown)
+    view.add_arguments(shown)
     return parser
 
 
@@ -160,44 +163,6 @@ def _add_clean(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="tolerance of the cleaning of constants; 0 takes every bit as given (default: 1e-11)",
     )
-
-
-def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", choices=FORMATS, required=True, help="latex and sympy: closed forms; else code")
-    parser.add_argument(
-        "--formulation",
-        metavar="NAME",
-        help=f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)",
-    )
-    parser.add_argument(
-        "--terms",
-        metavar="A,B,…",
-        help="parts of the formulation, as D_tra,G or D,h,c, and Functions, as mass_matrix (default: all its parts; "
-        "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)",
-    )
-    constants = parser.add_mutually_exclusive_group()
-    constants.add_argument("--symbolic", action="store_true", default=None, help="symbols for constants, also in code")
-    constants.add_argument("--numbers", dest="symbolic", action="store_false", help="numbers, also in closed forms")
-    parser.add_argument(
-        "--max-terms",
-        type=int,
-        default=MAX_TERMS,
-        metavar="N",
-        help=f"products of terms at which closed forms are given up (default: {MAX_TERMS})",
-    )
-    parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
-    parser.add_argument(
-        "--simplify",
-        type=float,
-        metavar="X",
-        help="leave out terms as long as no torque is wrong by more than X times its limit (code alone)",
-    )
-    for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
-        default = "" if name == "a-max" else " (default: the model's)"
-        text = f"with --simplify: the largest {what}, or one for all{default}"
-        parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
-    parser.add_argument("--output", metavar="PATH", help="a file, or a folder (default: print, if it is one file)")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def _robots(_: argparse.Namespace) -> int:
@@ -299,79 +264,6 @@ def _costs(dynamics: Dynamics) -> Iterable[tuple[str, ...]]:
             yield name, *(str(number) for number in count(function).values())
 
 
-def _derive(arguments: argparse.Namespace) -> int:
-    simple = arguments.simplify is not None
-    _check_simplify(arguments)
-    if arguments.output == "":
-        raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
-    if arguments.formulation == "newton_euler" and (arguments.to in ("latex", "sympy") or arguments.symbolic):
-        raise UnsupportedError(
-            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
-            "or choose --to python, c or matlab without --symbolic"
-        )
-    model = _load(arguments.robot, arguments)
-    try:
-        files = derive(
-            _simplified(model, arguments) if simple else model,
-            arguments.to,
-            formulation=arguments.formulation,
-            terms=arguments.terms and [x.strip() for x in arguments.terms.split(",")],
-            symbolic=arguments.symbolic,
-            max_terms=arguments.max_terms,
-            clean=arguments.clean,
-            body_only=arguments.body_only,
-        )
-    except UnsupportedError as error:
-        options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
-        raise UnsupportedError(f"{error}{options}") from None
-    if arguments.output is not None:
-        print("\n".join(map(str, write(files, arguments.output, force=arguments.force))))
-    elif len(files) == 1:
-        print(*files.values(), end="")
-    else:
-        raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
-    return 0
-
-
-def _view(arguments: argparse.Namespace) -> int:
-    return view(_load(arguments.robot, arguments), arguments)
-
-
-def _check_simplify(arguments: argparse.Namespace) -> None:
-    limits = {"--a-max": arguments.a_max, "--v-max": arguments.v_max, "--tau-max": arguments.tau_max}
-    if arguments.simplify is None:
-        for option, value in limits.items():
-            if value is not None:
-                raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
-        return
-    if arguments.to in ("latex", "sympy"):
-        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to python, c or matlab")
-    if arguments.formulation is not None or arguments.symbolic is not None:
-        raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
-    if arguments.a_max is None:
-        raise ArgumentError("--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all")
-
-
-def _simplified(model: pin.Model, arguments: argparse.Namespace) -> PrunedDynamics:
-    limits = {name: getattr(arguments, name) for name in ("a_max", "v_max", "tau_max")}
-    numbers = {name: None if text is None else _numbers(name, text) for name, text in limits.items()}
-    return PrunedDynamics(
-        model,
-        arguments.simplify,
-        a_max=numbers["a_max"] or [],
-        v_max=numbers["v_max"],
-        tau_max=numbers["tau_max"],
-        clean=arguments.clean,
-    )
-
-
-def _numbers(name: str, text: str) -> list[float]:
-    try:
-        return [float(x) for x in text.split(",")]
-    except ValueError:
-        raise ArgumentError(f"--{name.replace('_', '-')} {text}: give numbers, as 8,6,12 or 10 for all") from None
-
-
 def _chosen(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
     known = formulations()
     names = list(dict.fromkeys(arguments.formulation or known))
@@ -379,6 +271,10 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
         if name not in known:
             raise UnknownNameError("formulation", name, known)
     return {name: known[name] for name in names}
+
+
+def _with_model(run: Callable[[pin.Model, argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    return lambda arguments: run(_load(arguments.robot, arguments), arguments)
 
 
 def _load(robot: str, arguments: argparse.Namespace) -> pin.Model:

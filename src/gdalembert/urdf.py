@@ -68,7 +68,7 @@ def load_urdf(
     if not isinstance(mimic, bool):
         raise ArgumentTypeError(f"mimic must be True or False, not {type(mimic).__name__}")
     _check_root_joint(root_joint)
-    data, name, stem, shipped = _read(source)
+    data, name, stem, shipped = read_source(source)
     checked = check_urdf(data, name, stem, mimic)
     model = _build(checked, name, root_joint, mimic)
     _check_bodies(checked, model, name)
@@ -89,8 +89,14 @@ def robot_folder() -> Traversable:
     return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "urdf"
 
 
-def _read(source: object) -> tuple[str | bytes, str, str, bool]:
-    """The URDF, what errors call it, a name for the robot, and whether it is a shipped one."""
+def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
+    """The URDF, what errors call it, a name for the robot, and whether it is a shipped one.
+
+    Raises:
+        UnknownNameError: if there is no shipped robot of that name.
+        UrdfError: if the file cannot be read.
+        ArgumentTypeError: if it is no name, path or text.
+    """
     if isinstance(source, str) and "<" in source:
         return source, "<text>", "robot", False
     if isinstance(source, str) and source in robots():

@@ -188,6 +188,21 @@ def test_it_survives_pickling() -> None:
     assert (again.springs, again.clean) == (sprung.springs, sprung.clean)
 
 
+def test_it_keeps_its_links_until_it_is_pickled() -> None:
+    """Read only, and apart from the dict that was given; a function of the abscissa may not pickle, the arm does."""
+    given = {"link1": FlexibleLink(Beam(1.0, lambda eta: 0.6 + 0 * eta, EI_z=10.0))}
+    dyn = FlexibleArm(gd.load_urdf("two_link_flexible"), given)
+    link = given.pop("link1")
+    assert dyn.links is not None
+    assert list(dyn.links.values()) == [link]
+    with pytest.raises(TypeError):
+        dyn.links["link1"] = link  # type: ignore[index]
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(link)
+    assert pickle.loads(pickle.dumps(dyn)).links is None
+    assert dict(FlexibleArm(gd.load_urdf("two_link_flexible")).links or {}) == {}
+
+
 def test_the_user_is_told_what_a_beam_replaces() -> None:
     with pytest.warns(
         UserWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"

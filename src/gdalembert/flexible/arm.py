@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
@@ -59,6 +60,8 @@ class FlexibleArm(Dynamics):
         clean, springs: as in :class:`~gdalembert.dynamics.Dynamics`.
 
     Attributes:
+        links: what it was given as ``links``, read only; ``None`` if the arm was pickled or copied, since functions of
+            the abscissa may not be. Pictures then take ``links=``.
         layout: a name for each entry of v.
         replacements: what each beam took the place of.
         stiffness_matrix: K (nv × nv). ``damping_matrix``: D (nv × nv). ``actuation``: B (nv × number of joints).
@@ -72,6 +75,7 @@ class FlexibleArm(Dynamics):
     assembly: Assembly
     kinematics: str
     flexible: FlexibleTree
+    links: Mapping[str, FlexibleLink] | None
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class FlexibleArm(Dynamics):
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
         self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics)
+        self.links = MappingProxyType(dict(links))
 
     def _set_up(self, assembly: Assembly, kinematics: str) -> None:
         if kinematics not in ("exact", "first_order"):
@@ -380,4 +385,5 @@ def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float,
     arm = FlexibleArm.__new__(FlexibleArm)
     Dynamics.__init__(arm, given, clean=clean, springs=springs)
     arm._set_up(assembly, kinematics)
+    arm.links = None
     return arm

@@ -8,7 +8,7 @@ pairing that is printed in Cetinkunt and Book 1988, eqs. 27 and 29, is the other
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.properties import Property, evaluate, number
 from gdalembert.flexible.quadrature import POINTS, Quadrature, converged
-from gdalembert.flexible.sections import Along, Material, Rectangle, Section, Tube, material_of
+from gdalembert.flexible.sections import Along, Material, Rectangle, Tube, material_of
 from gdalembert.tree import Array, frozen
 
 __all__ = ["POINTS", "Beam", "Property", "Quadrature", "converged", "evaluate", "number"]
@@ -31,7 +31,7 @@ _JY_JZ = ("section_inertia j_y", "section_inertia j_z")
 class Beam:
     """A straight beam. Each property is a number, or a function of the abscissa η [m] (a tapered beam).
 
-    Beams are equal by value; they can be hashed and pickled if the functions they hold can.
+    Beams are equal by value, whatever their ``section``; they can be hashed and pickled if the functions they hold can.
 
     Attributes:
         length: l [m]; ``None``: that of the link in the arm that the beam is given to (:meth:`with_length`).
@@ -42,6 +42,7 @@ class Beam:
         GJ: Saint-Venant's stiffness in torsion [N m²]; needed for modes in torsion only.
         section_inertia: (j_y, j_z) = (∫ρσ_z² dA, ∫ρσ_y² dA) [kg m]; zero for the massive line of the source (CB14).
         breaks: abscissae [m] where a function jumps or has a kink (a stepped beam): integrals stop there.
+        section: the tube or bar of :meth:`tube`, :meth:`round` and :meth:`rectangle`, for pictures; else ``None``.
 
     Raises:
         ArgumentTypeError: if one is no number and no function.
@@ -57,6 +58,7 @@ class Beam:
     GJ: Property | None = None
     section_inertia: tuple[Property, Property] = (0.0, 0.0)
     breaks: tuple[float, ...] = ()
+    section: Tube | Rectangle | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         def settle(name: str, value: object) -> None:
@@ -76,6 +78,8 @@ class Beam:
             "section_inertia",
             tuple(j if callable(j) else number(f"Beam: {name}", j, "kg m", inclusive=True) for name, j in named),
         )
+        if not isinstance(self.section, Tube | Rectangle | None):
+            raise ArgumentTypeError(f"Beam: section: got {self.section!r}; leave it out, or take Beam.tube(…)")
         if not isinstance(self.breaks, Sequence | np.ndarray) or isinstance(self.breaks, str):
             raise ArgumentTypeError(f"Beam: breaks: got {self.breaks!r}; give a sequence of abscissae [m]")
         settle("breaks", tuple(sorted(number("Beam: breaks", b, "m") for b in self.breaks)))
@@ -204,7 +208,7 @@ class Beam:
         return _built(length, Rectangle(width, height), material, breaks)
 
 
-def _built(length: float | None, section: Section, material: Material, breaks: Sequence[float]) -> Beam:
+def _built(length: float | None, section: Tube | Rectangle, material: Material, breaks: Sequence[float]) -> Beam:
     for name, value in section.dimensions.items():
         if not callable(value):
             number(f"{material.where}: {name}", value, "m")
@@ -224,4 +228,5 @@ def _built(length: float | None, section: Section, material: Material, breaks: S
         GJ=None if g is None else of("torsion", g),
         section_inertia=(of("i_y", rho), of("i_z", rho)),
         breaks=tuple(breaks),
+        section=section,
     )

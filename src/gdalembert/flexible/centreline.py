@@ -7,6 +7,8 @@ shortening are ours).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +22,13 @@ from gdalembert.flexible.properties import numbers
 from gdalembert.functions import function, symbols
 from gdalembert.kinematics import find_frame, placement
 
+_ROUNDING = 1e-9
+"""Of the largest number: what integrals of the same link may differ by on different machines."""
 
-def centreline(arm: FlexibleArm, name: str, link: FlexibleLink, abscissae: npt.ArrayLike) -> ca.Function:
+
+def centreline(
+    arm: FlexibleArm, name: str, abscissae: npt.ArrayLike, *, links: Mapping[str, FlexibleLink] | None = None
+) -> ca.Function:
     """(q) → (positions, rotations): n sections of a flexible link in the universe, 3 × n [m] and 3 × 3n.
 
     Column k of ``positions`` is the centre of the section at the abscissa k, and columns 3k … 3k + 2 of ``rotations``
@@ -31,20 +38,20 @@ def centreline(arm: FlexibleArm, name: str, link: FlexibleLink, abscissae: npt.A
     Args:
         arm: the arm.
         name: of the flexible link.
-        link: what the arm was given for it.
         abscissae: (n,) from 0 to the length of the beam [m].
+        links: the dict of flexible links that the arm was made of; an arm that was pickled or copied needs it.
 
     Raises:
         UnknownNameError: if there is no such flexible link.
-        ArgumentError: if the arm was made of another link, or an abscissa does not lie on it.
-        ArgumentTypeError: if ``arm`` or ``link`` is none, or abscissae are no numbers.
+        ArgumentError: if ``links`` are needed or others than the arm's, or an abscissa does not lie on the link.
+        ArgumentTypeError: if ``arm`` or one of ``links`` is none, or abscissae are no numbers.
     """
     if not isinstance(arm, FlexibleArm):
         raise ArgumentTypeError(f"centreline: expected a FlexibleArm, got {type(arm).__name__}")
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
-    own = placed_link(arm, name, link)
+    own = placed_link(arm, name, links)
     span = arm.assembly.spans[name]
     root = arm.tree.frames[find_frame(arm.tree, span.root)]
     s = symbols(q=arm.tree.nq)
@@ -58,16 +65,51 @@ def centreline(arm: FlexibleArm, name: str, link: FlexibleLink, abscissae: npt.A
     return function("centreline", s, {"positions": ca.horzcat(*positions), "rotations": ca.horzcat(*rotations)})
 
 
-def placed_link(arm: FlexibleArm, name: str, link: FlexibleLink) -> FlexibleLink:
-    """The link with the length and the modes that it has in the arm.
+def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) -> Mapping[str, FlexibleLink]:
+    """The flexible links that an arm was made of, or those given in their place.
 
     Raises:
+        ArgumentError: if none are given and the arm, pickled or copied, has none.
+        ArgumentTypeError: if they are no dict.
+        UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
+    """
+    spans = arm.assembly.spans
+    given = arm.links if links is None else links
+    if given is None:
+        if spans:
+            raise ArgumentError(
+                f"{arm.tree.name}: an arm that was pickled or copied has no shapes of its modes; give links=, the dict "
+                "of flexible links that it was made of"
+            )
+        return {}
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"links: expected a dict by name, got {type(given).__name__}")
+    for name in given:
+        if name not in spans:
+            raise UnknownNameError("flexible link", name, spans)
+    for name in spans:
+        if name not in given:
+            raise UnknownNameError("flexible link in links", name, given)
+    return given
+
+
+def placed_link(arm: FlexibleArm, name: str, links: Mapping[str, FlexibleLink] | None = None) -> FlexibleLink:
+    """A flexible link with the length and the modes that it has in the arm.
+
+    Args:
+        arm: the arm.
+        name: of the link.
+        links: as in :func:`links_of`.
+
+    Raises:
+        As :func:`links_of`.
         UnknownNameError: if the arm has no such flexible link.
-        ArgumentTypeError: if ``link`` is none.
+        ArgumentTypeError: if what is given is none.
         ArgumentError: if the arm was made of another one.
     """
     if name not in arm.assembly.spans:
         raise UnknownNameError("flexible link", name, arm.assembly.spans)
+    link = links_of(arm, links)[name]
     if not isinstance(link, FlexibleLink):
         raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
     span = arm.assembly.spans[name]
@@ -86,4 +128,4 @@ def _is(link: FlexibleLink, element: Element) -> bool:
     ours, theirs = link.station("tip"), element.stations[1]
     pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("position", "translation", "rotation")]
     pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, element.inertia.stiffness)]
-    return all(np.array_equal(a, b) for a, b in pairs)
+    return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)

@@ -42,7 +42,12 @@ class Tube:
             }
         )
 
-    def _radii(self, eta: Array) -> tuple[Array, Array]:
+    def radii(self, eta: Array) -> tuple[Array, Array]:
+        """Outer and inner ones [m] at abscissae (m,).
+
+        Raises:
+            ArgumentError: if the wall is thicker than the radius, or a dimension is not what it has to be.
+        """
         outer = _dimension("outer_diameter", self.outer_diameter, eta) / 2
         if self.wall is None:
             return outer, np.zeros_like(outer)
@@ -57,11 +62,11 @@ class Tube:
         return outer, np.maximum(outer - wall, 0)
 
     def area(self, eta: Array) -> Array:
-        outer, inner = self._radii(eta)
+        outer, inner = self.radii(eta)
         return np.pi * (outer - inner) * (outer + inner)
 
     def i_y(self, eta: Array) -> Array:
-        outer, inner = self._radii(eta)
+        outer, inner = self.radii(eta)
         return self.area(eta) * (outer**2 + inner**2) / 4
 
     def i_z(self, eta: Array) -> Array:
@@ -80,23 +85,24 @@ class Rectangle:
     def dimensions(self) -> dict[str, Property]:
         return {"width": self.width, "height": self.height}
 
-    def _sides(self, eta: Array) -> tuple[Array, Array]:
+    def sides(self, eta: Array) -> tuple[Array, Array]:
+        """Width along y and height along z [m] at abscissae (m,)."""
         return _dimension("width", self.width, eta), _dimension("height", self.height, eta)
 
     def area(self, eta: Array) -> Array:
-        width, height = self._sides(eta)
+        width, height = self.sides(eta)
         return width * height
 
     def i_y(self, eta: Array) -> Array:
-        width, height = self._sides(eta)
+        width, height = self.sides(eta)
         return width * height**3 / 12
 
     def i_z(self, eta: Array) -> Array:
-        width, height = self._sides(eta)
+        width, height = self.sides(eta)
         return height * width**3 / 12
 
     def torsion(self, eta: Array) -> Array:
-        width, height = self._sides(eta)
+        width, height = self.sides(eta)
         a, b = np.maximum(width, height), np.minimum(width, height)
         k = np.arange(1.0, 2001.0, 2.0)[:, None]  # the rest of the series is below 1e-14
         series = np.sum(np.tanh(k * np.pi * a / (2 * b)) / k**5, axis=0)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.centreline import placed_link
 from gdalembert.flexible.integrals import DIRECTIONS
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.flexible.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.flexible.nodes import Nodes
 from gdalembert.flexible.properties import numbers
-from gdalembert.flexible.validity import Span
 from gdalembert.plotting.style import label, legend, line_style, panels, shared_legend
 from gdalembert.tree import Array
 
@@ -47,7 +47,7 @@ def mode_shapes(
     Args:
         flexible: a link with a beam and modes, or an arm.
         q: a configuration of the arm (nq).
-        links: those the arm was made of, by name; an arm has kept only their integrals.
+        links: those the arm was made of, by name; an arm that was pickled or copied needs them.
         count: how many modes; by default all of a link, three of an arm.
         natural: of a link.
 
@@ -56,7 +56,8 @@ def mode_shapes(
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
-        ArgumentError: if q or links are missing, do not fit the arm, or the link has no modes yet.
+        ArgumentError: if q or links are missing where they are needed, or do not fit the arm, or the link has no modes.
+        UnknownNameError: if links have other names than the arm's.
         UnsupportedError: if a link is made of nodes, which have no shapes between them.
     """
     if isinstance(flexible, FlexibleLink):
@@ -67,8 +68,8 @@ def mode_shapes(
         raise ArgumentTypeError(f"mode_shapes: expected a FlexibleLink or FlexibleArm, got {type(flexible).__name__}")
     if natural:
         raise ArgumentError("mode_shapes: modes of an arm are natural ones; natural= goes with a link, leave it out")
-    if q is None or not isinstance(links, Mapping):
-        raise ArgumentError("mode_shapes: an arm has no shapes without q and links={name: FlexibleLink}; give both")
+    if q is None:
+        raise ArgumentError("mode_shapes: an arm vibrates about a configuration; give q")
     return _of_arm(flexible, q, links, 3 if count is None else count)
 
 
@@ -98,7 +99,7 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
     return axes
 
 
-def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink], count: int) -> Any:
+def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None, count: int) -> Any:
     spans = arm.assembly.spans
     if not spans:
         raise ArgumentError(f"mode_shapes: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
@@ -106,9 +107,7 @@ def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink
     shown = _number(count, len(omega))
     curves: dict[str, dict[str, Array]] = {}
     for name, span in spans.items():
-        if name not in links:
-            raise UnknownNameError("flexible link in links", name, links)
-        families = _families(f"links[{name!r}]", own := _as_in(arm, span, links[name]))
+        families = _families(f"link {name!r}", own := placed_link(arm, name, links))
         first = span.first_mode - arm.modes.start
         own_part = vectors[first : first + len(own.mode_names), :shown].T
         lines = _along(families, np.linspace(0, span.length, _POINTS), span.length)
@@ -139,22 +138,6 @@ def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
     half = np.linalg.inv(np.linalg.cholesky(mass))
     stiffness = arm.stiffness_matrix[free, free]
     return omega, half.T @ np.linalg.eigh(half @ stiffness @ half.T)[1]
-
-
-def _as_in(arm: FlexibleArm, span: Span, given: Any) -> FlexibleLink:
-    """The link with the length and the modes that the arm gave it."""
-    if not isinstance(given, FlexibleLink):
-        raise ArgumentTypeError(f"links[{span.link!r}]: expected a FlexibleLink, got {type(given).__name__}")
-    known = arm.assembly.elements[span.element].inertia.stiffness
-    sized = given if given.has_length else given.with_length(span.length)
-    for carries in (True, False):
-        own = sized.by_role(carries=carries)
-        here = own.inertia().stiffness
-        if here.shape == known.shape and np.abs(here - known).max() <= 1e-9 * np.abs(known).max():
-            return own
-    raise ArgumentError(
-        f"links[{span.link!r}]: its stiffness is not that of the arm's; give the link the arm was made of"
-    )
 
 
 def _families(where: str, link: FlexibleLink) -> dict[str, ModeSet]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pinocchio as pin
 
-from gdalembert import urdf
 from gdalembert.errors import UrdfWarning
+from gdalembert.urdf import read_source
 
 
 def visuals(
@@ -29,7 +29,7 @@ def visuals(
     Warns:
         UrdfWarning: if there are some that cannot be read.
     """
-    data, name, _, shipped = urdf._read(source)
+    data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
     if "<visual" not in text:
         return None

@@ -13,9 +13,9 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.flexible.centreline import centreline, placed_link
+from gdalembert.flexible.centreline import centreline, links_of
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.functions import function, symbols
 from gdalembert.joints import Prismatic
@@ -46,7 +46,7 @@ class Scene:
 
     Args:
         robot: a ``pin.Model``, or any :class:`~gdalembert.dynamics.Dynamics`.
-        links: of a flexible arm, what it was made of.
+        links: of a flexible arm that was pickled or copied, what it was made of.
         visual_model: the bodies of a ``pin.Model``; ``None`` for cylinders and boxes of our own.
         frames: names of frames to show; ``True`` for all, each place on a link once.
 
@@ -83,7 +83,7 @@ class Scene:
             for span in robot.assembly.spans.values():
                 root = self.tree.frames[find_frame(self.tree, span.root)]
                 roots[root.joint] = root.translation
-            self.tubes += _beams(robot, {} if links is None else links)
+            self.tubes += _beams(robot, links_of(robot, links))
         elif links:
             raise ArgumentError("links: only a FlexibleArm has flexible links; leave it out")
         self.model = pin.Model()
@@ -181,17 +181,10 @@ def _slides(tree: Tree, size: float) -> list[Swept]:
 
 def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[Swept]:
     found = []
-    for name in links:
-        if name not in arm.assembly.spans:
-            raise UnknownNameError("flexible link", name, arm.assembly.spans)
     for name, span in arm.assembly.spans.items():
-        if name not in links:
-            raise ArgumentError(
-                f"link {name!r}: the arm keeps no shapes of its modes; give links=, the dict that it was made of"
-            )
         abscissae = np.linspace(0, span.length, _SECTIONS)
-        profile = profile_of(placed_link(arm, name, links[name]).beam, abscissae, _BEAM * span.length)
-        line = centreline(arm, name, links[name], abscissae)
+        line = centreline(arm, name, abscissae, links=links)
+        profile = profile_of(links[name].beam, abscissae, _BEAM * span.length)
         root = arm.tree.frames[find_frame(arm.tree, span.root)]
         found.append(Swept(f"{_plain(name)} beam", root.joint, line, profile))
     return found

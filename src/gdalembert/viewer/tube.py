@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.flexible.beam import Beam
 from gdalembert.flexible.nodes import Nodes
-from gdalembert.flexible.sections import Along, Rectangle, Tube
+from gdalembert.flexible.sections import Rectangle, Tube
 from gdalembert.tree import Array
 
 _AROUND = 24
@@ -40,8 +39,8 @@ class Profile:
 def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
     """The sections of a beam, as far as it knows them.
 
-    A beam whose section changes knows its section. Any other keeps no more of it than stiffness and inertia: it is
-    drawn as the solid bar with its radii of gyration, a round one if both are the same, else a rectangle.
+    A tube or bar is drawn as it is. Of a beam that is given by stiffness and inertia alone the solid bar with its radii
+    of gyration is drawn, a round one if both are the same, else a rectangle.
 
     Args:
         beam: of the link.
@@ -49,12 +48,10 @@ def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
         radius: of a link that says nothing of its sections [m].
     """
     if isinstance(beam, Beam):
-        if isinstance(beam.mass_per_length, Along):
-            section: Any = beam.mass_per_length.section
-            if isinstance(section, Tube):
-                return Profile.circles(section._radii(abscissae)[0])
-            if isinstance(section, Rectangle):
-                return Profile.rectangles(*section._sides(abscissae))
+        if isinstance(beam.section, Tube):
+            return Profile.circles(beam.section.radii(abscissae)[0])
+        if isinstance(beam.section, Rectangle):
+            return Profile.rectangles(*beam.section.sides(abscissae))
         i_y, i_z = _gyration(beam, abscissae)
         if i_y is not None and i_z is not None:
             if np.allclose(i_y, i_z):

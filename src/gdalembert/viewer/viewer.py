@@ -49,7 +49,7 @@ class Viewer:
         robot: the name of a shipped robot, the path or the text of a URDF, a ``pin.Model``, or any
             :class:`~gdalembert.dynamics.Dynamics`, flexible arms too.
         q: the configuration (nq) to begin with, which the camera is placed for; ``None`` for the neutral one.
-        links: of a flexible arm, the dict of flexible links that it was made of: the arm keeps integrals alone.
+        links: of a flexible arm that was pickled or copied, the dict of flexible links that it was made of.
         visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has some.
         package_dirs: folders in which the URDF's ``package://`` is looked for.
         frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.

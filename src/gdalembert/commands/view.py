@@ -5,25 +5,30 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import signal
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError
+from gdalembert.commands.options import add_configuration, configuration
 from gdalembert.tree import Array
 from gdalembert.viewer.loading import visuals
+from gdalembert.viewer.motion import motion_of
 from gdalembert.viewer.viewer import Viewer
 
 _PATIENCE = 60.0
 """For a browser, before a screenshot [s]."""
+_PAUSE = 1 / 30
+"""Between pictures [s]."""
 _LAP = 4.0
 """In which a joint goes through its range and back [s]."""
 
 
-def add_view(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
-    parser.add_argument("--q", metavar="X,Y,…", help="the configuration, as 0,0.5,-1 (default: neutral)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of :func:`run`."""
+    add_configuration(parser, "neutral")
     parser.add_argument("--plain", action="store_true", help="cylinders and boxes in place of the URDF's bodies")
     parser.add_argument("--frames", action="store_true", help="show frames with their names")
     parser.add_argument("--swing", action="store_true", help="move each joint through its range, one after the other")
@@ -37,7 +42,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def view(model: pin.Model, arguments: argparse.Namespace) -> int:
+def run(model: pin.Model, arguments: argparse.Namespace) -> int:
     """Serve the robot until interrupted.
 
     Args:
@@ -50,33 +55,34 @@ def view(model: pin.Model, arguments: argparse.Namespace) -> int:
         model, q=q, visual_model=bodies, frames=arguments.frames, port=arguments.port, open=arguments.open
     ) as viewer:
         logging.getLogger("websockets").setLevel(logging.CRITICAL)  # browsers open connections that they never use
-        print(f"{model.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+        address = f"{model.name}: {viewer.url} (Ctrl-C ends)"
         if arguments.screenshot is not None:
+            print(address, flush=True)
             viewer.wait_for_browser(_PATIENCE)
             viewer.screenshot(arguments.screenshot)
             print(arguments.screenshot)
             return 0
-        with contextlib.suppress(KeyboardInterrupt):
-            if arguments.swing:
-                viewer.play(swing(model, viewer.q), loop=True)
-            while True:
-                time.sleep(3600)
+        motion = motion_of(viewer.scene.tree, swing(model, viewer.q)) if arguments.swing else None
+        with _interrupts() as interrupts:
+            print(address, flush=True)
+            begun = time.monotonic()
+            while not interrupts:
+                if motion is not None:
+                    _, end, at = motion
+                    viewer.show(at((time.monotonic() - begun) % end))
+                time.sleep(_PAUSE)
     return 0
 
 
-def configuration(model: pin.Model, text: str) -> Array:
-    """A configuration (nq) from numbers with commas between them.
-
-    Raises:
-        ArgumentError: if it is none.
-    """
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Ctrl-C as an entry in a list, to be looked at between pictures: CasADi and viser do not survive it in a call."""
+    found: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: found.append(number))
     try:
-        q = np.array([float(x) for x in text.split(",")])
-    except ValueError:
-        raise ArgumentError(f"--q {text}: give numbers, as 0,0.5,-1") from None
-    if q.size != model.nq or not np.all(np.isfinite(q)):
-        raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {q.size}")
-    return q
+        yield found
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def swing(model: pin.Model, q: Array) -> tuple[Array, Array]:

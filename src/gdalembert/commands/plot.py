@@ -1,4 +1,7 @@
-"""``gdalembert plot FIGURE ROBOT --output FILE``: the figures that need no more than a robot."""
+"""``gdalembert plot FIGURE ROBOT --output FILE``: the figures that need no more than a robot.
+
+matplotlib is an extra, and :mod:`gdalembert.plotting` is not imported before a figure is drawn.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,17 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.commands.options import add_configuration, configuration
 from gdalembert.errors import ArgumentError
-from gdalembert.plotting.ellipsoids import force_ellipsoid, velocity_ellipsoid
-from gdalembert.plotting.torques import torque_decomposition
 from gdalembert.tree import Array
-from gdalembert.urdf import load_urdf
 
 _SAMPLES = 201
 _REFERENCES = {"local": pin.LOCAL, "world": pin.WORLD, "local-world-aligned": pin.LOCAL_WORLD_ALIGNED}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of ``run``."""
-    parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
-    parser.add_argument("robot", metavar="ROBOT", help="name of a shipped robot, or path of a URDF")
+    """Those of :func:`run` but for the figure, which stands before the robot."""
     parser.add_argument("--output", required=True, metavar="FILE", help="a picture: .png, .pdf, .svg")
-    parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of what is drawn at random (default: 0)")
     torque = parser.add_argument_group("torque-decomposition")
     torque.add_argument("--joint", metavar="NAME", help="one joint (default: a panel for each)")
@@ -36,65 +34,76 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ellipsoid = parser.add_argument_group("force-ellipsoid, velocity-ellipsoid")
     ellipsoid.add_argument("--frame", metavar="NAME", help="(default: the last frame of the model)")
     ellipsoid.add_argument("--reference", choices=_REFERENCES, default="local-world-aligned", help="whose axes")
-    ellipsoid.add_argument("--q", metavar="X,Y,…", help="the configuration (default: one at random)")
+    add_configuration(ellipsoid, "one at random")
     ellipsoid.add_argument("--plane", metavar="XY", help="two of the axes, as xy (default: all three)")
     ellipsoid.add_argument("--limits", action="store_true", help="in parts of the model's limits")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(model: pin.Model, arguments: argparse.Namespace) -> int:
     """Draw and write the figure.
 
+    Args:
+        model: the robot.
+        arguments: as parsed.
+
     Raises:
-        GdalembertError: if the robot or an argument cannot be used.
+        GdalembertError: if matplotlib is not installed, or an argument cannot be used.
         OSError: if a file cannot be read or written.
     """
-    from matplotlib import pyplot
-    from matplotlib.backend_bases import FigureCanvasBase
+    from gdalembert import plotting  # which says what to install where matplotlib is not
 
     output = Path(arguments.output)
+    _check_ending(output)
+    _write(FIGURES[arguments.figure](plotting, model, arguments), output)
+    print(output)
+    return 0
+
+
+def _check_ending(output: Path) -> None:
+    from matplotlib.backend_bases import FigureCanvasBase
+
     if output.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
         raise ArgumentError(f"--output {output}: the format of a picture is its ending; give one as {output.stem}.png")
-    model = load_urdf(arguments.robot, pin.JointModelFreeFlyer() if arguments.free_flyer else None)
-    drawn = FIGURES[arguments.figure](model, arguments)
+
+
+def _write(drawn: Any, output: Path) -> None:
+    """The figure of one or several Axes."""
+    from matplotlib import pyplot
+
     figure = np.ravel(drawn)[0].get_figure(root=True)
     try:
         figure.savefig(output, dpi=180)
     finally:
         pyplot.close(figure)
-    print(output)
-    return 0
 
 
-def _torques(model: pin.Model, arguments: argparse.Namespace) -> Any:
+def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
     if arguments.trajectory is None:
         motion = swing(model, arguments.duration, arguments.seed)
     else:
         motion = read_motion(model, Path(arguments.trajectory))
-    return torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by)
+    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by)
 
 
-def _forces(model: pin.Model, arguments: argparse.Namespace) -> Any:
-    return _ellipsoid(force_ellipsoid, model, arguments, model.effortLimit)
+def _forces(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
+    return _ellipsoid(plotting.force_ellipsoid, model, arguments, model.effortLimit)
 
 
-def _velocities(model: pin.Model, arguments: argparse.Namespace) -> Any:
-    return _ellipsoid(velocity_ellipsoid, model, arguments, model.velocityLimit)
+def _velocities(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
+    return _ellipsoid(plotting.velocity_ellipsoid, model, arguments, model.velocityLimit)
 
 
 def _ellipsoid(draw: Callable[..., Any], model: pin.Model, arguments: argparse.Namespace, limits: Array) -> Any:
     if arguments.q is None:
         q = pin.integrate(model, pin.neutral(model), np.random.default_rng(arguments.seed).uniform(-1, 1, model.nv))
     else:
-        try:
-            q = np.array([float(x) for x in arguments.q.split(",")])
-        except ValueError:
-            raise ArgumentError(f"--q {arguments.q}: give {model.nq} numbers with commas between them") from None
+        q = configuration(model, arguments.q)
     frame = model.nframes - 1 if arguments.frame is None else arguments.frame
     own = limits if arguments.limits else None
     return draw(model, frame, q, _REFERENCES[arguments.reference], plane=arguments.plane, limits=own)
 
 
-FIGURES: dict[str, Callable[[pin.Model, argparse.Namespace], Any]] = {
+FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
     "force-ellipsoid": _forces,
     "torque-decomposition": _torques,
     "velocity-ellipsoid": _velocities,
