@@ -470,7 +470,9 @@ def test_excess_between_grid_points_is_said() -> None:
     problem.minimize(problem.integral(lambda u: u**2))
     solution = problem.solve()
     assert solution.q.max() <= 1 + 1e-7
-    assert solution.excess["slide"] == pytest.approx(solution.stages.q.max() - 1, rel=1e-12)
+    t = np.arange(17) / 32  # sixteen steps in an interval of half a second
+    assert solution.excess["slide"] == pytest.approx((8 * t + solution.u[0, 0] / 2.0 * t**2 / 2).max() - 1, rel=1e-9)
+    assert list(solution.excess) == ["slide"]
     assert f"slide {solution.excess['slide']:.2g} beyond its bound between grid points" in str(solution)
 
 
@@ -487,6 +489,12 @@ def test_a_solution_pickles_guesses_and_prints() -> None:
     assert str(solution).startswith("slider: Solve_Succeeded after ")
     np.testing.assert_array_equal(again.simulate().x, solution.simulate().x)
     assert solution.evaluation_time > 0
+    fine = solution.simulate(samples=4)
+    assert len(fine.t) == 41
+    np.testing.assert_allclose(fine.x[::4], solution.simulate().x, rtol=0, atol=1e-8)  # the integrator's tolerance
+    np.testing.assert_array_equal(fine.u[:-1], np.repeat(solution.u, 4, axis=0))
+    with pytest.raises(gd.errors.ArgumentError, match="samples=0: give an integer of at least 1"):
+        solution.simulate(samples=0)
     problem.guess(solution)
     assert problem.solve().iterations <= solution.iterations
     problem.guess(solution.simulate())

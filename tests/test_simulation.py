@@ -552,3 +552,12 @@ def test_pieces_that_are_alike_share_an_integrator(monkeypatch: pytest.MonkeyPat
     rows = gd.simulate(dyn, np.zeros(4), times, np.column_stack([times, -times]))
     assert len(made) > 2
     np.testing.assert_allclose(motion.x, rows.x, rtol=1e-5, atol=1e-5)  # each integrator's own tolerance, grown
+
+
+def test_rounding_of_a_robot_that_hardly_moves_is_no_warning() -> None:
+    """Upright but for 3e-7 rad, and held: what is exchanged is less than the rounding of the potential energy."""
+    dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"))
+    hold = lambda t, q, v: np.array([0.0, -20 * (q[1] - np.pi) - 2 * v[1]])  # noqa: E731
+    motion = gd.simulate(dyn, ([0, np.pi - 3e-7], [0, 0]), np.linspace(0, 2, 201), hold, hold=True)
+    assert motion.relative_balance > 1e-3
+    assert motion.max_balance < 1e-14

@@ -20,6 +20,8 @@ from gdalembert.tree import Array, Tree, frozen
 Range = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""
 
+_NOTHING = 1e-6  # solvers relax bounds by 1e-8 of them
+
 _NO_LIMIT = 1e100  # what stands in a model for no limit is infinite, or the largest double
 
 
@@ -102,7 +104,7 @@ class Bounds:
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
-        """By how much at most rows of q (N × nq) and v (N × nv) leave the bounds, by name; empty if they do not."""
+        """By how much at most rows of q (N × nq) and v (N × nv) leave the bounds, by name; 1e-6 is nothing."""
         found: dict[str, float] = {}
         for names, rows, lower, upper in (
             (self.q_names, np.asarray(q), self.q_lower, self.q_upper),
@@ -112,7 +114,7 @@ class Bounds:
             found |= {
                 (f"rate of {name}" if names is self.v_names else name): float(x)
                 for name, x in zip(names, over, strict=True)
-                if x > 0
+                if x > _NOTHING
             }
         return found
 

@@ -17,7 +17,7 @@ from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
-from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, step_error
+from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
 from gdalembert.ocp.steps import (
     CONTROLS,
     actuation,
@@ -382,6 +382,9 @@ class Problem:
             solver: a CasADi NLP solver.
             options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they go before ours, which make it quiet.
 
+        Returns:
+            The solution; also if the solver has settled for what it calls acceptable: ``status`` says so.
+
         Raises:
             ArgumentError: if nothing is to be minimised, there is no guess, or CasADi refuses the options.
             OptimizationError: if the solver stops without a solution; with what it had.
@@ -427,6 +430,7 @@ class Problem:
         x = value(self._x).reshape(self._x.shape).T
         q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
         stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
+        error, excess = between(self.dyn, self.bounds, t, x, u, self.control)
         g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
         return Solution(
             dyn=self.dyn,
@@ -442,7 +446,8 @@ class Problem:
             stages=stages,
             constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
             length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
-            step_error=step_error(self.dyn, t, x, u, self.control),
+            step_error=error,
+            excess=excess,
             stats=dict(stats),
         )
 

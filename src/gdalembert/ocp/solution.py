@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics import Dynamics
-from gdalembert.errors import GdalembertError
+from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
@@ -54,6 +54,8 @@ class Solution:
         step_error: by how much the steps miss the motion: the largest kinetic energy of the difference between v after
             an interval and what many steps of Runge and Kutta find from its start, over the largest kinetic energy
             of the motion; the square root of it, so that 0.01 is a hundredth of the velocity.
+        excess: by how much at most these steps leave the bounds of q and v, between the instants of the grid too, by
+            name; where it is more than a millionth.
     """
 
     dyn: Dynamics
@@ -70,17 +72,13 @@ class Solution:
     constraint_violation: float
     length_violation: float
     step_error: float
+    excess: dict[str, float]
     stats: dict[str, Any]
 
     @property
     def duration(self) -> float:
         """[s]"""
         return float(self.t[-1])
-
-    @property
-    def excess(self) -> dict[str, float]:
-        """By how much at most q and v leave their bounds at the stages, between the instants of the grid, by name."""
-        return self.bounds.excess(self.stages.q, self.stages.v)
 
     @property
     def evaluation_time(self) -> float:
@@ -97,23 +95,36 @@ class Solution:
         """A row for each instant of the grid; the last is held, where u is constant over the intervals."""
         return np.vstack([self.u, self.u[-1:]]) if self.control == "constant" else self.u
 
-    def simulate(self, dyn: Dynamics | None = None, **options: Any) -> Simulation:
+    def simulate(self, dyn: Dynamics | None = None, *, samples: int = 1, **options: Any) -> Simulation:
         """The motion that these u cause, by :func:`gdalembert.simulate`: what the steps of the problem leave out.
 
         Args:
             dyn: another model, that begins at the same q and v; by default the problem's own.
+            samples: output times in each interval.
             options: of ``simulate``.
+
+        Raises:
+            ArgumentError: if there is no sample in an interval.
+            As :func:`gdalembert.simulate`.
         """
-        hold = self.control == "constant"
-        return simulate(dyn or self.dyn, (self.q[0], self.v[0]), self.t, self._rows_of_u, hold=hold, **options)
+        if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+            raise ArgumentError(f"samples={samples!r}: give an integer of at least 1")
+        n = len(self.t) - 1
+        fractions = np.arange(n * samples + 1) / samples
+        t = np.interp(fractions, np.arange(n + 1), self.t)
+        if hold := self.control == "constant":
+            u = self._rows_of_u[fractions.astype(int)]
+        else:
+            u = np.column_stack([np.interp(fractions, np.arange(n + 1), column) for column in self.u.T])
+        return simulate(dyn or self.dyn, (self.q[0], self.v[0]), t, u, hold=hold, **options)
 
     def __str__(self) -> str:
-        excess = max(self.excess.items(), key=lambda item: item[1], default=None)
-        between = "" if excess is None else f", {excess[0]} {excess[1]:.2g} beyond its bound between grid points"
+        worst = max(self.excess.items(), key=lambda item: item[1], default=None)
+        beyond = "" if worst is None else f", {worst[0]} {worst[1]:.2g} beyond its bound between grid points"
         drift = "" if not unit_blocks(self.dyn.tree) else f", unit lengths off by {self.length_violation:.1e}"
         return (
             f"{self.dyn.tree.name}: {self.status} after {self.iterations} iterations: cost {self.cost:.6g}, "
-            f"{self.duration:.6g} s, constraints violated by {self.constraint_violation:.1e}{drift}{between}, "
+            f"{self.duration:.6g} s, constraints violated by {self.constraint_violation:.1e}{drift}{beyond}, "
             f"steps off by {self.step_error:.1e} of the velocity"
         )
 
@@ -122,8 +133,10 @@ class SolutionWarning(UserWarning):
     """A motion that the steps of the problem do not follow."""
 
 
-def step_error(dyn: Dynamics, t: Array, x: Array, u: Array, control: str) -> float:
-    """See :attr:`Solution.step_error`; infinite where the finer steps diverge."""
+def between(
+    dyn: Dynamics, bounds: Bounds, t: Array, x: Array, u: Array, control: str
+) -> tuple[float, dict[str, float]]:
+    """:attr:`Solution.step_error`, infinite where the finer steps diverge, and :attr:`Solution.excess`."""
     h = np.diff(t)
     finer = rk4(dyn)
     reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
@@ -131,15 +144,18 @@ def step_error(dyn: Dynamics, t: Array, x: Array, u: Array, control: str) -> flo
     if isinstance(dyn, FlexibleArm):
         highest = dyn.natural_frequencies(x[0, :nq], joints="free")[-1]
         steps = max(steps, math.ceil(h.max() * highest / _RESOLVED))
+    motion = [x[:1].T]
     for i in range(steps):
         middle = (i + 0.5) / steps
         held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
         reached = finer(reached, held.T, h[None, :] / steps)[0]
+        motion.append(reached.full())
     missed = (reached[nq:, :] - x[1:, nq:].T).full()
     energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed).full()
     largest = max(dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T).full().max(), np.finfo(float).tiny)
     error = float(np.sqrt(energies.max() / largest))
-    return error if np.isfinite(error) else float("inf")
+    rows = np.hstack(motion).T
+    return error if np.isfinite(error) else math.inf, bounds.excess(rows[:, :nq], rows[:, nq:])
 
 
 class OptimizationError(GdalembertError, RuntimeError):

@@ -25,6 +25,8 @@ _OFF = 1e-6
 """By how much a length that shall be one may be off in x0: more is a mistake, less is rounding."""
 _UNBALANCED = 1e-3
 """Of the energy exchanged: what is worth a warning."""
+_ROUNDING = 1e-12
+"""Of the energies themselves: what says nothing of a robot that hardly moves."""
 
 
 def simulate(
@@ -107,7 +109,8 @@ def simulate(
     result = _result(dyn, body, driven, method, times[: course.reached + 1], course)
     if course.failure is not None:
         raise _failure(result, course.failure, times) from cause
-    if result.relative_balance > _UNBALANCED:
+    rounding = _ROUNDING * float(np.abs(result.energy).max())
+    if result.relative_balance > _UNBALANCED and result.max_balance > rounding:
         cure = "a shorter step" if method in FIXED else "smaller tolerances"
         warnings.warn(
             f"simulate: {dyn.tree.name}: {result.max_balance:.3g} J of the energies do not balance, "
