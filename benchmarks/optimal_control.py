@@ -73,12 +73,12 @@ def ours(model: pin.Model) -> Graphs:
 
 def adam(model: pin.Model) -> Graphs:
     """adam's M a + h and its placement of the flange, after ``ca.cse``; both compared with Pinocchio's."""
-    inputs, outputs = peers._adam_graphs(ROBOT, model)  # which says what to install
+    inputs, outputs = peers.adam_graphs(ROBOT, model)  # which says what to install
     from adam.casadi import KinDynComputations
 
-    peers._compare(ROBOT, model, inputs, outputs)
+    peers.compare(ROBOT, model, inputs, outputs)
     states = [inputs[name] for name in "qva"]
-    robot = KinDynComputations(peers._with_origins(ROBOT), list(model.names)[1:])
+    robot = KinDynComputations(peers.with_origins(ROBOT), list(model.names)[1:])
     placement = robot.forward_kinematics(TIP, ca.SX.eye(4), inputs["q"])
     position = ca.Function("position", states[:1], ca.cse([placement[:3, 3]]))
     data = model.createData()

@@ -39,17 +39,17 @@ def adam(name: str) -> dict[str, int]:
     """
     model = load(name)
     try:
-        inputs, outputs = _adam_graphs(name, model)
+        inputs, outputs = adam_graphs(name, model)
     except RuntimeError:  # matrices that do not fit, at a prismatic joint
         return {}
-    _compare(name, model, inputs, outputs)
+    compare(name, model, inputs, outputs)
     return {
         quantity: ca.Function("f", list(inputs.values()), ca.cse([output])).n_instructions()
         for quantity, output in outputs.items()
     }
 
 
-def _adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
+def adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
     """Inputs q, v, a, tau and adam's expressions of them.
 
     adam's base always moves. Where the robot's does, q begins with Pinocchio's position and quaternion; where it does
@@ -68,7 +68,7 @@ def _adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[st
     free = model.joints[1].shortname() == "JointModelFreeFlyer"
     with contextlib.redirect_stderr(io.StringIO()):  # tags of the URDF that its reader does not know
         robot = KinDynComputations(
-            _with_origins(name), list(model.names)[2 if free else 1 :], gravity=np.append(model.gravity.linear, [0] * 3)
+            with_origins(name), list(model.names)[2 if free else 1 :], gravity=np.append(model.gravity.linear, [0] * 3)
         )
     robot.set_frame_velocity_representation(Representations.BODY_FIXED_REPRESENTATION)
     n = robot.NDoF
@@ -94,7 +94,7 @@ def _adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[st
     return {"q": q, "v": v, "a": a, "tau": tau}, outputs
 
 
-def _with_origins(name: str) -> str:
+def with_origins(name: str) -> str:
     """The robot's URDF with the ``<origin>`` written out that adam requires and URDF does not."""
     root = ET.parse(path(name)).getroot()
     for element in (*root.iterfind("joint"), *root.iterfind("link/inertial")):
@@ -116,7 +116,7 @@ def _placement(q: ca.SX) -> ca.SX:
     return ca.blockcat([[rotation, q[:3]], [ca.SX(1, 3), ca.SX.ones(1, 1)]])
 
 
-def _compare(name: str, model: pin.Model, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> None:
+def compare(name: str, model: pin.Model, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> None:
     """End with a sentence unless adam's tau and a are Pinocchio's."""
     rng = np.random.default_rng(0)
     step, v, a = rng.normal(size=(3, model.nv))

@@ -12,6 +12,7 @@ from pathlib import Path
 import casadi as ca
 import models
 import numpy as np
+import optimal_control
 import peers
 import pinocchio as pin
 import pytest
@@ -121,7 +122,7 @@ def test_a_missing_adam_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_adam_is_given_the_origins_and_the_placement_it_needs() -> None:
-    root = ET.fromstring(peers._with_origins("talos"))
+    root = ET.fromstring(peers.with_origins("talos"))
     elements = [*root.iterfind("joint"), *root.iterfind("link/inertial")]
     assert [element.get("name") for element in elements if len(element.findall("origin")) != 1] == []
     assert {key for element in root.iter("origin") for key in element.attrib} == {"xyz", "rpy"}
@@ -138,10 +139,10 @@ def test_adam_is_compared_with_pinocchio_before_it_is_counted(name: str) -> None
     inputs = {"q": dyn.inverse_dynamics.sx_in(0), **{x: ca.SX.sym(x, model.nv) for x in ("v", "a", "tau")}}
     q, v, a, tau = inputs.values()
     right = {"inverse_dynamics": dyn.inverse_dynamics(q, v, a), "forward_dynamics": dyn.forward_dynamics(q, v, tau)}
-    peers._compare(name, model, inputs, right)
+    peers.compare(name, model, inputs, right)
     for quantity in right:
         with pytest.raises(SystemExit, match="does not agree with Pinocchio"):
-            peers._compare(name, model, inputs, {**right, quantity: right[quantity] * (1 + 1e-6)})
+            peers.compare(name, model, inputs, {**right, quantity: right[quantity] * (1 + 1e-6)})
 
 
 def test_the_recorded_counts_are_complete_and_consistent() -> None:
@@ -337,3 +338,42 @@ def test_the_full_results_are_there() -> None:
         text = (robots.HERE / "results" / f"{name}.md").read_text(encoding="utf-8")
         assert f"]({name}.png)" in text
         assert 0 < (robots.HERE / "results" / f"{name}.png").stat().st_size < 150_000
+
+
+# optimal_control.py
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """Of the tables of a page: the cells behind the first, by the first."""
+    lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line)
+    return {name: rest for name, *rest in lines}
+
+
+def test_one_problem_has_one_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two candidates with the same graphs: the same iterations and sizes; with other graphs it is refused."""
+    monkeypatch.setattr(optimal_control, "CANDIDATES", dict.fromkeys(("gdalembert", "adam"), optimal_control.ours))
+    monkeypatch.setattr(optimal_control.metadata, "version", lambda name: "0")
+    text = optimal_control.report(*optimal_control.measure(1, 6), 6)
+    rows = rows_of(text)
+    for name in ("instructions of tau", "instructions of the position", "iterations", "duration of the motion [s]"):
+        assert rows[name][0] == rows[name][1]
+        assert rows[name][2] == "1.00"
+
+    def heavier(model: pin.Model) -> optimal_control.Graphs:
+        graphs = optimal_control.ours(model)
+        s = graphs.inverse_dynamics.sx_in()
+        return graphs._replace(inverse_dynamics=ca.Function("tau", s, [1.2 * graphs.inverse_dynamics(*s)]))
+
+    monkeypatch.setattr(optimal_control, "CANDIDATES", {"gdalembert": optimal_control.ours, "adam": heavier})
+    with pytest.raises(SystemExit, match="the optima differ"):
+        optimal_control.measure(1, 6)
+
+
+def test_the_recorded_comparison_with_adam() -> None:
+    """Our graphs take at most 0.6 of the time in functions that adam's take, and are as large as is said."""
+    text = (robots.HERE / "results" / "optimal_control.md").read_text(encoding="utf-8")
+    rows = rows_of(text)
+    assert float(rows["functions [ms per iteration]"][2]) <= 0.6
+    graphs = optimal_control.ours(robots.load(optimal_control.ROBOT))
+    assert int(rows["instructions of tau"][0]) == graphs.inverse_dynamics.n_instructions()
+    assert int(rows["instructions of the position"][0]) == graphs.position.n_instructions()
