@@ -374,6 +374,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.start([7.0]), "start: q of 'slide' is 7, outside its bounds (-4, 5)"),
         (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
         (lambda p: p.end([np.nan]), "end: q: one is not finite; give finite numbers"),
+        (lambda p: (p.end([1.0]), p.end([2.0])), "end was called before; make a new Problem for other ends"),
         (lambda p: p.path(3.0), "3.0 is no expression; give a casadi.Function, or a callable of q, v, a, u"),
         (
             lambda p: p.path(lambda x: x),

@@ -103,6 +103,18 @@ class Bounds:
         held = (self.u_lower == 0) & (self.u_upper == 0)
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
 
+    def check(self, what: str, x: Array, key: str) -> None:
+        """Raises ArgumentError unless x has the length of q or v (``key``) and lies within their bounds."""
+        names, lower, upper = (getattr(self, f"{key}_{part}") for part in ("names", "lower", "upper"))
+        if x.shape != (len(names),):
+            raise ArgumentError(f"{what} has the shape {x.shape}; give ({len(names)},)")
+        outside = np.flatnonzero((x < lower) | (x > upper))
+        if len(outside):
+            i = int(outside[0])
+            raise ArgumentError(
+                f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
+            )
+
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
         """By how much at most rows of q (N × nq) and v (N × nv) leave the bounds, by name; 1e-6 is nothing."""
         found: dict[str, float] = {}

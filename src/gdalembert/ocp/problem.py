@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,28 +15,17 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
 from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.expressions import Expression, along
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
-from gdalembert.ocp.steps import (
-    CONTROLS,
-    actuation,
-    check_dynamics,
-    collocation,
-    collocation_method,
-    free_rates,
-    rk4,
-    rk4_method,
-)
+from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics
+from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.manifold import lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.tree import Array
 
-METHODS = ("collocation", "rk4")
 _QUIET = {"print_time": False, "detect_simple_bounds": True}
 _QUIET_IPOPT = {"print_level": 0, "sb": "yes"}
-
-Expression = ca.Function | Callable[..., Any]
-"""Of q, v, a, u: a ``casadi.Function``, or a callable, whose inputs have these names."""
 
 
 class Problem:
@@ -107,17 +95,21 @@ class Problem:
         self.opti = ca.Opti()
         self._blocks = unit_blocks(dyn.tree)
         self._ends: dict[str, Array] = {}
+        self._fixed: set[str] = set()
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
-        self._k: ca.MX | None = None
-        self._free: list[int] = []
         nq, nv, nu = dyn.tree.nq, dyn.tree.nv, actuation(dyn).shape[1]
         self._x = self.opti.variable(nq + nv, intervals + 1)
         self.q, self.v = self._x[:nq, :], self._x[nq:, :]
         self.u = self.opti.variable(nu, intervals + (control == "linear"))
         self._set_duration(duration)
         self._scale_u()
-        self._transcribe(degree, scheme)
+        self._steps = transcribe(
+            self.opti, dyn, self._x, self.u, self.duration / intervals, self._effort, method, degree, scheme, control
+        )
+        fractions = (np.arange(intervals)[:, None] + self._steps.rule.c).ravel() / intervals
+        self._fractions = fractions
+        self.stages = Stages(self.duration * ca.DM(fractions).T, *self._steps.stages)
         self._bound(bounds_at)
 
     def __repr__(self) -> str:
@@ -142,38 +134,6 @@ class Problem:
         largest = np.maximum(np.abs(self.bounds.u_lower), np.abs(self.bounds.u_upper))
         self._effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
         self.opti.set_linear_scale(self.u, ca.repmat(ca.DM(self._effort), 1, self.u.shape[1]))
-
-    def _transcribe(self, degree: int, scheme: str) -> None:
-        n, h = self.intervals, self.duration / self.intervals
-        u = self.u if self.control == "constant" else _pairs(self.u)
-        steps = ca.repmat(ca.MX(h), 1, n)
-        if self.method == "rk4":
-            self._rule = rk4_method()
-            x_next, q, v, a = rk4(self.dyn, control=self.control).map(n)(self._x[:, :-1], u, steps)
-        else:
-            self._rule, self._free = collocation_method(degree, scheme), free_rates(self.dyn.tree)[0]
-            step = collocation(self.dyn, degree=degree, scheme=scheme, control=self.control)
-            self._k = self.opti.variable(self.dyn.tree.nv + len(self._free), n * degree)
-            x_next, residual, q, v, a = step.map(n)(self._x[:, :-1], self._k, u, steps)
-            forces = np.abs(actuation(self.dyn).full()) @ self._effort
-            scale = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(self._free))])
-            self.opti.subject_to(ca.vec(residual) == 0, np.tile(scale, n * degree))
-        self.opti.subject_to(ca.vec(x_next - self._x[:, 1:]) == 0)
-        fractions = (np.arange(n)[:, None] + self._rule.c).ravel() / n
-        self.stages = Stages(self.duration * ca.DM(fractions).T, q, v, a, self._control_at_stages())
-        self._fractions = fractions
-
-    def _control_at_stages(self) -> ca.MX:
-        """u, one column for each stage."""
-        s = len(self._rule.c)
-        spread = np.zeros((self.u.shape[1], self.intervals * s))
-        for k in range(self.intervals):
-            for i, c in enumerate(self._rule.c):
-                if self.control == "constant":
-                    spread[k, k * s + i] = 1
-                else:
-                    spread[k, k * s + i], spread[k + 1, k * s + i] = 1 - c, c
-        return self.u @ ca.sparsify(ca.DM(spread))
 
     def _bound(self, at: str) -> None:
         b = self.bounds
@@ -205,10 +165,13 @@ class Problem:
         self._fix("end", self.intervals, q, v)
 
     def _fix(self, name: str, column: int, q: npt.ArrayLike | None, v: npt.ArrayLike | None) -> None:
-        tree, b = self.dyn.tree, self.bounds
+        tree = self.dyn.tree
+        if name in self._fixed:
+            raise ArgumentError(f"{name} was called before; make a new Problem for other ends")
+        self._fixed.add(name)
         if q is not None:
             given = numbers(f"{name}: q", q)
-            self._check(f"{name}: q", given, b.q_names, b.q_lower, b.q_upper)
+            self.bounds.check(f"{name}: q", given, "q")
             off = np.abs(lengths(given, self._blocks) - 1)
             if np.any(off > 1e-6):
                 joint = self._blocks[int(off.argmax())][0]
@@ -225,7 +188,7 @@ class Problem:
         if v is not None:
             speed = numbers(f"{name}: v", v)
             speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
-            self._check(f"{name}: v", speed, b.v_names, b.v_lower, b.v_upper)
+            self.bounds.check(f"{name}: v", speed, "v")
             self.opti.subject_to(self.v[:, column] == speed)
 
     def _turning_columns(self) -> list[int]:
@@ -236,16 +199,6 @@ class Problem:
             shifts = joint.type.nq - (stop - start)
             turning += list(joint.columns)[shifts:]
         return turning
-
-    def _check(self, what: str, x: Array, names: tuple[str, ...], lower: Array, upper: Array) -> None:
-        if x.shape != (len(names),):
-            raise ArgumentError(f"{what} has the shape {x.shape}; give ({len(names)},)")
-        outside = np.flatnonzero((x < lower) | (x > upper))
-        if len(outside):
-            i = int(outside[0])
-            raise ArgumentError(
-                f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
-            )
 
     def path(
         self,
@@ -292,37 +245,14 @@ class Problem:
         Args:
             expression: as in :meth:`path`.
         """
-        weights = np.tile(self._rule.b, self.intervals) / self.intervals
+        weights = np.tile(self._steps.rule.b, self.intervals) / self.intervals
         return ca.MX(self.duration * (self._along(expression, "stages") @ ca.DM(weights)))
 
     def _along(self, expression: Expression, at: str) -> ca.MX:
         """The values of an expression, one column for each stage or instant of the grid."""
-        available = (
-            {"q": self.stages.q, "v": self.stages.v, "a": self.stages.a, "u": self.stages.u}
-            if at == "stages"
-            else {"q": self.q, "v": self.v}
-        )
-        if isinstance(expression, ca.Function):
-            names = expression.name_in()
-        elif callable(expression):
-            names = list(inspect.signature(expression).parameters)
-        else:
-            raise ArgumentTypeError(
-                f"{expression!r} is no expression; give a casadi.Function, or a callable of q, v, a, u"
-            )
-        unknown = [name for name in names if name not in available]
-        if unknown or not names:
-            raise ArgumentError(
-                f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"
-            )
-        symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
-        value = expression(*symbols)
-        if isinstance(value, tuple | list | dict):
-            raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")
-        graph = ca.Function("expression", symbols, [ca.vec(ca.MX(value))])
-        if not ca.symvar(ca.MX(value)):
-            raise ArgumentError("an expression depends on none of its inputs; write it with the inputs it is given")
-        return graph.map(available[names[0]].shape[1])(*(available[name] for name in names))
+        if at == "grid":
+            return along(expression, {"q": self.q, "v": self.v}, at)
+        return along(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")}, at)
 
     def minimize(self, cost: ca.MX) -> None:
         """What is to be as small as possible: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``."""
@@ -360,9 +290,9 @@ class Problem:
         duration = float(np.clip(motion.t[-1] - motion.t[0], *self._range))
         q, v, a = typical_sizes(self.dyn, motion, duration)
         self.opti.set_linear_scale(self._x, ca.repmat(ca.DM(np.concatenate([q, v])), 1, self._x.shape[1]))
-        if self._k is not None:
-            sizes = np.concatenate([a, np.ones(len(self._free))])
-            self.opti.set_linear_scale(self._k, ca.repmat(ca.DM(sizes), 1, self._k.shape[1]))
+        if (k := self._steps.k) is not None:
+            sizes = np.concatenate([a, np.ones(len(self._steps.free))])
+            self.opti.set_linear_scale(k, ca.repmat(ca.DM(sizes), 1, k.shape[1]))
         if isinstance(self.duration, ca.MX):
             self.opti.set_initial(self.duration, duration)
         grid = np.linspace(0, 1, self.intervals + 1)
@@ -370,10 +300,10 @@ class Problem:
         self.opti.set_initial(self._x, np.hstack([q, v]).T)
         lower, upper = self.bounds.u_lower, self.bounds.u_upper
         self.opti.set_initial(self.u, np.clip(u, lower, upper)[: self.u.shape[1]].T)
-        if self._k is not None:
+        if k is not None:
             q, v, a, _ = motion.at(self._fractions, duration)
             rates = [self.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-            self.opti.set_initial(self._k, ca.vertcat(a.T, ca.horzcat(*rates)[self._free, :]))
+            self.opti.set_initial(k, ca.vertcat(a.T, ca.horzcat(*rates)[self._steps.free, :]))
 
     def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solution:
         """Solve it.
@@ -450,13 +380,6 @@ class Problem:
             excess=excess,
             stats=dict(stats),
         )
-
-
-def _pairs(u: ca.MX) -> ca.MX:
-    """u at both ends of each interval, two columns an interval."""
-    n = u.shape[1] - 1
-    columns = np.repeat(np.arange(n), 2) + np.tile([0, 1], n)
-    return u[:, columns.tolist()]
 
 
 def _last_line(error: BaseException | None) -> str:

@@ -1,0 +1,73 @@
+"""The equations of motion in an ``Opti``: a step for each interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics import Dynamics
+from gdalembert.ocp.steps import Method, actuation, collocation, collocation_method, free_rates, rk4, rk4_method
+from gdalembert.tree import Array
+
+METHODS = ("collocation", "rk4")
+
+
+@dataclass(frozen=True)
+class Transcribed:
+    """What a transcription adds.
+
+    Attributes:
+        rule: of the method.
+        stages: q, v, a, u at the stages, a column for each.
+        k: the unknowns of implicit steps, a column for each stage: a, and the rates of the entries ``free`` of q.
+    """
+
+    rule: Method
+    stages: tuple[ca.MX, ca.MX, ca.MX, ca.MX]
+    k: ca.MX | None
+    free: list[int]
+
+
+def transcribe(
+    opti: ca.Opti,
+    dyn: Dynamics,
+    x: ca.MX,
+    u: ca.MX,
+    h: ca.MX | float,
+    effort: Array,
+    method: str,
+    degree: int,
+    scheme: str,
+    control: str,
+) -> Transcribed:
+    """Tie the columns of x (N + 1) to each other by steps of h under u; ``effort`` (nu) is how large u is about."""
+    n = x.shape[1] - 1
+    ends = u if control == "constant" else u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
+    steps = ca.repmat(ca.MX(h), 1, n)
+    if method == "rk4":
+        rule, k = rk4_method(), None
+        free: list[int] = []
+        x_next, q, v, a = rk4(dyn, control=control).map(n)(x[:, :-1], ends, steps)
+    else:
+        rule, free = collocation_method(degree, scheme), free_rates(dyn.tree)[0]
+        k = opti.variable(dyn.tree.nv + len(free), n * degree)
+        step = collocation(dyn, degree=degree, scheme=scheme, control=control)
+        x_next, residual, q, v, a = step.map(n)(x[:, :-1], k, ends, steps)
+        forces = np.abs(actuation(dyn).full()) @ effort
+        sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(free))])
+        opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
+    opti.subject_to(ca.vec(x_next - x[:, 1:]) == 0)
+    return Transcribed(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free)
+
+
+def _spread(n: int, c: Array, control: str) -> ca.DM:
+    """What u is multiplied with to have a column for each of the stages at fractions c of n intervals."""
+    if control == "constant":
+        return ca.kron(ca.DM.eye(n), ca.DM.ones(1, len(c)))
+    spread = ca.DM(n + 1, n * len(c))
+    for k in range(n):
+        for i, fraction in enumerate(c):
+            spread[k, k * len(c) + i], spread[k + 1, k * len(c) + i] = 1 - fraction, fraction
+    return spread
