@@ -104,8 +104,7 @@ class Solution:
             options: of ``simulate``.
 
         Raises:
-            ArgumentError: if there is no sample in an interval.
-            As :func:`gdalembert.simulate`.
+            ArgumentError: if there is no sample in an interval; and as :func:`gdalembert.simulate`.
         """
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
             raise ArgumentError(f"samples={samples!r}: give an integer of at least 1")
