@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import re
 
@@ -176,6 +177,22 @@ def test_the_modes_by_role_are_found_again() -> None:
         assert own.mode_names == tuple(x.partition(" ")[2] for x in arm.layout if x.startswith(f"{name} "))
 
 
+def test_links_of_other_shapes_are_refused() -> None:
+    """Of the same modes, stiffness and length, but for one thing."""
+    wrong = "link 'link1': this is not the link of 1 m that the arm was made of; give the same FlexibleLink"
+    arm, links = planar()
+    straight = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), foreshortening=False)
+    with pytest.raises(ArgumentError, match=re.escape(wrong)):
+        placed_link(arm, "link1", links | {"link1": straight})
+    arm, links = nodes()
+    body = links["link1"].beam
+    assert isinstance(body, gd.Nodes)
+    for name in ("translations", "rotations"):
+        other = dataclasses.replace(body, **{name: 1.01 * getattr(body, name)})
+        with pytest.raises(ArgumentError, match=re.escape(wrong)):
+            placed_link(arm, "link1", {"link1": gd.FlexibleLink(other)})
+
+
 def test_what_is_refused() -> None:
     arm, links = planar()
 
@@ -186,6 +203,7 @@ def test_what_is_refused() -> None:
     refused(UnknownNameError, "no flexible link named 'link3'; nearest: 'link2', 'link1'", arm, "link3", [0])
     refused(ArgumentTypeError, "centreline: expected a FlexibleArm, got str", "arm", "link1", [0])
     refused(ArgumentError, "centreline: abscissae have shape (); give (n,) numbers [m]", arm, "link1", 0.5)
+    refused(ArgumentError, "centreline: abscissae have shape (0,); give (n,) numbers [m]", arm, "link1", [])
     refused(ArgumentError, "1.5 m does not lie on the beam, which goes from 0 to 1 m", arm, "link1", [1.5])
 
     def other(error: type[Exception], message: str, given: object) -> None:

@@ -55,6 +55,12 @@ def test_the_sources_are_those_of_the_citation_file(cff: dict[str, Any]) -> None
     assert ours == listed
 
 
+def test_the_kinds_of_the_sources_are_those_of_the_citation_file(cff: dict[str, Any]) -> None:
+    kinds = {"report": "techreport", "book": "book", "article": "article"}
+    listed = {each["title"]: kinds[each["type"]] for each in cff["references"]}
+    assert {source.title: source.kind for source in SOURCES} == listed
+
+
 def test_bibtex() -> None:
     assert gd.citation() == (
         "@misc{gdalembert,\n"
@@ -77,6 +83,13 @@ def test_with_the_sources() -> None:
     lines = gd.citation("text", sources=True).splitlines()
     assert lines[0] == gd.citation("text")
     assert re.findall(r"^\[(\w+)\]", "\n".join(lines), re.MULTILINE) == [each.key for each in SOURCES]
+
+
+def test_each_source_comes_with_what_it_is_used_for() -> None:
+    entries = gd.citation("bibtex", sources=True).split("\n\n")[1:]
+    assert entries == [f"% {each.used_for}\n{each.bibtex}" for each in SOURCES]
+    lines = gd.citation("text", sources=True).splitlines()[1:]
+    assert lines == [f"[{each.key}] {each.text} ({each.used_for})" for each in SOURCES]
 
 
 def test_every_formulation_has_a_source() -> None:

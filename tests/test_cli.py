@@ -257,6 +257,23 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             "--simplify: makes code, and --to is latex; choose --to python, c or matlab",
         ),
         (
+            [*SIMPLIFY, "0.01", "--to", "sympy", "--a-max", "1"],
+            "--simplify: makes code, and --to is sympy; choose --to python, c or matlab",
+        ),
+        (
+            [*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1", "--formulation", "newton_euler"],
+            "--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "c", "--formulation", "newton_euler", "--symbolic"],
+            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
+            "or choose --to python, c or matlab without --symbolic",
+        ),
+        (
+            ["derive", "puma560", "--to", "c", "--tau-max", "1"],
+            "--tau-max: is a limit for --simplify, which is not given; give it, as 0.01",
+        ),
+        (
             [*SIMPLIFY, "0.01", "--to", "c"],
             "--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all",
         ),
@@ -281,6 +298,10 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         (
             ["view", "cart_pendulum", "--q", "1"],
             "--q 1: cart_pendulum takes 2 finite numbers, and these are 1",
+        ),
+        (
+            ["view", "cart_pendulum", "--q", "1,nan"],
+            "--q 1,nan: cart_pendulum takes 2 finite numbers, and these are 2",
         ),
         (["view", "cart_pendulum", "--q", "a,b"], "--q a,b: give numbers, as 0,0.5,-1"),
         (
@@ -376,6 +397,17 @@ def test_derive_simplified(capsys: Capture) -> None:
     model = gd.load_urdf("puma560")
     simple = gd.PrunedDynamics(model, 0.01, a_max=[8, 6, 12, 25, 25, 25], v_max=1, tau_max=50)
     assert capsys.readouterr().out == derive(simple, "python")["puma560_PrunedDynamics.py"]
+
+
+def test_derive_simplified_of_numbers_as_given(capsys: Capture) -> None:
+    argv = [*SIMPLIFY, "0.01", "--to", "python", "--a-max", "8", "--clean", "0"]
+    assert main(argv) == 0
+    model = gd.load_urdf("puma560")
+    as_given, cleaned = (
+        derive(gd.PrunedDynamics(model, 0.01, a_max=8, **options), "python")["puma560_PrunedDynamics.py"]
+        for options in ({"clean": 0}, {})
+    )
+    assert capsys.readouterr().out == as_given != cleaned
 
 
 def test_blanks_between_terms(capsys: Capture) -> None:
@@ -491,6 +523,42 @@ def test_without_matplotlib_only_plot_fails(tmp_path: Path) -> None:
         (2, "gdalembert: error: gdalembert.plotting needs matplotlib: pip install 'gdalembert[plot]'\n"),
     ]
     assert not output.exists()
+
+
+def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, object]] = []
+
+    class Shown:
+        url = "http://localhost:1"
+
+        def __init__(self, model: object, **options: object) -> None:
+            given.append(options)
+
+        def __enter__(self) -> Shown:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def wait_for_browser(self, timeout: float) -> None:
+            assert timeout > 0
+
+        def screenshot(self, path: str) -> None:
+            assert path == "x.png"
+
+    monkeypatch.setattr("gdalembert.commands.view.Viewer", Shown)
+    path = tmp_path / "boxed.urdf"
+    box = '<link name="link"><visual><geometry><box size="1 1 1"/></geometry></visual>'
+    path.write_text(DOUBTFUL.replace("doubtful", "boxed").replace('<link name="link">', box))
+    assert main(["view", str(path), "--screenshot", "x.png"]) == 0
+    options = ["--plain", "--q=-0.3", "--frames", "--port", "0", "--open"]
+    assert main(["view", str(path), *options, "--screenshot", "x.png"]) == 0
+    assert capsys.readouterr().out == "boxed: http://localhost:1 (Ctrl-C ends)\nx.png\n" * 2
+    plain, asked = given
+    assert plain.pop("visual_model").ngeoms == 1
+    assert plain == {"q": None, "frames": False, "port": 8080, "open": False}
+    assert asked.pop("q").tolist() == [-0.3]
+    assert asked == {"visual_model": None, "frames": True, "port": 0, "open": True}
 
 
 def test_view_serves_until_interrupted() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 
 import casadi as ca
 import models
@@ -14,6 +16,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.ocp.guess import typical_sizes
+from gdalembert.ocp.solution import between
 from gdalembert.tree import Array
 
 
@@ -26,6 +29,12 @@ def slider(mass: float = 2.0, effort: float = 3.0) -> pin.Model:
     model.effortLimit, model.velocityLimit = np.array([effort]), np.array([10.0])
     model.lowerPositionLimit, model.upperPositionLimit = np.array([-4.0]), np.array([5.0])
     return model
+
+
+def renamed(model: pin.Model) -> pin.Model:
+    other = model.copy()
+    other.name = "other"
+    return other
 
 
 def turning(joint: pin.JointModel, inertia: float = 0.5) -> gd.NewtonEuler:
@@ -110,6 +119,17 @@ def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
     assert abs(apart).max() < 1e-8
 
 
+def test_a_free_flyer_ends_where_it_shall() -> None:
+    dyn = turning(pin.JointModelFreeFlyer())
+    free = {f"turn[{i}]": (-10.0, 10.0) for i in range(6)}
+    problem = ocp.Problem(dyn, 1.2, 6, bounds=ocp.Bounds.of(dyn, u=free))
+    problem.start([0, 0, 0, 0, 0, 0, 1])
+    problem.end([0.3, -0.2, 0.5, np.sin(0.5), 0, 0, np.cos(0.5)])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    reached = problem.solve().q[-1]
+    np.testing.assert_allclose(reached, [0.3, -0.2, 0.5, np.sin(0.5), 0, 0, np.cos(0.5)], rtol=0, atol=1e-8)
+
+
 def test_a_flexible_joint_moves_without_vibration() -> None:
     """A motor drives a load by a spring: both end at rest, and the same u moves both as one mass."""
     model = slider(2.0)
@@ -125,18 +145,26 @@ def test_a_flexible_joint_moves_without_vibration() -> None:
     assert rigid.q[-1, 0] == pytest.approx(0.5, abs=1e-6)
 
 
-def test_modes_have_sizes_of_their_own() -> None:
-    """f/K, f/√(K M), f/M, where f are the forces of the guess."""
+@pytest.mark.parametrize("continuous", [False, True])
+def test_modes_have_sizes_of_their_own(continuous: bool) -> None:
+    """f/K, f/√(K M), f/M, where f are the forces of the guess; in q they stand behind a pair (cos, sin) too."""
     beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
     links = {name: gd.FlexibleLink(beam, bending_y=gd.modes.hermite()) for name, beam in beams.items()}
-    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
-    q_end = np.array([0.8, -0.6, 0, 0, 0, 0])
-    motion = ocp.rest_to_rest(arm, np.zeros(6), q_end, 2.0, samples=21)
+    urdf = (Path(__file__).parent.parent / "urdf" / "two_link_flexible.urdf").read_text(encoding="utf-8")
+    if continuous:
+        urdf = urdf.replace('name="joint2" type="revolute"', 'name="joint2" type="continuous"')
+    arm = gd.FlexibleArm(gd.load_urdf(urdf, check="off"), links)
+    q_start = np.array([0.0, 1.0, *np.zeros(5)] if continuous else np.zeros(6))
+    way = np.array([0.8, -0.6, 0, 0, 0, 0])
+    q_end = gd.Kinematics(arm.tree).integrate(q_start, way).full().ravel()
+    motion = ocp.rest_to_rest(arm, q_start, q_end, 2.0, samples=21)
     q, v, a = typical_sizes(arm, motion, 2.0)
     force = np.abs(arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()).max(axis=1)[2:]
-    np.testing.assert_allclose(q[2:] * np.diag(arm.stiffness_matrix)[2:], force, rtol=1e-9)
-    np.testing.assert_allclose(v**2, np.where(np.arange(6) < 2, 1, q * a), rtol=1e-12)
-    np.testing.assert_allclose(a[2:] * np.diag(arm.mass_matrix(np.zeros(6)).full())[2:], force, rtol=1e-9)
+    assert q[:-4].tolist() == [1] * (2 + continuous)
+    np.testing.assert_allclose(q[-4:] * np.diag(arm.stiffness_matrix)[2:], force, rtol=1e-9)
+    np.testing.assert_allclose(v[2:] ** 2, q[-4:] * a[2:], rtol=1e-12)
+    assert v[:2].tolist() == [1, 1]
+    np.testing.assert_allclose(a[2:] * np.diag(arm.mass_matrix(q_start).full())[2:], force, rtol=1e-9)
 
 
 def test_methods_find_the_same_optimum() -> None:
@@ -223,6 +251,78 @@ def test_a_path_is_kept() -> None:
     assert kept.min() > lowest - 1e-9
 
 
+def test_a_path_may_be_an_equation() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), 1.5, 4)
+    problem.start([0.0])
+    problem.path(lambda u: u, 2.5, 2.5)
+    problem.minimize(problem.integral(lambda v: v**2))
+    solution = problem.solve()
+    np.testing.assert_allclose(solution.u, 2.5, rtol=1e-9)
+    assert solution.v[-1, 0] == pytest.approx(2.5 * 1.5 / 2.0, rel=1e-9)
+
+
+def test_a_path_of_a_matrix_has_bounds_in_its_shape() -> None:
+    """Forces from −2 to 3 at 2 kg, as the columns of a matrix have them: T² = 2 d (m/3 + m/2), turned at 0.4 T."""
+    problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), (0.1, 10.0), 10)
+    problem.start([0.0])
+    problem.end([0.5])
+    problem.path(lambda v, u: ca.blockcat([[v, u], [-v, -u]]), upper=[[1.0, 3.0], [0.5, 2.0]])
+    problem.minimize(problem.duration)
+    solution = problem.solve()
+    assert solution.duration == pytest.approx(np.sqrt(2 * 0.5 * (2 / 3 + 2 / 2)), rel=1e-6)
+
+
+def test_a_path_at_the_grid() -> None:
+    """The fastest of 1.5 d/T is at the middle, which is an instant of the grid."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 2, control="linear")
+    problem.start([0.0], v=None)
+    problem.end([1.0], v=None)
+    problem.path(lambda q, v: q + v, upper=1.2, at="grid")
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert (solution.q + solution.v).max() == pytest.approx(1.2, abs=1e-7)
+
+
+@pytest.mark.parametrize("bounds_at", ["stages", "grid"])
+@pytest.mark.parametrize(("what", "limit"), [("q", 0.95), ("v", 1.4)])
+def test_bounds_hold_at_the_stages_unless_the_grid_is_asked_for(what: str, limit: float, bounds_at: str) -> None:
+    """q = 4 t (1 − t) and v = 6 t (1 − t) are largest at a half, between the instants of the grid, but at a stage."""
+    dyn = gd.NewtonEuler(slider())
+    options = {} if bounds_at == "stages" else {"bounds_at": bounds_at}  # the stages are the default
+    bounds = ocp.Bounds.of(dyn, **{what: {"slide": limit}})
+    problem = ocp.Problem(dyn, 1.0, 3, bounds=bounds, control="linear", **options)
+    problem.start([0.0], v=4.0 if what == "q" else 0.0)
+    problem.end([0.0 if what == "q" else 1.0], v=-4.0 if what == "q" else 0.0)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution, free = problem.solve(), 1.0 if what == "q" else 1.5
+    largest = getattr(solution.stages, what).max()
+    assert largest == pytest.approx(limit if bounds_at == "stages" else free, abs=1e-6)
+    if bounds_at == "grid":
+        name = "slide" if what == "q" else "rate of slide"
+        assert solution.excess == {name: pytest.approx(free - limit, abs=1e-6)}
+
+
+@pytest.mark.parametrize("control", ["linear", "constant"])
+def test_stages_lie_on_the_motion(control: str) -> None:
+    """u of a stage is that of its time, and v is a polynomial of the second degree at most in each interval."""
+    problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), 1.5, 4, control=control)
+    problem.start([0.0])
+    problem.end([0.7])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    t, interval = solution.stages.t.ravel(), np.repeat(np.arange(4), 3)
+    assert np.all(np.diff(t) > 0)
+    within = t - solution.t[interval]
+    if control == "constant":
+        u, slope = solution.u[interval, 0], np.zeros(12)
+    else:
+        slope = np.diff(solution.u[:, 0])[interval] / np.diff(solution.t)[interval]
+        u = solution.u[interval, 0] + slope * within
+    np.testing.assert_allclose(solution.stages.u.ravel(), u, rtol=0, atol=1e-9)
+    v = solution.v[interval, 0] + (solution.u[interval, 0] * within + slope * within**2 / 2) / 2.0
+    np.testing.assert_allclose(solution.stages.v.ravel(), v, rtol=0, atol=1e-7)  # the solver's own tolerance
+
+
 def test_functions_are_expressions_too() -> None:
     model = slider()
     dyn = gd.NewtonEuler(model)
@@ -296,6 +396,24 @@ def test_no_limit_of_a_model_is_infinite() -> None:
     assert bounds.u_lower == -np.inf
 
 
+def test_what_follows_another_joint_has_no_bounds_of_its_own() -> None:
+    model = models.build(np.random.default_rng(0), ["RX", "PY"], [0, 1], mimic=1)
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), q={"RX_0": 0.5})
+    assert bounds.q_names == bounds.v_names == bounds.u_names == ("RX_0", "PY_1")
+    assert bounds.q_upper.tolist() == [0.5, np.inf]
+
+
+def test_excess_is_what_lies_beyond_either_bound() -> None:
+    """q from −4 to 5 and v from −10 to 10, and a millionth is nothing."""
+    model = slider()
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert bounds.excess([[5 + 5e-7], [-4 - 5e-7]], [[10 + 5e-7], [0.0]]) == {}
+    above = bounds.excess([[5.25], [5.125], [0.0]], [[0.0], [10.5], [0.0]])
+    assert above == {"slide": 0.25, "rate of slide": 0.5}
+    below = bounds.excess([[-4.25], [5.125], [0.0]], [[0.0], [-10.5], [10.25]])
+    assert below == {"slide": 0.25, "rate of slide": 0.5}
+
+
 def test_a_passive_joint_gets_no_torque() -> None:
     model = gd.load_urdf("cart_pendulum")
     dyn = gd.NewtonEuler(model)
@@ -316,6 +434,11 @@ def test_a_passive_joint_gets_no_torque() -> None:
         (
             lambda d, m: ocp.Bounds.of(d, gd.load_urdf("puma560")),
             "Bounds.of: the model is 'puma560' with nv = 6, the dynamics are of 'slider' with 1; give the model of the "
+            "dynamics",
+        ),
+        (
+            lambda d, m: ocp.Bounds.of(d, renamed(m)),
+            "Bounds.of: the model is 'other' with nv = 1, the dynamics are of 'slider' with 1; give the model of the "
             "dynamics",
         ),
         (
@@ -347,16 +470,25 @@ def test_a_passive_joint_gets_no_torque() -> None:
             lambda d, m: ocp.Problem(d, (2.0, 1.0), 5),
             "duration=(2.0, 1.0): give one number [s], or (shortest, longest)",
         ),
+        (
+            lambda d, m: ocp.Problem(d, (0.0, 1.0), 5),
+            "duration=(0.0, 1.0): give one number [s], or (shortest, longest)",
+        ),
         (lambda d, m: ocp.Problem(d, 1.0, 5, method="euler"), "method='euler': give 'collocation' or 'rk4'"),
         (lambda d, m: ocp.Problem(d, 1.0, 5, control="smooth"), "control='smooth': give 'constant' or 'linear'"),
         (lambda d, m: ocp.Problem(d, 1.0, 5, bounds_at="all"), "bounds_at='all': give 'stages' or 'grid'"),
         (lambda d, m: ocp.Problem(d, 1.0, 5, bounds=m).start, None),
+        (
+            lambda d, m: ocp.Problem(d, 1.0, 5, bounds=ocp.Bounds.of(turning(pin.JointModelRX()))),
+            "the bounds are not those of slider; make them by Bounds.of(dyn, model)",
+        ),
         (lambda d, m: ocp.Problem(m, 1.0, 5), "Problem takes a Dynamics, as gd.NewtonEuler(model), not Model"),
         (
             lambda d, m: ocp.rest_to_rest(d, [0], [1], samples=1),
             "rest_to_rest: samples=1; give an integer of at least 2",
         ),
         (lambda d, m: ocp.rest_to_rest(d, [0, 1], [1]), "rest_to_rest: q_start has the shape (2,); give (1,)"),
+        (lambda d, m: ocp.rest_to_rest(d, [0], [[1]]), "rest_to_rest: q_end has the shape (1, 1); give (1,)"),
     ],
 )
 def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], message: str | None) -> None:
@@ -371,6 +503,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
     ("call", "message"),
     [
         (lambda p: p.start([1.0, 2.0]), "start: q has the shape (2,); give (1,)"),
+        (lambda p: p.start([-7.0]), "start: q of 'slide' is -7, outside its bounds (-4, 5)"),
         (lambda p: p.start([7.0]), "start: q of 'slide' is 7, outside its bounds (-4, 5)"),
         (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
         (lambda p: p.end([np.nan]), "end: q: one is not finite; give finite numbers"),
@@ -392,6 +525,10 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.path(lambda q: q, [0, 1]), "path: lower has 2 numbers; give 1, none of them nan, or one"),
         (lambda p: p.path(lambda q: q, 1, 0), "path: a lower bound is above the upper one: [1.] and [0.]"),
         (lambda p: p.path(lambda q: q, at="ends"), "path: at='ends'; give 'stages' or 'grid'"),
+        (
+            lambda p: p.guess(ocp.rest_to_rest(gd.NewtonEuler(gd.load_urdf("puma560")), np.zeros(6), np.ones(6))),
+            "guess: it has nq, nv, nu = (6, 6, 6); slider has (1, 1, 1)",
+        ),
         (lambda p: p.guess([1.0]), "guess takes a Guess, a Simulation or a Solution, not list"),
         (lambda p: p.solve(), "nothing is to be minimised; call minimize(problem.duration) or of an integral"),
         (
@@ -419,10 +556,24 @@ def test_options_that_casadi_refuses() -> None:
         problem.solve("no_such_solver")
 
 
+def test_the_solver_is_quiet_unless_it_is_asked(capfd: pytest.CaptureFixture[str]) -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 5)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    problem.solve()
+    assert capfd.readouterr() == ("", "")
+    problem.solve(options={"print_time": True})
+    assert "nlp_f" in capfd.readouterr().out
+
+
 def test_a_quaternion_of_another_length_is_refused() -> None:
     problem = ocp.Problem(turning(pin.JointModelSpherical()), 1.0, 5)
     with pytest.raises(gd.errors.ArgumentError, match="q of joint 'turn' is off unit length by 1; normalise it"):
         problem.start([0, 0, 0, 2.0])
+    two = ocp.Problem(gd.NewtonEuler(models.build(np.random.default_rng(0), ["RUBX", "Spherical"], [0, 1])), 1.0, 5)
+    with pytest.raises(gd.errors.ArgumentError, match="q of joint 'Spherical_1' is off unit length by 1; normalise it"):
+        two.end([1, 0, 0, 0, 0, 2.0])
 
 
 # What is reported.
@@ -477,6 +628,62 @@ def test_excess_between_grid_points_is_said() -> None:
     assert f"slide {solution.excess['slide']:.2g} beyond its bound between grid points" in str(solution)
 
 
+def test_unit_lengths_that_drift_are_said_and_mended() -> None:
+    """Radau's collocation loses them."""
+    problem = ocp.Problem(turning(pin.JointModelSpherical()), 1.2, 4, degree=2, scheme="radau")
+    problem.start([0, 0, 0, 1])
+    problem.end([np.sin(0.6), 0, 0, np.cos(0.6)])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve()
+    drifted = np.linalg.norm(problem.opti.debug.value(problem.q), axis=0) - 1
+    assert solution.length_violation == pytest.approx(abs(drifted).max(), rel=1e-6)
+    assert solution.length_violation > 1e-6
+    assert f"unit lengths off by {solution.length_violation:.1e}" in str(solution)
+    np.testing.assert_allclose(np.linalg.norm(solution.q, axis=1), 1, rtol=0, atol=1e-15)
+
+
+def test_a_fast_vibration_is_resolved() -> None:
+    """195 Hz against steps of 50 ms: sixteen of Runge and Kutta in one would diverge."""
+    arm = gd.FlexibleArm(slider(), joints={"slide": gd.FlexibleJoint(stiffness=1e6, rotor_inertia=1.0)})
+    problem = ocp.Problem(arm, 1.0, 20, control="linear")
+    problem.start([0.0, 0.0])
+    problem.end([0.5, 0.5])
+    problem.minimize(problem.integral(lambda u: u**2))
+    assert problem.solve().step_error < 0.01
+
+
+def test_finer_steps_that_diverge_are_infinitely_far_off() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    x = np.array([[0.0, 1.0, 1e100, -1e100], [0.0, 1.0, 1e100, -1e100]])
+    error, _ = between(dyn, ocp.Bounds.of(dyn), np.array([0.0, 1.0]), x, np.zeros((1, 2)), "constant")
+    assert error == np.inf
+
+
+def test_another_model_is_moved_by_the_same_u() -> None:
+    """Twice the mass goes half the way; of what leaves the bounds the worst is printed."""
+    problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), 1.0, 5)
+    problem.start([0.0])
+    problem.end([0.6])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert solution.simulate(gd.NewtonEuler(slider(4.0))).q[-1, 0] == pytest.approx(0.3, abs=1e-7)
+    assert "unit lengths" not in str(solution)
+    assert "beyond" not in str(solution)
+    beyond = dataclasses.replace(solution, excess={"slide": 0.1, "rate of slide": 0.2})
+    assert ", rate of slide 0.2 beyond its bound between grid points, " in str(beyond)
+
+
+def test_linear_control_is_simulated_as_straight_lines() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), 1.0, 3, control="linear")
+    problem.start([0.0])
+    problem.end([0.6])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    fine = solution.simulate(samples=4)
+    np.testing.assert_allclose(fine.u.ravel(), np.interp(fine.t, solution.t, solution.u.ravel()), rtol=0, atol=1e-12)
+    assert fine.q[-1, 0] == pytest.approx(0.6, abs=1e-6)  # the integrator's tolerance
+
+
 def test_a_solution_pickles_guesses_and_prints() -> None:
     model = slider()
     dyn = gd.NewtonEuler(model)
@@ -526,6 +733,22 @@ def test_rest_to_rest_turns_on_the_geodesic() -> None:
         kinematics.difference(guess.q[0], guess.q[2]).full().ravel(), [0.15, -0.2, 0.6], atol=1e-14
     )
     np.testing.assert_allclose(np.linalg.norm(guess.q, axis=1), 1, rtol=1e-14)
+
+
+def test_rest_to_rest_gives_the_actuators_what_they_can() -> None:
+    """An elastic joint has the torque of its rotor, a rigid one its own; what a spring would have to give is lost."""
+    joints = {"joint1": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=0.1)}
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), joints=joints)
+    guess = ocp.rest_to_rest(arm, np.zeros(3), [0.4, -0.3, 0.4], samples=5)
+    tau = arm.inverse_dynamics(guess.q.T, guess.v.T, guess.a.T).full().T
+    np.testing.assert_allclose(guess.u, tau[:, [2, 1]], rtol=1e-12, atol=1e-12)
+
+
+def test_a_guess_has_unit_lengths_between_its_rows() -> None:
+    dyn = turning(pin.JointModelSpherical())
+    guess = ocp.rest_to_rest(dyn, [0, 0, 0, 1], [0, 0, 1, 0], samples=3)
+    q = guess.at(np.array([0.2, 0.7]), 1.0)[0]
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1, rtol=1e-15)
 
 
 def test_a_guess_is_stretched() -> None:
@@ -585,6 +808,8 @@ def test_rockit_refuses_in_words() -> None:
         gd.errors.ArgumentTypeError, match=r"add_to_rockit takes a rockit.Ocp or a stage of it, not Opti"
     ):
         ocp.add_to_rockit(ca.Opti(), dyn)
+    with pytest.raises(gd.errors.ArgumentTypeError, match=r"^bounds='slider': give Bounds.of\(dyn, model\)$"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), dyn, "slider")
     with pytest.raises(gd.errors.UnsupportedError, match="joint 'turn' has unit lengths in q"):
         ocp.add_to_rockit(rockit.Ocp(T=1), turning(pin.JointModelSpherical()))
     with pytest.raises(gd.errors.ArgumentError, match="the bounds are not those of slider"):

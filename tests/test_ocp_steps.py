@@ -151,6 +151,30 @@ def test_legendre_keeps_unit_lengths() -> None:
 
 
 @pytest.mark.parametrize("make", [ocp.rk4, ocp.collocation])
+def test_a_length_that_has_drifted_turns_nothing_aside(make: object) -> None:
+    """The stages that are given have unit lengths; rk4 brings x_next to them, collocation keeps those of x."""
+    dyn = gd.NewtonEuler(models.build(np.random.default_rng(5), ["Spherical", "RUBX", "RY"], range(3)))
+    x, u, h = state(dyn), effort(dyn, 1), 0.01
+    scale = np.ones(len(x))
+    for (_, start, stop), length in zip(unit_blocks(dyn.tree), (1.5, 0.8), strict=True):
+        scale[start:stop] = length
+    step = make(dyn)
+    if "k" in step.name_in():
+        own, drifted = (by_newton(step, each, u, h) for each in (x, scale * x))
+    else:
+        own, drifted = (
+            {name: value.full() for name, value in step.call({"x": each, "u": u, "h": h}).items()}
+            for each in (x, scale * x)
+        )
+        scale[:] = 1
+    for name in ("q", "v", "a"):
+        np.testing.assert_allclose(drifted[name], own[name], rtol=1e-9, atol=1e-9)  # of solved residuals
+    np.testing.assert_allclose(drifted["x_next"].ravel(), scale * own["x_next"].ravel(), rtol=0, atol=1e-11)
+    for _, start, stop in unit_blocks(dyn.tree):
+        np.testing.assert_allclose(np.linalg.norm(drifted["q"][start:stop], axis=0), 1, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("make", [ocp.rk4, ocp.collocation])
 def test_linear_control_has_its_values_at_the_ends(make: object) -> None:
     """A unit mass that slides: x_next is that of a cubic, which both methods integrate exactly."""
     model = pin.Model()
@@ -218,6 +242,7 @@ def test_classical_weights() -> None:
     ("call", "message"),
     [
         (lambda d: ocp.collocation(d, degree=0), "degree=0: give an integer from 1 to 9"),
+        (lambda d: ocp.collocation(d, degree=10), "degree=10: give an integer from 1 to 9"),
         (lambda d: ocp.collocation(d, degree=2.0), "degree=2.0: give an integer from 1 to 9"),
         (lambda d: ocp.collocation(d, scheme="gauss"), "scheme='gauss': give 'legendre' or 'radau'"),
         (lambda d: ocp.rk4(d, control="cubic"), "control='cubic': give 'constant' or 'linear'"),

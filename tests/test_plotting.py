@@ -737,6 +737,22 @@ def test_the_command_writes_a_picture(
     assert pyplot.get_fignums() == []
 
 
+def test_the_command_draws_what_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    own = plotting.force_ellipsoid
+    monkeypatch.setattr(plotting, "force_ellipsoid", lambda *args, **kw: given.append((args, kw)) or own(*args, **kw))
+    model, output = gd.load_urdf("puma560"), ("--output", str(tmp_path / "x.png"))
+    for arguments in ((), ("--seed", "7"), ("--limits", "--frame", "tool", "--reference", "local", "--plane", "xz")):
+        assert plot("force-ellipsoid", "puma560", *arguments, *output) == 0
+    (_, frame, _, reference), options = given[0]
+    assert (frame, reference, options) == (model.nframes - 1, pin.LOCAL_WORLD_ALIGNED, {"plane": None, "limits": None})
+    for seed, (args, _) in zip((0, 7), given, strict=False):
+        assert np.array_equal(args[2], np.random.default_rng(seed).uniform(-1, 1, 6))
+    (_, frame, _, reference), options = given[2]
+    assert (frame, reference, options["plane"]) == ("tool", pin.LOCAL, "xz")
+    assert np.array_equal(options["limits"], model.effortLimit)
+
+
 def test_a_swing_goes_from_rest_to_rest_along_its_own_rates() -> None:
     """v and a are the rates of q: differences of fourth order over 5 ms, of a motion of one second."""
     model = tree_with_everything()
@@ -776,6 +792,7 @@ def test_a_trajectory_is_read_from_a_file(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ("0,0\n1,0\n2,0\n", r"has 2 columns; give 3 \(t, q\) or 7 \(t, q, v, a\)"),
+        ("0,0,0\n1,1,1\n", "v and a need at least three rows, each later than the last"),
         ("0,0,0\n0,1,1\n1,2,2\n", "v and a need at least three rows, each later than the last"),
         ("t,q,q\n", "give numbers with commas between them"),
     ],

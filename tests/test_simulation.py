@@ -164,6 +164,25 @@ def test_a_length_that_drifts_turns_nothing_aside(name: str) -> None:
     assert relative_error(body.flow(np.concatenate([long, v]), u)[0].full().ravel(), expected) < 1e-13
 
 
+def test_the_drift_of_a_length_is_that_before_it_is_mended() -> None:
+    """A step h of Runge and Kutta multiplies (cos, sin) that turns by ω with √(1 − z⁶/72 + z⁸/576), z = ω h."""
+    dyn = gd.NewtonEuler(pendulum(pin.JointModelRUBX(), gravity=0.0))
+    z = 2.5 * 0.2
+    motion = simulate(dyn, [1.0, 0.0, 2.5], [0.0, 0.2], method="rk4", step=0.2)
+    expected = 1 - np.sqrt(1 - z**6 / 72 + z**8 / 576)
+    assert motion.constraint_violation == pytest.approx([0, expected], rel=1e-9)
+    assert np.linalg.norm(motion.q[-1]) == pytest.approx(1, abs=1e-15)
+
+
+def test_three_steps_are_three() -> None:
+    """0.1 · 3 is 0.30000000000000004, which is no fourth step."""
+    times = np.array([0.0, 0.1 * 3])
+    motion = simulate(PENDULUM, [1.0, 0.0], times, method="rk4", step=0.1)
+    assert motion.steps == 3
+    expected = runge_kutta(pendulum(), np.array([1.0, 0.0]), times, 3, lambda t: np.zeros(1))
+    assert relative_error(motion.x, expected) < 1e-13
+
+
 def test_a_continuous_joint_moves_as_an_angle() -> None:
     """Over the top, several turns."""
     angle = simulate(PENDULUM, [0.3, 9.0], 4.0, [0.5], **TIGHT)
@@ -405,6 +424,12 @@ def test_what_runs_away_is_said_and_kept(method: str, capfd: pytest.CaptureFixtu
     assert (str(again), again.t) == (str(error), error.t)
     out, err = capfd.readouterr()
     assert out + err == ""
+
+
+def test_an_energy_that_is_not_finite_is_said() -> None:
+    """The state is: 1e200 rad/s."""
+    with pytest.raises(SimulationError, match="the steps diverge"):
+        simulate(FLOATING, [0.0, 1e200], [0.0, 1e-200], method="rk4", step=1e-200)
 
 
 def test_too_many_steps_are_said() -> None:

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import coal
 import matplotlib.image
@@ -166,6 +167,22 @@ def test_the_last_link_is_the_box_of_its_inertia() -> None:
     assert np.linalg.det(body.placement.rotation) == pytest.approx(1)
 
 
+def test_a_foot_stands_on_the_ground() -> None:
+    scene = Scene(gd.load_urdf("panda7"))
+    foot = next(body for body in scene.visual_model.geometryObjects if body.name == "base foot")
+    ends = [foot.placement.act(np.array([0, 0, sign * foot.geometry.halfLength])) for sign in (-1, 1)]
+    assert ends[0] == pytest.approx([0, 0, scene.ground], abs=ROUNDING)
+    assert ends[1] == pytest.approx([0, 0, 0], abs=ROUNDING)
+
+
+def test_what_flies_has_no_foot_and_no_joint_to_show() -> None:
+    for joint in (pin.JointModelFreeFlyer(), pin.JointModelPlanar(), pin.JointModelTranslation()):
+        model = pin.Model()
+        index = model.addJoint(0, joint, pin.SE3.Identity(), "free")
+        model.appendBodyToJoint(index, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
+        assert [body.name for body in Scene(model).visual_model.geometryObjects] == ["free body"]
+
+
 def test_point_masses_are_spheres() -> None:
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
@@ -283,6 +300,16 @@ def test_the_numbers_of_a_thin_tube_are_drawn_as_the_solid_bar_with_its_gyration
     assert points.max() == pytest.approx(np.sqrt(0.05**2 + 0.047**2), rel=1e-12)
 
 
+def test_inertias_of_a_section_are_about_y_and_z() -> None:
+    """j_y is that of the extent along z: of the rectangle b × h they are μ h²/12 and μ b²/12."""
+    for section_inertia, y, z in (
+        ((0.6 * 0.02**2 / 12, 0.6 * 0.06**2 / 12), 0.03, 0.01),
+        ((0.6 * 0.02**2 / 12, 0.0), 0.7, 0.7),  # one of them is not enough
+    ):
+        points = profile_of(gd.Beam(1.0, 0.6, section_inertia=section_inertia), np.zeros(1), 0.7).points
+        assert points[0].max(axis=0) == pytest.approx([y, z], rel=1e-12)
+
+
 def test_an_arm_that_was_pickled_is_drawn_with_the_links_that_it_was_made_of() -> None:
     arm, links = flexible()
     copied, q = pickle.loads(pickle.dumps(arm)), bent(arm)
@@ -311,6 +338,32 @@ def test_slides_of_prismatic_joints() -> None:
     assert points[:, axis].max() == pytest.approx(0.7)
 
 
+def test_slides_on_links_that_turn() -> None:
+    """From the joint frame to the link, wherever both are."""
+    rng, model = np.random.default_rng(3), pin.Model()
+    turning = model.addJoint(0, pin.JointModelRY(), placement(rng), "turn")
+    sliding = model.addJoint(turning, pin.JointModelPX(), placement(rng), "slide")
+    model.appendBodyToJoint(sliding, inertia(rng), pin.SE3.Identity())
+    q, data = np.array([0.8, 0.6]), model.createData()
+    pin.forwardKinematics(model, data, q)
+    (slide,) = Scene(model).tubes
+    start, end = slide.line(q)[0].full().T
+    assert relative_error(start, data.oMi[turning].act(model.jointPlacements[sliding].translation)) < ROUNDING
+    assert relative_error(end, data.oMi[sliding].translation) < ROUNDING
+
+
+def test_a_cylinder_runs_to_where_a_beam_begins() -> None:
+    at = pin.SE3(np.eye(3), np.array([0.2, 0.0, 0.0]))
+    links = {"link1": gd.FlexibleLink(gd.Beam(0.8, 0.6, EI_z=10.0), root=at, keep_body=True)}
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
+    scene, q = Scene(arm), np.array([0.4, -0.9, *np.zeros(arm.tree.nq - 2)])
+    rod = next(body for body in scene.visual_model.geometryObjects if body.name == "joint1 link 0")
+    end = placed(scene, q)[rod.name].act(np.array([0, 0, rod.geometry.halfLength]))
+    beam = next(tube for tube in scene.tubes if tube.name == "link1 beam")
+    assert relative_error(end, beam.line(q)[0].full()[:, 0]) < ROUNDING
+    assert relative_error(end, 0.2 * np.array([np.cos(0.4), np.sin(0.4), 0])) < ROUNDING
+
+
 def test_rotors_are_not_drawn() -> None:
     _, links = flexible()
     joints = {"joint2": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=0.02)}
@@ -331,6 +384,8 @@ def test_times_of_frames() -> None:
     clock, times = frame_times(0.0, 0.25, 1.0, 10.0)
     assert relative_error(clock, [0, 0.1, 0.2, 0.25]) < 1e-15
     assert (times[0], times[-1]) == (0, 0.25)
+    clock, _ = frame_times(0.0, 0.1 * 3, 1.0, 10.0)  # which is 0.30000000000000004
+    assert relative_error(clock, [0, 0.1, 0.2, 0.3]) < 1e-15
 
 
 def test_between_rows_on_the_configuration_space() -> None:
@@ -426,6 +481,15 @@ def test_bodies_of_the_urdf_are_used() -> None:
         assert len(shown.scene.visual_model.geometryObjects) == 2
 
 
+def test_bodies_without_a_material_have_the_colors_of_their_links() -> None:
+    text = BODIES.format('<cylinder radius="0.1" length="1"/>')
+    text = text.replace('<material name="green"><color rgba="0 1 0 1"/></material>', "")
+    model = gd.load_urdf(text, check="off")
+    foot, arm = Scene(model, visual_model=visuals(text, model)).visual_model.geometryObjects
+    assert foot.meshColor == pytest.approx([*color_of(-1), 1])
+    assert arm.meshColor == pytest.approx([*color_of(0), 1])
+
+
 def test_bodies_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "lamp.urdf"
     path.write_text(BODIES.format('<mesh filename="package://lamp/arm.stl"/>'))
@@ -441,6 +505,38 @@ def test_bodies_that_cannot_be_read(tmp_path: Path) -> None:
     assert visuals(path, model, [tmp_path]).ngeoms == 2
     with Viewer(path, port=0, package_dirs=[tmp_path]) as shown:
         assert len(shown.scene.visual_model.geometryObjects) == 2
+
+
+def test_packages_are_looked_for_beside_the_urdf(tmp_path: Path) -> None:
+    path, mesh = tmp_path / "lamp.urdf", tmp_path / "lamp" / "arm.stl"
+    path.write_text(BODIES.format('<mesh filename="package://lamp/arm.stl"/>'))
+    mesh.parent.mkdir()
+    mesh.write_text(
+        "solid arm\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+        "endsolid arm\n"
+    )
+    found = visuals(path, gd.load_urdf(path, check="off"))
+    assert found is not None
+    assert found.ngeoms == 2
+
+
+def test_a_urdf_that_only_speaks_of_bodies_has_none() -> None:
+    text = (Path(__file__).parent.parent / "urdf" / "cart_pendulum.urdf").read_text(encoding="utf-8")
+    text = text.replace("</robot>", "<!-- no <visual> here -->\n</robot>")
+    assert visuals(text, gd.load_urdf(text)) is None
+
+
+def test_a_viewer_that_cannot_be_filled_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    own = Viewer.close
+    monkeypatch.setattr(Viewer, "close", lambda self: (closed.append(self.url), own(self)))
+    bodies = pin.GeometryModel()
+    bodies.addGeometryObject(pin.GeometryObject("egg", 1, 0, pin.SE3.Identity(), coal.Ellipsoid(1, 2, 3)))
+    with pytest.raises(UnsupportedError):
+        Viewer(gd.load_urdf("cart_pendulum"), visual_model=bodies, port=0)
+    (url,) = closed
+    with socket.socket() as probe:
+        assert probe.connect_ex(("localhost", int(url.rpartition(":")[2]))) != 0
 
 
 def test_a_shape_that_the_visualizer_does_not_know() -> None:
@@ -516,6 +612,82 @@ def test_export(tmp_path: Path) -> None:
     assert len(moving.read_text()) > len(still.read_text())
 
 
+def test_an_exported_motion_has_the_pace_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    recorder = SimpleNamespace(insert_sleep=pauses.append, as_html=lambda: "<!doctype html>")
+    with Viewer("cart_pendulum", port=0) as shown:
+        monkeypatch.setattr(shown.server, "get_scene_serializer", lambda: recorder)
+        shown.export(tmp_path / "x.html", ([0.0, 1.0], np.zeros((2, 2))), speed=0.5, fps=4.0)
+        assert pauses == pytest.approx([0.25] * 8)
+        assert (tmp_path / "x.html").read_text() == "<!doctype html>"
+
+
+def test_a_motion_is_played_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    clock = Clock(0.0)
+    monkeypatch.setattr(viewer, "time", clock)
+
+    def show(self: Viewer, q: np.ndarray) -> None:
+        seen.append(q[0])
+        if len(seen) == 7:
+            raise KeyboardInterrupt
+
+    with Viewer("cart_pendulum", port=0) as shown:
+        monkeypatch.setattr(Viewer, "show", show)
+        with pytest.raises(KeyboardInterrupt):
+            shown.play(([0.0, 1.0], [[0.0, 0.0], [2.0, 0.0]]), fps=2, loop=True)
+    assert seen == pytest.approx([0, 1, 2, 0, 1, 2, 0])
+
+
+def test_a_picture_is_laid_on_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the browser that came first; where it is transparent the background shows."""
+    asked: list[tuple[int, int]] = []
+
+    def render(height: int, width: int, **_: object) -> np.ndarray:
+        asked.append((height, width))
+        rgba = np.zeros((height, width, 4), dtype=np.uint8)
+        rgba[0, :, 3], rgba[0, :, 0] = 255, 200
+        rgba[1, 0] = 100, 0, 0, 51
+        return rgba
+
+    with Viewer("cart_pendulum", port=0) as shown:
+        monkeypatch.setattr(
+            shown.server, "get_clients", lambda: {7: SimpleNamespace(), 3: SimpleNamespace(get_render=render)}
+        )
+        shown.screenshot(tmp_path / "x.png", width=3, height=2)
+    found = np.rint(255 * matplotlib.image.imread(tmp_path / "x.png")[..., :3])
+    assert asked == [(2, 3)]
+    assert found[0].tolist() == [[200, 0, 0]] * 3
+    background = np.array([244, 246, 249])
+    assert found[1].tolist() == np.rint([[20, 0, 0] + 0.8 * background, background, background]).tolist()
+
+
+def test_lengths_of_the_grid_are_round() -> None:
+    found = [viewer._round_length(x) for x in (1.0, 1.9, 2.0, 4.9, 5.0, 9.9, 0.03)]
+    assert found == pytest.approx([1, 1, 2, 2, 5, 5, 0.02])
+
+
+@pytest.mark.parametrize(("name", "flat"), [("two_link_flexible", True), ("puma560", False)])
+def test_the_camera_sees_the_whole_robot(name: str, flat: bool) -> None:
+    """What is flat it sees from above."""
+    with Viewer(name, port=0) as shown:
+        camera, scene = shown.server.initial_camera, shown.scene
+        towards = camera.position - camera.look_at
+        assert (towards[2] / np.linalg.norm(towards) > 0.7) == flat
+        low, high = extent(scene.tree, scene.placements(scene.neutral))
+        assert camera.look_at == pytest.approx((low + high) / 2)
+        for corner in np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T:
+            row, column = pixel(shown, corner)
+            assert 0 < row < 600
+            assert 0 < column < 900
+
+
+def test_deflections_may_be_left_out() -> None:
+    arm, _ = flexible()
+    with Viewer(arm, port=0, q=bent(arm), scale=0) as shown:
+        assert shown.server.scene.get_handle_by_name("/legend").text == "deflections × 0"
+
+
 def test_the_package_does_not_need_viser() -> None:
     code = (
         "import sys; sys.modules['viser'] = None; import gdalembert as gd; "
@@ -574,7 +746,12 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
                 lambda: shown.play(([0.0, 1.0], np.zeros((2, 3)))),
                 r"play: got t of shape \(2,\) and q of shape",
             ),
+            (
+                lambda: shown.play(([0.0], np.zeros((1, 2)))),
+                r"play: got t of shape \(1,\) and q of shape \(1, 2\); give \(N,\), N at least 2, and \(N, 2\)",
+            ),
             (lambda: shown.play(([0.0, 0.0], np.zeros((2, 2)))), "play: t: 0 s comes after 0 s"),
+            (lambda: shown.play(([0.0, 3.0, 2.0], np.zeros((3, 2)))), "play: t: 2 s comes after 3 s"),
             (lambda: shown.play(([0.0, 1.0], np.zeros((2, 2))), speed=0), "play: speed"),
             (lambda: shown.screenshot("x.jpg"), "screenshot: x.jpg: give a name that ends in .png"),
             (lambda: shown.screenshot("x.png", width=0), "screenshot: width=0; give a whole number of pixels"),
@@ -605,6 +782,20 @@ def test_swing_stays_within_limits() -> None:
     t, q = swing(model, pin.neutral(model))
     assert len(t) == 32 * model.nv + 1
     assert all(pin.isNormalized(model, row, 1e-9) for row in q)
+
+
+def test_swing_goes_from_where_it_is_to_the_limits() -> None:
+    """But for slides by no more than 1 m."""
+    model = pin.Model()
+    kinds = (pin.JointModelRX(), pin.JointModelPY(), pin.JointModelTranslation())
+    for k, kind in enumerate(kinds):
+        model.addJoint(k, kind, pin.SE3.Identity(), f"joint {k}")
+    model.lowerPositionLimit = np.array([-0.5, -5.0, -0.1, -0.3, -0.5])
+    model.upperPositionLimit = np.array([0.8, 5.0, 0.2, 0.4, 0.6])
+    _, rows = swing(model, np.array([0.2, 0.5, 0.05, 0.1, 0.2]))
+    assert rows.max(axis=0) == pytest.approx([0.8, 1.5, 0.2, 0.4, 0.6])
+    assert rows.min(axis=0) == pytest.approx([-0.5, -0.5, -0.1, -0.3, -0.5])
+    assert rows[0] == pytest.approx(rows[-1])
 
 
 def test_configurations_of_the_command_line() -> None:
