@@ -20,7 +20,7 @@ from gdalembert.tree import Array, Tree, frozen
 Range = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""
 
-_NOTHING = 1e-6  # solvers relax bounds by 1e-8 of them
+NOTHING = 1e-6  # solvers relax bounds by 1e-8 of them
 
 _NO_LIMIT = 1e100  # what stands in a model for no limit is infinite, or the largest double
 
@@ -126,7 +126,7 @@ class Bounds:
             found |= {
                 (f"rate of {name}" if names is self.v_names else name): float(x)
                 for name, x in zip(names, over, strict=True)
-                if x > _NOTHING
+                if x > NOTHING
             }
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -14,8 +14,18 @@ Expression = ca.Function | Callable[..., Any]
 """Of q, v, a, u: a ``casadi.Function``, or a callable, whose inputs have these names."""
 
 
-def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> ca.MX:
-    """The values of an expression, a column for each column of what is ``available`` by name.
+_COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+
+
+class Along(NamedTuple):
+    """An expression as a Function, by the names of its inputs, and its values, a column for each instant."""
+
+    graph: ca.Function
+    values: ca.MX
+
+
+def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> Along:
+    """An expression at each column of what is ``available`` by name.
 
     Raises:
         ArgumentTypeError, ArgumentError: if it is no expression of these names with one value; ``at`` says where.
@@ -23,7 +33,8 @@ def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> ca
     if isinstance(expression, ca.Function):
         names = expression.name_in()
     elif callable(expression):
-        names = list(inspect.signature(expression).parameters)
+        given = inspect.signature(expression).parameters.values()
+        names = [each.name for each in given if each.default is inspect.Parameter.empty]
     else:
         raise ArgumentTypeError(f"{expression!r} is no expression; give a casadi.Function, or a callable of q, v, a, u")
     if not names or any(name not in available for name in names):
@@ -31,11 +42,16 @@ def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> ca
             f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"
         )
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
-    value = expression(*symbols)
+    try:
+        value = expression(*symbols)
+    except (RuntimeError, NotImplementedError) as error:
+        raise ArgumentError(f"an expression of {names} fails: {str(error).strip().splitlines()[-1]}") from error
     if isinstance(value, tuple | list | dict):
         raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")
     value = ca.MX(value)
     if not ca.symvar(value):
         raise ArgumentError("an expression depends on none of its inputs; write it with the inputs it is given")
-    graph = ca.Function("expression", symbols, [ca.vec(value)])
-    return graph.map(available[names[0]].shape[1])(*(available[name] for name in names))
+    if any(value.is_op(op) for op in _COMPARISONS):
+        raise ArgumentError("an expression is a comparison; give what is compared, with its bounds as lower and upper")
+    graph = ca.Function("expression", symbols, [ca.vec(value)], names, ["value"])
+    return Along(graph, graph.map(available[names[0]].shape[1])(*(available[name] for name in names)))

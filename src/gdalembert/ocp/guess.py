@@ -34,6 +34,15 @@ class Guess:
     u: Array
     blocks: Blocks = ()
 
+    def __post_init__(self) -> None:
+        n = len(numbers("Guess: t", self.t))
+        for name in ("t", "q", "v", "a", "u"):
+            rows = numbers(f"Guess: {name}", getattr(self, name))
+            if rows.shape[:1] != (n,) or rows.ndim != (1 if name == "t" else 2):
+                raise ArgumentError(f"Guess: {name} has the shape {rows.shape}; give a row for each of {n} times")
+        if n < 2 or np.any(np.diff(self.t) <= 0):
+            raise ArgumentError("Guess: t must be at least two times [s], each later than the last")
+
     def at(self, fractions: Array, duration: float) -> tuple[Array, Array, Array, Array]:
         """q, v, a, u at fractions of the duration, as if all of it took ``duration`` [s]."""
         pace = (self.t[-1] - self.t[0]) / duration

@@ -14,11 +14,11 @@ from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.expressions import Expression, along
+from gdalembert.ocp.bounds import NOTHING, Bounds
+from gdalembert.ocp.expressions import Along, Expression, along
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
-from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics
+from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.manifold import lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
@@ -78,7 +78,7 @@ class Problem:
         bounds_at: str = "stages",
     ) -> None:
         check_dynamics("Problem", dyn)
-        if isinstance(intervals, bool) or not isinstance(intervals, int) or intervals < 1:
+        if isinstance(intervals, bool) or not isinstance(intervals, int | np.integer) or intervals < 1:
             raise ArgumentError(f"intervals={intervals!r}: give an integer of at least 1")
         if method not in METHODS:
             raise ArgumentError(f"method={method!r}: give 'collocation' or 'rk4'")
@@ -87,8 +87,9 @@ class Problem:
         if bounds_at not in ("stages", "grid"):
             raise ArgumentError(f"bounds_at={bounds_at!r}: give 'stages' or 'grid'")
         if not isinstance(bounds, Bounds | None):
-            raise ArgumentTypeError(f"bounds={bounds!r}: give Bounds.of(dyn, model)")
-        self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
+            raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
+        self._finer = rk4(dyn)  # which refuses a singular M
+        self.dyn, self.intervals, self.method, self.control = dyn, int(intervals), method, control
         self.bounds = Bounds.of(dyn) if bounds is None else bounds
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
             raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
@@ -96,6 +97,8 @@ class Problem:
         self._blocks = unit_blocks(dyn.tree)
         self._ends: dict[str, Array] = {}
         self._fixed: set[str] = set()
+        self._kept: dict[str, tuple[ca.MX, Array, Array]] = {}
+        self._paths: dict[str, tuple[ca.Function, Array, Array]] = {}
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
         nq, nv, nu = dyn.tree.nq, dyn.tree.nv, actuation(dyn).shape[1]
@@ -143,6 +146,8 @@ class Problem:
         for x, lower, upper in kept:
             for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
                 self.opti.subject_to(self.opti.bounded(float(lower[i]), x[i, :], float(upper[i])))
+        names = ("q at the grid", "v at the grid", "u", "q at stages", "v at stages")
+        self._kept |= {f"bounds of {name}": given for name, given in zip(names, kept, strict=False)}
 
     # What you say.
 
@@ -179,17 +184,20 @@ class Problem:
             self._ends[name] = given = projected(given, self._blocks)
             if column == 0 or not self._blocks:
                 self.opti.subject_to(self.q[:, column] == given)
+                self._kept[f"q of {name}"] = self.q[:, column], given, given
             else:
                 turning = {i for _, start, stop in self._blocks for i in range(start, stop)}
                 for i in set(range(tree.nq)) - turning:
                     self.opti.subject_to(self.q[i, column] == given[i])
                 apart = Kinematics(tree, clean=0).difference(given, self.q[:, column])
                 self.opti.subject_to(apart[self._turning_columns()] == 0)
+                self._kept[f"q of {name}"] = apart, np.zeros(tree.nv), np.zeros(tree.nv)
         if v is not None:
             speed = numbers(f"{name}: v", v)
             speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
             self.bounds.check(f"{name}: v", speed, "v")
             self.opti.subject_to(self.v[:, column] == speed)
+            self._kept[f"v of {name}"] = self.v[:, column], speed, speed
 
     def _turning_columns(self) -> list[int]:
         """The entries of v that turn quaternions and pairs (cos, sin)."""
@@ -206,7 +214,7 @@ class Problem:
         lower: npt.ArrayLike = -np.inf,
         upper: npt.ArrayLike = np.inf,
         *,
-        at: str = "stages",
+        at: str | None = None,
     ) -> None:
         """Keep an expression of the motion between two bounds.
 
@@ -214,24 +222,36 @@ class Problem:
             expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``; its
                 only value is a number or a matrix.
             lower, upper: in its shape, or one number; equal for an equation.
-            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v can be asked for.
+            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v can be asked for. By
+                default at the stages, and inequalities of q and v at the grid too.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
-        if at not in ("stages", "grid"):
+        if at not in (None, "stages", "grid"):
             raise ArgumentError(f"path: at={at!r}; give 'stages' or 'grid'")
-        values = self._along(expression, at)
-        rows, count = values.shape
+        graph, values = self._along(expression, at or "stages")
+        rows = values.shape[0]
         ends = []
         for name, bound in (("lower", lower), ("upper", upper)):
             array = np.asarray(bound, dtype=float)
-            if array.size not in (1, rows) or np.any(np.isnan(array)):
-                raise ArgumentError(f"path: {name} has {array.size} numbers; give {rows}, none of them nan, or one")
+            if np.any(np.isnan(array)):
+                raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
+            if array.size not in (1, rows):
+                raise ArgumentError(f"path: {name} has {array.size} numbers; give {rows}, or one")
             ends.append(np.broadcast_to(array.ravel(order="F"), rows))
         low, high = ends
         if np.any(low > high):
             raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
+        if not np.any(np.isfinite(low) | np.isfinite(high)):
+            raise ArgumentError("path: neither lower nor upper is finite; give one of them")
+        name = f"path {sum(name.startswith('path') for name in self._kept) + 1}"
+        if set(graph.name_in()) <= {"q", "v"}:
+            self._paths[name] = graph, low, high
+            if at is None and np.all(low < high):
+                values = ca.horzcat(values, self._along(expression, "grid").values)
+        self._kept[name] = values, low, high
+        count = values.shape[1]
         for i in np.flatnonzero(np.isfinite(low) | np.isfinite(high)).tolist():
             row = values[i, :]
             if low[i] == high[i]:
@@ -246,16 +266,27 @@ class Problem:
             expression: as in :meth:`path`.
         """
         weights = np.tile(self._steps.rule.b, self.intervals) / self.intervals
-        return ca.MX(self.duration * (self._along(expression, "stages") @ ca.DM(weights)))
+        return ca.MX(self.duration * (self._along(expression, "stages").values @ ca.DM(weights)))
 
-    def _along(self, expression: Expression, at: str) -> ca.MX:
-        """The values of an expression, one column for each stage or instant of the grid."""
+    def _along(self, expression: Expression, at: str) -> Along:
+        """An expression at each stage or instant of the grid."""
         if at == "grid":
             return along(expression, {"q": self.q, "v": self.v}, at)
         return along(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")}, at)
 
     def minimize(self, cost: ca.MX) -> None:
-        """What is to be as small as possible: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``."""
+        """What is to be as small as possible: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is no expression, not a single number, or nothing can change it.
+        """
+        if not isinstance(cost, ca.MX):
+            hint = "nothing can change it" if isinstance(cost, int | float) else "it is no expression"
+            raise ArgumentTypeError(
+                f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral"
+            )
+        if not cost.is_scalar():
+            raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
         self.opti.minimize(cost)
         self._cost = cost
 
@@ -267,6 +298,8 @@ class Problem:
         if isinstance(motion, Solution):
             motion = motion.guess()
         if isinstance(motion, Simulation):
+            if motion.model != self.dyn.tree.name:
+                raise ArgumentError(f"guess: the simulation is of {motion.model!r}, not of {self.dyn.tree.name!r}")
             motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, self._blocks)
         if not isinstance(motion, Guess):
             raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
@@ -360,14 +393,16 @@ class Problem:
         x = value(self._x).reshape(self._x.shape).T
         q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
         stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
-        error, excess = between(self.dyn, self.bounds, t, x, u, self.control)
+        error, passed = between(self.dyn, self._finer, t, x, u, self.control)
+        if not np.isfinite(error):
+            passed = np.hstack([stages.q, stages.v])
         g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
         return Solution(
             dyn=self.dyn,
             bounds=self.bounds,
             control=self.control,
             status=str(stats["return_status"]),
-            iterations=int(stats.get("iter_count", 0)),
+            iterations=0 if stats["return_status"] == "Invalid_Problem_Definition" else int(stats.get("iter_count", 0)),
             cost=float(value(self._cost)[0, 0]),
             t=t,
             q=projected(q, self._blocks),
@@ -377,9 +412,30 @@ class Problem:
             constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
             length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
             step_error=error,
-            excess=excess,
+            excess=self.bounds.excess(passed[:, :nq], passed[:, nq:]) | self._excess_of_paths(passed),
+            violations=self._violations(value),
             stats=dict(stats),
         )
+
+    def _violations(self, value: Callable[[Any], Array]) -> dict[str, float]:
+        """The largest of each kind of constraint."""
+        found = {"the equations of motion": float(np.abs(value(self._steps.equations)).max())}
+        for name, (rows, lower, upper) in self._kept.items():
+            x = value(rows).reshape(rows.shape)
+            over = np.maximum(lower[:, None] - x, x - upper[:, None])
+            found[name] = float(over.max(initial=0.0))
+        return found
+
+    def _excess_of_paths(self, passed: Array) -> dict[str, float]:
+        """By how much the motion leaves the bounds of paths of q and v."""
+        nq, found = self.q.shape[0], {}
+        for name, (graph, lower, upper) in self._paths.items():
+            rows = {"q": passed[:, :nq].T, "v": passed[:, nq:].T}
+            x = graph(*(rows[key] for key in graph.name_in())).full()
+            over = float(np.maximum(lower[:, None] - x, x - upper[:, None]).max())
+            if over > NOTHING:
+                found[name] = over
+        return found
 
 
 def _last_line(error: BaseException | None) -> str:

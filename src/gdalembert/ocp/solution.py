@@ -11,10 +11,8 @@ import numpy as np
 
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, GdalembertError
-from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.steps import rk4
 from gdalembert.simulation.manifold import unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
@@ -24,8 +22,13 @@ COARSE = 0.05
 """Of the velocity: what is worth a warning."""
 _FINER = 16
 """Steps of Runge and Kutta in an interval, at least."""
+_FINEST = 4096
 _RESOLVED = 0.5
 """Radians of the fastest vibration in one of them: what is lost of it is 1e-4 of its amplitude."""
+
+
+_FEASIBLE = 1e-6
+"""What is left of constraints that hold."""
 
 
 class Stages(NamedTuple):
@@ -49,13 +52,14 @@ class Solution:
         q, v: (N + 1) × nq and (N + 1) × nv.
         u: N × nu (constant) or (N + 1) × nu (linear) [N m, N].
         stages: ``t, q, v, a, u`` at the stages, one row for each.
-        constraint_violation: the largest of any equation or inequality of the problem.
+        constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: how far at most the length of a quaternion, or of a pair (cos, sin), is off one.
         step_error: by how much the steps miss the motion: the largest kinetic energy of the difference between v after
             an interval and what many steps of Runge and Kutta find from its start, over the largest kinetic energy
             of the motion; the square root of it, so that 0.01 is a hundredth of the velocity.
-        excess: by how much at most these steps leave the bounds of q and v, between the instants of the grid too, by
-            name; where it is more than a millionth.
+        excess: by how much at most these steps leave the bounds of q and v, and those of paths of q and v, between the
+            instants of the grid too, by name; where it is more than a millionth.
+        violations: of the equations and inequalities of the problem, the largest of each kind, by name.
     """
 
     dyn: Dynamics
@@ -73,6 +77,7 @@ class Solution:
     length_violation: float
     step_error: float
     excess: dict[str, float]
+    violations: dict[str, float]
     stats: dict[str, Any]
 
     @property
@@ -132,17 +137,11 @@ class SolutionWarning(UserWarning):
     """A motion that the steps of the problem do not follow."""
 
 
-def between(
-    dyn: Dynamics, bounds: Bounds, t: Array, x: Array, u: Array, control: str
-) -> tuple[float, dict[str, float]]:
-    """:attr:`Solution.step_error`, infinite where the finer steps diverge, and :attr:`Solution.excess`."""
+def between(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str) -> tuple[float, Array]:
+    """:attr:`Solution.step_error`, infinite where the finer steps diverge; and the states that they pass."""
     h = np.diff(t)
-    finer = rk4(dyn)
     reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
-    steps = _FINER
-    if isinstance(dyn, FlexibleArm):
-        highest = dyn.natural_frequencies(x[0, :nq], joints="free")[-1]
-        steps = max(steps, math.ceil(h.max() * highest / _RESOLVED))
+    steps = min(max(_FINER, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq]) / _RESOLVED)), _FINEST)
     motion = [x[:1].T]
     for i in range(steps):
         middle = (i + 0.5) / steps
@@ -153,8 +152,16 @@ def between(
     energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed).full()
     largest = max(dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T).full().max(), np.finfo(float).tiny)
     error = float(np.sqrt(energies.max() / largest))
-    rows = np.hstack(motion).T
-    return error if np.isfinite(error) else math.inf, bounds.excess(rows[:, :nq], rows[:, nq:])
+    return error if np.isfinite(error) else math.inf, np.hstack(motion).T
+
+
+def _highest_frequency(dyn: Dynamics, q: Array) -> float:
+    """Of what springs K hold, about q [rad/s]."""
+    stiffness = dyn._passive_derivatives[0].full()
+    if not stiffness.any():
+        return 0.0
+    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q).full(), stiffness)).real
+    return math.sqrt(max(squares.max(), 0.0))
 
 
 class OptimizationError(GdalembertError, RuntimeError):
@@ -166,10 +173,18 @@ class OptimizationError(GdalembertError, RuntimeError):
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
+        what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
+        state = (
+            f"constraints violated by {solution.constraint_violation:.2g} ({what or 'your own'}); try another guess, "
+            "more time, fewer or wider bounds, or more iterations"
+            if solution.constraint_violation > _FEASIBLE
+            else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
+        )
+        if solution.status == "Invalid_Problem_Definition":
+            state = "ends, bounds and paths contradict each other, or there are more equations than unknowns"
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
-            f"iterations, constraints violated by {solution.constraint_violation:.2g}; try another guess, more time, "
-            "fewer or wider bounds, or more iterations; .solution has what it had"
+            f"iterations and {solution.duration:.4g} s of motion: {state}; .solution has what it had"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

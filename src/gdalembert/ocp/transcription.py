@@ -22,12 +22,14 @@ class Transcribed:
         rule: of the method.
         stages: q, v, a, u at the stages, a column for each.
         k: the unknowns of implicit steps, a column for each stage: a, and the rates of the entries ``free`` of q.
+        equations: of motion, zero where they hold.
     """
 
     rule: Method
     stages: tuple[ca.MX, ca.MX, ca.MX, ca.MX]
     k: ca.MX | None
     free: list[int]
+    equations: ca.MX
 
 
 def transcribe(
@@ -47,7 +49,7 @@ def transcribe(
     ends = u if control == "constant" else u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
     steps = ca.repmat(ca.MX(h), 1, n)
     if method == "rk4":
-        rule, k = rk4_method(), None
+        rule, k, residual = rk4_method(), None, ca.MX(0, 1)
         free: list[int] = []
         x_next, q, v, a = rk4(dyn, control=control).map(n)(x[:, :-1], ends, steps)
     else:
@@ -59,7 +61,8 @@ def transcribe(
         sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(free))])
         opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
     opti.subject_to(ca.vec(x_next - x[:, 1:]) == 0)
-    return Transcribed(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free)
+    equations = ca.vertcat(ca.vec(residual), ca.vec(x_next - x[:, 1:]))
+    return Transcribed(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free, equations)
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:
