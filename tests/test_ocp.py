@@ -370,7 +370,7 @@ def test_bounds_that_contradict_are_said() -> None:
     problem.path(lambda v: v, upper=1.0)
     problem.minimize(problem.integral(lambda u: u**2))
     with pytest.raises(
-        ocp.OptimizationError, match="after 0 iterations .* ends, bounds and paths contradict each other"
+        ocp.OptimizationError, match=r"after 0 iterations .* ends, bounds and paths contradict each other"
     ):
         problem.solve()
 
