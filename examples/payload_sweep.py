@@ -126,7 +126,7 @@ def plot(path: str, outcomes: Sequence[Outcome]) -> None:
     figure = Figure(figsize=(6, 4.2), layout="constrained")
     axes = figure.subplots()
     points = axes.scatter(payload, ei, c=[1000 * x for x in residual], s=14)
-    figure.colorbar(points, label="residual vibration [mm]")
+    figure.colorbar(points).set_label("residual vibration [mm]", labelpad=10)
     axes.set_xlabel(DRAWN[0])
     axes.set_ylabel(DRAWN[1])
     figure.savefig(path, dpi=150)
@@ -135,6 +135,7 @@ def plot(path: str, outcomes: Sequence[Outcome]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=1000, metavar="N")
+    parser.add_argument("--coarse", action="store_true", help="12 samples, whatever --samples says")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--workers", type=int, metavar="N", help="processes on this machine; by default one a core")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, in place of this machine")
@@ -143,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plot", metavar="FILE", help="draw the residual vibration; needs matplotlib")
     given = parser.parse_args(arguments)
 
-    drawn = samples(given.samples, given.seed)
+    drawn = samples(12 if given.coarse else given.samples, given.seed)
     outcomes = serial(drawn) if given.serial else sweep(drawn, given.workers, given.scheduler)
     print(summary(outcomes))
     if given.csv:

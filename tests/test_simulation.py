@@ -468,10 +468,50 @@ def test_an_interrupt_is_not_swallowed() -> None:
         simulate(FLOATING, [0, 0], SECOND, law)
 
 
-@pytest.mark.parametrize("answer", [[1.0, 2.0], 1.0, [np.nan], "push", None])
+@pytest.mark.parametrize("answer", [[1.0, 2.0], 1.0, [np.nan], "push", None, np.array([1j])])
 def test_a_callable_must_return_u(answer: Any) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError), match=r"u\(t, q, v\) returned .*; return 1"):
         simulate(FLOATING, [0, 0], 1.0, lambda t, q, v: answer)
+
+
+@pytest.mark.parametrize("as_given", [ca.DM, lambda u: ca.DM(u).T, lambda u: u[:, None]], ids=["DM", "row", "column"])
+@pytest.mark.parametrize("hold", [False, True])
+def test_a_callable_may_return_matrices(as_given: Any, hold: bool) -> None:
+    given = ([0.1] * 6, [0.0] * 6)
+    motion = simulate(puma(), given, [0.0, 0.05, 0.1], lambda t, q, v: as_given(-20 * v), hold=hold)
+    plain = simulate(puma(), given, [0.0, 0.05, 0.1], lambda t, q, v: -20 * v, hold=hold)
+    assert motion.u.any()
+    assert np.array_equal(motion.x, plain.x)
+
+
+def test_a_callable_that_python_cannot_look_into_is_asked() -> None:
+    class Law:
+        __signature__ = 1
+
+        def __call__(self, *arguments: Any) -> Array:
+            return np.zeros(1)
+
+    assert simulate(FLOATING, [0, 1], 1.0, Law()).v[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("hold", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([np.nan], "u returned something not finite at t = 0.5"),
+        ([1.0, 2.0], "u did not return 1 real numbers at t = 0.5"),
+    ],
+)
+def test_what_a_callable_returns_later_is_said(answer: Any, said: str, hold: bool) -> None:
+    with pytest.raises(SimulationError, match=said) as caught:
+        simulate(FLOATING, [0, 0], SECOND, lambda t, q, v: answer if t > 0.5 else [1.0], hold=hold)
+    assert "raised" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, ArgumentError)
+
+
+def test_the_package_has_what_simulate_raises() -> None:
+    assert gd.simulation.SimulationError is SimulationError
+    assert gd.simulation.SimulationWarning is SimulationWarning
 
 
 # Progress.
@@ -516,7 +556,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "x0 too long": ({"x0": [0, 0, 0]}, r"x0 has the shape \(3,\); give \[q; v\] \(2,\)"),
     "pair of wrong lengths": ({"x0": ([0, 0], [0])}, r"x0 has the shape \(2,\) and \(1,\)"),
     "x0 not finite": ({"x0": [0, np.inf]}, "x0: one is not finite"),
-    "x0 no numbers": ({"x0": "rest"}, "x0: expected numbers"),
+    "x0 no numbers": ({"x0": "rest"}, "x0: expected real numbers"),
+    "x0 complex": ({"x0": np.array([1.0, 1j])}, "x0: expected real numbers"),
+    "time in a text": ({"t": "1"}, "t: expected real numbers, got '1'"),
     "off the circle": ({"dyn": CIRCLE, "x0": [1.1, 0, 0]}, r"joint 'hinge': q\[0:2\] of x0 has the length 1.1"),
     "backwards": ({"t": [0, 2, 1]}, "each later than the last"),
     "twice the same": ({"t": [0, 1, 1]}, "each later than the last"),
@@ -527,6 +569,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "u in columns": ({"u": np.ones((1, 101))}, r"or \(101, 1\) with one row for each output time"),
     "u not finite": ({"u": [np.nan]}, "a number of u is not finite"),
     "u no numbers": ({"u": "push"}, "u is 'push'"),
+    "u complex": ({"u": np.array([1j])}, "give real numbers"),
+    "u of one argument": ({"u": lambda t: [0.0]}, r"u takes 1 argument; give u\(t, q, v\)"),
+    "u of two arguments": ({"u": lambda t, x: [0.0]}, r"u takes 2 arguments; give u\(t, q, v\)"),
     "Function of x alone": ({"u": ca.Function("f", [ca.SX.sym("x", 2)], [ca.DM(0)])}, r"give a Function \(t, x\[2\]\)"),
     "Function held": (
         {"u": ca.Function("f", [ca.SX.sym("t"), ca.SX.sym("x", 2)], [ca.DM(0)]), "hold": True},

@@ -21,7 +21,8 @@ def check_numbers(tree: Tree) -> None:
         ModelError: with the joint, the number, and what to do.
     """
     if not tree.joints:
-        raise ModelError(f"{tree.name}: has no joint that moves; there are no equations of motion")
+        name = tree.name or "a model without a name"
+        raise ModelError(f"{name}: has no joint that moves; there are no equations of motion")
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
         for what in ("rotation", "translation", "mass", "com", "inertia"):

@@ -64,11 +64,13 @@ class FlexibleArm(Dynamics):
             the abscissa may not be. Pictures then take ``links=``.
         layout: a name for each entry of v.
         replacements: what each beam took the place of.
-        stiffness_matrix: K (nv × nv). ``damping_matrix``: D (nv × nv). ``actuation``: B (nv × number of joints).
+        stiffness_matrix: K (nv × nv).
+        damping_matrix: D (nv × nv).
+        actuation: B (nv × number of joints).
 
     Raises:
-        As :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.dynamics.Dynamics`.
-        ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia.
+        ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia; and as
+            :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.dynamics.Dynamics`.
         UnsupportedError: if the kinematics do not take a joint.
     """
 

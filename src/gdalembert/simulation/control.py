@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,18 @@ from gdalembert.tree import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike]
 """(t, q, v) → u."""
+
+
+def real(given: Any) -> Array:
+    """An array of real numbers; texts and complex numbers are none.
+
+    Raises:
+        TypeError, ValueError: if they are not.
+    """
+    array = np.asarray(given.full() if isinstance(given, ca.DM) else given)
+    if array.dtype.kind not in "biufO":
+        raise TypeError(f"{array.dtype} is not real")
+    return array.astype(float)
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,7 @@ class Feedback(ca.Callback):
         ca.Callback.__init__(self)
         self.law, self.nq, self.nv, self.nu, self.times = law, nq, nv, nu, times
         self.error: BaseException | None = None
+        self.reason = ""
         self.construct("u", {"enable_fd": True})
 
     def get_n_in(self) -> int:
@@ -139,14 +153,21 @@ class Feedback(ca.Callback):
         return ca.Sparsity.dense(self.nu, 1)
 
     def _asked(self, t: float, x: Array) -> Array:
+        self.reason = "u raised an exception, see above"
         answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy())
+        self.reason = f"u did not return {self.nu} real numbers at t = {t:g} s"
+        said = f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
         try:
-            u = np.asarray(answer, dtype=float)
+            u = real(answer)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"simulate: u(t, q, v) returned {answer!r}; return {self.nu} numbers") from None
-        if u.shape != (self.nu,) or not np.all(np.isfinite(u)):
-            raise ArgumentError(f"simulate: u(t, q, v) returned {answer!r}; return {self.nu} finite numbers")
-        return u
+            raise ArgumentTypeError(f"{said}; return {self.nu} real numbers") from None
+        row = isinstance(answer, ca.DM) and u.shape == (1, self.nu)
+        if u.shape not in ((self.nu,), (self.nu, 1)) and not row:
+            raise ArgumentError(f"{said}; return {self.nu} finite numbers")
+        if not np.all(np.isfinite(u)):
+            self.reason = f"u returned something not finite at t = {t:g} s"
+            raise ArgumentError(f"{said}; return {self.nu} finite numbers")
+        return u.ravel()
 
     def answer(self, t: float, x: Array) -> Array:
         """What the callable says, or not a number."""
@@ -172,13 +193,14 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
     if isinstance(u, ca.Function):
         return _graph(u, nq + nv, nu, hold), None
     if callable(u):
+        _check_arguments(u)
         law = Feedback(u, nq, nv, nu, t)
         return (Sampled(law, nu) if hold else Graph(law)), law
     try:
-        table = np.array(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u, dtype=float)
+        table = real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"simulate: u is {u!r}; give numbers, a casadi.Function (t, x) -> u, or a callable (t, q, v) -> u"
+            f"simulate: u is {u!r}; give real numbers, a casadi.Function (t, x) -> u, or a callable (t, q, v) -> u"
         ) from None
     if table.shape not in ((nu,), (len(t), nu)):
         raise ArgumentError(
@@ -190,6 +212,19 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
     if table.ndim == 1:
         return Held(np.tile(table, (len(t), 1))), None
     return (Held(table) if hold else Linear(table, t)), None
+
+
+def _check_arguments(law: Law) -> None:
+    """Refuse a callable that does not take (t, q, v), where Python can tell."""
+    try:
+        signature = inspect.signature(law)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("t", "q", "v")
+    except TypeError:
+        n = len(signature.parameters)
+        raise ArgumentTypeError(f"simulate: u takes {n} argument{'' if n == 1 else 's'}; give u(t, q, v)") from None
 
 
 def _graph(u: ca.Function, nx: int, nu: int, hold: bool) -> Graph:

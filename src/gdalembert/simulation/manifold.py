@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from gdalembert.errors import ArgumentError
 from gdalembert.joints import FreeFlyer, JointType, Planar, Spherical, UnboundedRevolute
 from gdalembert.spatial import Matrix
 from gdalembert.tree import Array, Tree
@@ -33,6 +34,18 @@ def lengths(q: Array, blocks: Blocks) -> Array:
     """Their lengths, in the last axis, of configurations in the rows of q."""
     columns = [np.linalg.norm(q[..., start:stop], axis=-1) for _, start, stop in blocks]
     return np.stack(columns, axis=-1) if columns else np.empty((*q.shape[:-1], 0))
+
+
+def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
+    """That these lengths are one, of a configuration (nq) or of one in each row, but for rounding.
+
+    Raises:
+        ArgumentError: if one is off by more than 1e-6.
+    """
+    off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
+    if np.any(off > 1e-6):
+        joint = blocks[int(off.argmax()) % len(blocks)][0]
+        raise ArgumentError(f"{what}: q of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
 
 
 def projected(q: Array, blocks: Blocks) -> Array:

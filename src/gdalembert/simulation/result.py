@@ -19,12 +19,17 @@ class Simulation:
     """What :func:`~gdalembert.simulation.simulate.simulate` found, one row for each of N output times.
 
     Attributes:
-        model: name of the robot. ``method``: the integrator's. ``steps``: how many it took.
+        model: name of the robot.
+        method: the integrator's.
+        steps: how many it took.
         t: output times (N) [s].
-        q, v, a: as the dynamics has them (N × nq, N × nv, N × nv). ``dq``: dq/dt (N × nq).
-        u: what drives (N × nu). Where u jumps, u and a are those just after t, ``a_before`` (N × nv) just before it.
+        q, v, a: as the dynamics has them (N × nq, N × nv, N × nv).
+        dq: dq/dt (N × nq).
+        u: what drives (N × nu). Where u jumps, u and a are those just after t.
+        a_before: a just before t (N × nv).
         kinetic, potential: energies (N) [J].
-        work: of u up to t (N) [J]. ``dissipated``: what dampers took up to t (N) [J].
+        work: of u up to t (N) [J].
+        dissipated: what dampers took up to t (N) [J].
         action: ∫ kinetic energy dt up to t (N) [J s].
         constraint_violation: how far at most the length of a quaternion, or of a pair (cos, sin), had drifted from one
             before the output was projected (N).

@@ -15,7 +15,7 @@ from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.properties import number, numbers
-from gdalembert.simulation.control import Control, Law, Sampled, control
+from gdalembert.simulation.control import Control, Law, Sampled, control, real
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Course, Plant, integrate, plant
 from gdalembert.simulation.manifold import Blocks, lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
@@ -54,8 +54,9 @@ def simulate(
         t: the end (then there are 101 output times from 0), or increasing output times (N) [s].
         u: what ``dyn.state_derivative`` takes (nu): the torques of the joints, of a flexible arm the actuators [N m,
             N]. ``None``: none. Numbers (nu): constant. (N, nu): a row for each output time, with straight lines between
-            them. A ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u of arrays, which is asked wherever
-            the integrator looks, up to several times a step, and so must not remember.
+            them. A ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u of arrays ((nu), (nu, 1) or a
+            ``casadi.DM``), which is asked wherever the integrator looks, up to several times a step, and so must not
+            remember.
         hold: rows of u, or the answers of a callable at the output times alone, are held until the next output time,
             as a digital controller does.
         method: ``"adams"``: CVODES, Adams' methods with functional iteration, for what is not stiff, and vibrations
@@ -101,14 +102,15 @@ def simulate(
     finally:
         if bar is not None:
             bar.close()
-    cause = None
+    cause, failure = None, course.failure
     if feedback is not None:
         cause, feedback.error = feedback.error, None
+        failure = feedback.reason if failure == U_FAILED else failure
     if cause is not None and not isinstance(cause, Exception):
         raise cause
     result = _result(dyn, body, driven, method, times[: course.reached + 1], course)
-    if course.failure is not None:
-        raise _failure(result, course.failure, times) from cause
+    if failure is not None:
+        raise _failure(result, failure, times, u_failed=course.failure == U_FAILED) from cause
     rounding = _ROUNDING * float(np.abs(result.energy).max())
     if result.relative_balance > _UNBALANCED and result.max_balance > rounding:
         cure = "a shorter step" if method in FIXED else "smaller tolerances"
@@ -121,8 +123,16 @@ def simulate(
     return result
 
 
+def _numbers(what: str, given: Any) -> Array:
+    try:
+        array = real(given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"simulate: {what}: expected real numbers, got {given!r}") from None
+    return numbers(f"simulate: {what}", array)
+
+
 def _times(t: npt.ArrayLike) -> Array:
-    times = numbers("simulate: t", t)
+    times = _numbers("t", t)
     if times.ndim == 0:
         times = np.linspace(0, number("simulate: t", float(times), "s"), 101)
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0):
@@ -136,7 +146,7 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     if len(parts) == 2 and not np.ndim(parts[0]):
         parts = [x0]
     wanted = (tree.nq, tree.nv) if len(parts) == 2 else (tree.nq + tree.nv,)
-    vectors = [numbers("simulate: x0", _plain(part)) for part in parts]
+    vectors = [_numbers("x0", _plain(part)) for part in parts]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):
         given = " and ".join(str(vector.shape) for vector in vectors)
         raise ArgumentError(
@@ -214,7 +224,7 @@ def _result(dyn: Dynamics, body: Plant, driven: Control, method: str, t: Array, 
     return Simulation(model=dyn.tree.name, method=method, steps=course.steps, blocks=body.blocks, **arrays)
 
 
-def _failure(result: Simulation, said: str, times: Array) -> SimulationError:
+def _failure(result: Simulation, said: str, times: Array, *, u_failed: bool) -> SimulationError:
     reached = float(result.t[-1])
     until = float(times[len(result.t)])
     largest = float(np.abs(result.x[-1]).max())
@@ -223,8 +233,8 @@ def _failure(result: Simulation, said: str, times: Array) -> SimulationError:
             "too many steps: give another method ('bdf' for what is stiff), larger tolerances, or more of them by "
             "options={'max_num_steps': …}"
         )
-    elif said == U_FAILED:
-        reason = "u raised an exception, see above"
+    elif u_failed:
+        reason = said
     elif result.method in FIXED:
         reason = "the steps diverge: give a shorter step, or more damping"
     else:
