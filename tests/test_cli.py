@@ -301,8 +301,13 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         ),
         (
             ["view", "cart_pendulum", "--q", "1,nan"],
-            "--q 1,nan: cart_pendulum takes 2 finite numbers, and these are 2",
+            "--q 1,nan: number 2 of 2 is nan; give finite numbers",
         ),
+        (
+            ["view", "two_link_arm", "--free-flyer", "--q", "0,0,0,0,0,0,0.5,0,0"],
+            "--q 0,0,0,0,0,0,0.5,0,0: q of joint 'root_joint' is off unit length by 0.5; normalise it",
+        ),
+        (["view", "cart_pendulum", "--screenshot", "x.xyz"], "--screenshot x.xyz: give a name that ends in .png"),
         (["view", "cart_pendulum", "--q", "a,b"], "--q a,b: give numbers, as 0,0.5,-1"),
         (
             ["view", "cart_pendulum", "--port", "70000"],
@@ -338,7 +343,7 @@ def test_bad_urdf_is_one_line(capsys: Capture, tmp_path: Path) -> None:
         ["derive", "puma560", "--to", "word"],
         ["derive", "puma560", "--to", "latex", "--symbolic", "--numbers"],
         ["plot", "pie", "puma560", "--output", "x.png"],
-        ["plot", "force-ellipsoid", "puma560"],
+        ["plot", "force-ellipsoid"],
     ],
 )
 def test_usage_errors(capsys: Capture, argv: list[str]) -> None:

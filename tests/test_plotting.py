@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import casadi as ca
 import complexity
 import matplotlib
 import models
@@ -33,6 +34,7 @@ from gdalembert import cli, plotting
 from gdalembert.commands import plot as command
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.plotting import ellipsoids
+from gdalembert.plotting.mode_shapes import natural_modes
 
 ROOT = Path(__file__).parent.parent
 A_MAX = [8, 6, 12, 25, 25, 25]
@@ -200,7 +202,7 @@ def test_wrong_decompositions_are_refused() -> None:
         draw(model, (t, q, v, a), joint=1.5)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="ax takes one joint"):
         draw(model, (t, q, v, a), ax=Figure().subplots())
-    with pytest.raises(ArgumentTypeError, match=r"a Simulation or \(t, q, v, a\), got 3 of them"):
+    with pytest.raises(ArgumentTypeError, match=r"a Simulation, a Solution or \(t, q, v, a\), got 3 of them"):
         draw(model, (t, q, v))
     with pytest.raises(ArgumentError, match=r"v has shape \(9, 1\), but two_link_arm at 9 times needs \(9, 2\)"):
         draw(model, (t, q, v[:, :1], a))
@@ -284,6 +286,85 @@ def test_motions_of_others_are_refused(planar: tuple[pin.Model, gd.Simulation]) 
         plotting.motion(planar[1], gd.load_urdf("puma560"))
     with pytest.raises(ArgumentTypeError, match=r"expected a pin\.Model or a Dynamics, got str"):
         plotting.motion(planar[1], "puma560")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="motion: the simulation is of 'two_link_arm', the robot is 'two_link_flex"):
+        plotting.motion(planar[1], gd.load_urdf("two_link_flexible"))
+    stiff = gd.FlexibleArm(planar[0], joints={"joint1": gd.FlexibleJoint(100.0, 0.1)})
+    simulation = gd.simulate(stiff, np.zeros(6), [0, 0.01])
+    with pytest.raises(ArgumentError, match="q of the simulation of 'two_link_arm' has 3 entries, that of the robot 2"):
+        plotting.motion(simulation, planar[0])
+
+
+@pytest.mark.parametrize("hold", [True, False])
+def test_what_is_held_is_drawn_in_steps(hold: bool) -> None:
+    model = gd.load_urdf("two_link_arm")
+    simulation = gd.simulate(gd.NewtonEuler(model), np.zeros(4), [0, 0.1, 0.2], [[1, 0], [3, 0], [2, 1]], hold=hold)
+    q, v, u = plotting.motion(simulation)
+    assert {line.get_drawstyle() for line in u.lines} == {"steps-post" if hold else "default"}
+    assert {line.get_drawstyle() for line in (*q.lines, *v.lines)} == {"default"}
+
+
+def test_limits_of_pairs_and_quaternions_are_not_drawn() -> None:
+    model = models.build(np.random.default_rng(0), ["RUBX", "RX", "Spherical"], [0, 1, 2])
+    model.armature = np.zeros(model.nv)
+    model.lowerPositionLimit = np.array([-1.01, -1.01, -2.0, *[-1.01] * 4])
+    model.upperPositionLimit = np.array([1.01, 1.01, 2.0, *[1.01] * 4])
+    simulation = gd.simulate(gd.NewtonEuler(model), (pin.neutral(model), np.zeros(model.nv)), [0, 0.01])
+    ax = plotting.motion(simulation, model)[0]
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_linewidth() == 0.8] == [-2.0, 2.0]
+
+
+@pytest.fixture(scope="module", params=["constant", "linear"])
+def solution(request: pytest.FixtureRequest) -> gd.ocp.Solution:
+    problem = gd.ocp.Problem(gd.NewtonEuler(gd.load_urdf("two_link_arm")), 0.5, 5, control=request.param)
+    problem.start([0.0, 0.0], [0.0, 0.0])
+    problem.end([0.2, 0.1], [0.0, 0.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    return problem.solve()
+
+
+def test_a_solution_is_a_motion(solution: gd.ocp.Solution) -> None:
+    model = gd.load_urdf("two_link_arm")
+    axes = plotting.motion(solution, model)
+    assert np.all(lines(axes[0])["joint2"] == solution.q[:, 1])
+    held = solution.control == "constant"
+    styles = {line.get_drawstyle() for line in axes[2].lines if line.get_linewidth() > 1}
+    assert styles == {"steps-post" if held else "default"}
+    u = solution.u[:, 0]
+    assert np.all(lines(axes[2])["joint1"] == ([*u, u[-1]] if held else u))
+    drawn = lines(plotting.torque_decomposition(model, solution, joint="joint2"))
+    assert drawn["sum, τ"] == pytest.approx(solution.stages.u[:, 1], abs=1e-6)
+    with pytest.raises(ArgumentError, match="q of the solution of 'two_link_arm' has 2 entries, that of the robot 6"):
+        plotting.motion(solution, gd.load_urdf("puma560"))
+
+
+def test_lengths_that_are_not_one_are_refused() -> None:
+    model = models.build(np.random.default_rng(0), ["RX", "RUBX"], [0, 1])
+    model.armature = np.zeros(model.nv)
+    for q in ([0.3, 0.45, 0.0], [0.3, 1 + 2e-6, 0.0]):
+        off = f"q of joint 'RUBX_1' is off unit length by {abs(q[1] - 1):.3g}; normalise it"
+        for where, draw in (
+            ("force_ellipsoid", plotting.force_ellipsoid),
+            ("velocity_ellipsoid", plotting.velocity_ellipsoid),
+        ):
+            with pytest.raises(ArgumentError, match=f"^{where}: {off}"):
+                draw(model, model.nframes - 1, q, pin.LOCAL, plane="xy")
+        rows = [[0.0, 1.0, 0.0], q]
+        with pytest.raises(ArgumentError, match=f"^torque_decomposition: {off}"):
+            plotting.torque_decomposition(model, ([0, 1], rows, np.zeros((2, 2)), np.zeros((2, 2))))
+    q = [0.3, 1 + 5e-7, 0.0]
+    plotting.velocity_ellipsoid(model, model.nframes - 1, q, pin.LOCAL, plane="xy")
+
+
+def test_modes_at_lengths_that_are_not_one_are_refused() -> None:
+    model = pin.Model()
+    turn = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(turn, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    bend = model.addJoint(turn, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.8, 0, 0])), "bend")
+    model.appendBodyToJoint(bend, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    arm = gd.FlexibleArm(model, joints={"bend": gd.FlexibleJoint(100.0, 0.1)})
+    q = np.concatenate([[0.45, 0.0], np.zeros(arm.tree.nq - 2)])
+    with pytest.raises(ArgumentError, match=r"^mode_shapes: q of joint 'turn' is off unit length by 0\.55; normalise"):
+        natural_modes(arm, q)
 
 
 # Flexible links
@@ -737,6 +818,21 @@ def test_the_command_writes_a_picture(
     assert pyplot.get_fignums() == []
 
 
+def test_a_picture_has_a_name_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plot("force-ellipsoid", "panda7") == 0
+    assert capsys.readouterr().out == "force-ellipsoid_panda7.png\n"
+    assert (tmp_path / "force-ellipsoid_panda7.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_other_figures_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plot("torque-decomposition", "puma560", "--limits", "--output", str(tmp_path / "x.png")) == 2
+    message = "--limits: torque-decomposition does not use it, force-ellipsoid and velocity-ellipsoid do; leave it out"
+    assert message in capsys.readouterr().err
+
+
 def test_the_command_draws_what_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     own = plotting.force_ellipsoid
@@ -808,6 +904,9 @@ def test_wrong_files_are_refused(rows: str, message: str, tmp_path: Path) -> Non
     [
         ((), "picture.txt", "the format of a picture is its ending; give one as picture.png"),
         (("--q", "1,x"), "picture.png", "--q 1,x: give numbers, as 0,0.5,-1"),
+        (("--joint", "joint2"), "picture.png", "--joint: force-ellipsoid does not use it, torque-decomposition does"),
+        (("--by", "kind"), "picture.png", "--by: force-ellipsoid does not use it, torque-decomposition does; leave"),
+        (("--q", "0,0,0,0,inf,0"), "picture.png", "--q 0,0,0,0,inf,0: number 5 of 6 is inf; give finite numbers"),
         (("--q", "1,2"), "picture.png", "--q 1,2: puma560 takes 6 finite numbers, and these are 2"),
         (("--plane", "xx"), "picture.png", "plane"),
     ],

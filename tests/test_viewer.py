@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import casadi as ca
 import coal
 import matplotlib.image
 import numpy as np
@@ -425,6 +426,18 @@ class Clock:
         self.now += pause
 
 
+def test_a_solution_is_a_motion() -> None:
+    problem = gd.ocp.Problem(gd.NewtonEuler(gd.load_urdf("two_link_arm")), 0.5, 5)
+    problem.start([0.0, 0.0], [0.0, 0.0])
+    problem.end([0.2, 0.1], [0.0, 0.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve()
+    start, end, at = motion_of(solution.dyn.tree, solution)
+    assert (start, end) == (0.0, 0.5)
+    assert at(float(solution.t[2])) == pytest.approx(solution.q[2], abs=1e-15)
+    assert at(0.5) == pytest.approx([0.2, 0.1], abs=1e-8)
+
+
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[float, float]]]:
     """Clock and first coordinate of each frame."""
@@ -720,6 +733,35 @@ def test_refusals(error: type[Exception], message: str, robot: object, options: 
         Viewer(robot, **options)
 
 
+def test_lengths_that_are_not_one_are_refused() -> None:
+    model = every_joint(0)
+    q = pin.neutral(model)
+    joint = model.joints[model.getJointId("Spherical")]
+    q[joint.idx_q + 3] = 0.45
+    off = "q of joint 'Spherical' is off unit length by 0.55; normalise it"
+    with pytest.raises(ArgumentError, match=f"^Viewer: {off}"):
+        Viewer(model, q=q, port=0)
+    with Viewer(model, port=0) as shown:
+        with pytest.raises(ArgumentError, match=f"^show: {off}"):
+            shown.show(q)
+        with pytest.raises(ArgumentError, match=f"^play: {off}"):
+            shown.play(([0.0, 1.0], [pin.neutral(model), q]))
+
+
+def test_a_closed_viewer_shows_nothing(tmp_path: Path) -> None:
+    with Viewer("cart_pendulum", port=0) as shown:
+        pass
+    for name, run in (
+        ("show", lambda: shown.show([0.0, 0.0])),
+        ("play", lambda: shown.play(([0.0, 0.1], np.zeros((2, 2))))),
+        ("export", lambda: shown.export(tmp_path / "x.html")),
+        ("screenshot", lambda: shown.screenshot("x.png")),
+        ("wait_for_browser", lambda: shown.wait_for_browser(0.1)),
+    ):
+        with pytest.raises(UnsupportedError, match=f"^{name}: the viewer of cart_pendulum is closed; make a new one$"):
+            run()
+
+
 def test_refusals_of_arms() -> None:
     arm, links = flexible()
     with pytest.raises(
@@ -758,7 +800,9 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
         ):
             with pytest.raises(ArgumentError, match=message):
                 run()
-        with pytest.raises(ArgumentTypeError, match=r"play: expected a Simulation or a pair \(t, q\), got int"):
+        with pytest.raises(
+            ArgumentTypeError, match=r"play: expected a Simulation, a Solution or a pair \(t, q\), got int"
+        ):
             shown.play(3)
         with pytest.raises(UnsupportedError, match=f"screenshot: no browser shows the page; open {shown.url} first"):
             shown.screenshot(tmp_path / "x.png")

@@ -8,6 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError
+from gdalembert.reading import read_tree
+from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.tree import Array
 
 
@@ -36,6 +38,10 @@ def configuration(model: pin.Model, text: str) -> Array:
         ArgumentError: if it is none.
     """
     q = np.array(numbers("--q", text, "0,0.5,-1"))
-    if q.size != model.nq or not np.all(np.isfinite(q)):
+    if q.size != model.nq:
         raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {q.size}")
+    if not np.all(np.isfinite(q)):
+        k = int(np.isfinite(q).argmin())
+        raise ArgumentError(f"--q {text}: number {k + 1} of {q.size} is {q[k]:g}; give finite numbers")
+    check_unit_lengths(f"--q {text}", q, read_tree(model, dynamics=False))
     return q

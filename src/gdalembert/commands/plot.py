@@ -1,4 +1,4 @@
-"""``gdalembert plot FIGURE ROBOT --output FILE``: the figures that need no more than a robot.
+"""``gdalembert plot FIGURE ROBOT``: the figures that need no more than a robot.
 
 matplotlib is an extra, and :mod:`gdalembert.plotting` is not imported before a figure is drawn.
 """
@@ -19,21 +19,26 @@ from gdalembert.tree import Array
 
 _SAMPLES = 201
 _REFERENCES = {"local": pin.LOCAL, "world": pin.WORLD, "local-world-aligned": pin.LOCAL_WORLD_ALIGNED}
+_OPTIONS = {
+    ("torque-decomposition",): ("joint", "by", "trajectory", "duration"),
+    ("force-ellipsoid", "velocity-ellipsoid"): ("frame", "reference", "q", "plane", "limits"),
+}
+"""By the figures that use them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of :func:`run` but for the figure, which stands before the robot."""
-    parser.add_argument("--output", required=True, metavar="FILE", help="a picture: .png, .pdf, .svg")
+    parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of what is drawn at random (default: 0)")
     torque = parser.add_argument_group("torque-decomposition")
     torque.add_argument("--joint", metavar="NAME", help="one joint (default: a panel for each)")
-    torque.add_argument("--by", choices=("kind", "link"), default="kind", help="(default: kind)")
+    torque.add_argument("--by", choices=("kind", "link"), help="(default: kind)")
     text = "CSV with a row t, q or t, q, v, a for each time (default: a random smooth swing)"
     torque.add_argument("--trajectory", metavar="FILE", help=text)
-    torque.add_argument("--duration", type=float, default=1.0, metavar="T", help="of the swing, in s (default: 1)")
+    torque.add_argument("--duration", type=float, metavar="T", help="of the swing, in s (default: 1)")
     ellipsoid = parser.add_argument_group("force-ellipsoid, velocity-ellipsoid")
     ellipsoid.add_argument("--frame", metavar="NAME", help="(default: the last frame of the model)")
-    ellipsoid.add_argument("--reference", choices=_REFERENCES, default="local-world-aligned", help="whose axes")
+    ellipsoid.add_argument("--reference", choices=_REFERENCES, help="whose axes (default: local-world-aligned)")
     add_configuration(ellipsoid, "one at random")
     ellipsoid.add_argument("--plane", metavar="XY", help="two of the axes, as xy (default: all three)")
     ellipsoid.add_argument("--limits", action="store_true", help="in parts of the model's limits")
@@ -52,11 +57,24 @@ def run(model: pin.Model, arguments: argparse.Namespace) -> int:
     """
     from gdalembert import plotting  # which says what to install where matplotlib is not
 
-    output = Path(arguments.output)
+    _check_options(arguments)
+    if arguments.output is None:
+        output = Path(f"{arguments.figure}_{Path(arguments.robot).stem}.png")
+    else:
+        output = Path(arguments.output)
     _check_ending(output)
     _write(FIGURES[arguments.figure](plotting, model, arguments), output)
     print(output)
     return 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """That all that are given are of the figure."""
+    for figures, options in _OPTIONS.items():
+        for option in options:
+            if arguments.figure not in figures and getattr(arguments, option) not in (None, False):
+                others = " and ".join(figures) + (" do" if len(figures) > 1 else " does")
+                raise ArgumentError(f"--{option}: {arguments.figure} does not use it, {others}; leave it out")
 
 
 def _check_ending(output: Path) -> None:
@@ -79,10 +97,10 @@ def _write(drawn: Any, output: Path) -> None:
 
 def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
     if arguments.trajectory is None:
-        motion = swing(model, arguments.duration, arguments.seed)
+        motion = swing(model, 1.0 if arguments.duration is None else arguments.duration, arguments.seed)
     else:
         motion = read_motion(model, Path(arguments.trajectory))
-    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by)
+    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by or "kind")
 
 
 def _forces(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
@@ -100,7 +118,9 @@ def _ellipsoid(draw: Callable[..., Any], model: pin.Model, arguments: argparse.N
         q = configuration(model, arguments.q)
     frame = model.nframes - 1 if arguments.frame is None else arguments.frame
     own = limits if arguments.limits else None
-    return draw(model, frame, q, _REFERENCES[arguments.reference], plane=arguments.plane, limits=own)
+    return draw(
+        model, frame, q, _REFERENCES[arguments.reference or "local-world-aligned"], plane=arguments.plane, limits=own
+    )
 
 
 FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {

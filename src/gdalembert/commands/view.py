@@ -16,7 +16,7 @@ from gdalembert.commands.options import add_configuration, configuration
 from gdalembert.tree import Array
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import motion_of
-from gdalembert.viewer.viewer import Viewer
+from gdalembert.viewer.viewer import Viewer, check_png
 
 _PATIENCE = 60.0
 """For a browser, before a screenshot [s]."""
@@ -49,6 +49,8 @@ def run(model: pin.Model, arguments: argparse.Namespace) -> int:
         model: the robot.
         arguments: as parsed, with the URDF's name as ``robot``.
     """
+    if arguments.screenshot is not None:
+        check_png("--screenshot", arguments.screenshot)
     q = None if arguments.q is None else configuration(model, arguments.q)
     bodies = None if arguments.plain else visuals(arguments.robot, model, arguments.package_dir)
     with Viewer(

@@ -2,9 +2,7 @@
 
 Each function draws one figure: on ``ax`` if it is given, else in a new pyplot figure, and returns the Axes, or an array
 of them where a figure has several. Nothing is shown, and no setting of matplotlib is changed.
-
-Raises:
-    UnsupportedError: on import, without matplotlib.
+Without matplotlib the import raises an ``UnsupportedError``.
 """
 
 from gdalembert.plotting.deflections import tip_deflection

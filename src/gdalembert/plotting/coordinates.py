@@ -15,11 +15,13 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.element import Element
 from gdalembert.flexible.properties import numbers
+from gdalembert.ocp.solution import Solution
 from gdalembert.reading import read_tree
+from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.simulation.result import Simulation
 from gdalembert.tree import Array, Joint, Tree
 
-Motion: TypeAlias = Simulation | Sequence[npt.ArrayLike]
+Motion: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -80,16 +82,19 @@ def with_units(what: str, units: Iterable[str]) -> str:
 
 
 def trajectory(where: str, given: Motion, parts: str, tree: Tree) -> list[Array]:
-    """The parts of a motion, a row for each time: ``"tq"`` or ``"tqva"``.
+    """The parts of a motion, a row for each time: ``"tq"`` or ``"tqva"``; of a Solution those at its stages.
 
     Raises:
-        ArgumentTypeError: if the motion is neither a Simulation nor so many arrays.
-        ArgumentError: if their shapes do not fit the robot.
+        ArgumentTypeError: if the motion is neither a Simulation, nor a Solution, nor so many arrays.
+        ArgumentError: if their shapes do not fit the robot, or a length in q that shall be one is off.
     """
     if isinstance(given, Simulation):
         arrays = [np.asarray(getattr(given, part)) for part in parts]
+    elif isinstance(given, Solution):
+        arrays = [np.asarray(getattr(given.stages, part)) for part in parts]
+        arrays[0] = arrays[0].ravel()
     else:
-        wanted = f"a Simulation or ({', '.join(parts)})"
+        wanted = f"a Simulation, a Solution or ({', '.join(parts)})"
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != len(parts):
             raise ArgumentTypeError(f"{where}: expected {wanted}, got {_described(given)}")
         arrays = [numbers(f"{where}: {part}", each) for part, each in zip(parts, given, strict=True)]
@@ -103,6 +108,8 @@ def trajectory(where: str, given: Motion, parts: str, tree: Tree) -> list[Array]
                 f"{where}: {part} has shape {array.shape}, but {tree.name} at {shape[0]} times needs "
                 f"({shape[0]}, {widths[part]}); give a row for each time"
             )
+    if not isinstance(given, Simulation | Solution):
+        check_unit_lengths(where, arrays[1], tree)
     return arrays
 
 

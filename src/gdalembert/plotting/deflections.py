@@ -23,7 +23,8 @@ def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) 
 
     Args:
         arm: with flexible links.
-        motion: a :class:`~gdalembert.simulation.result.Simulation` of it, or (t, q): (N,), N × nq.
+        motion: a :class:`~gdalembert.simulation.result.Simulation` of it, a :class:`~gdalembert.ocp.Solution` (at its
+            stages), or (t, q): (N,), N × nq.
         ax: where to draw.
 
     Raises:

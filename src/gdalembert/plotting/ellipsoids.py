@@ -15,6 +15,7 @@ from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics, check_reference, find_frame
 from gdalembert.plotting.coordinates import names_of
 from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
+from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.tree import Array, Tree
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _ellipsoid(
     tree = kinematics.tree
     chosen = _axes_of(where, plane)
     configuration = _vector(f"{where}: q", q, tree.nq)
+    check_unit_lengths(where, configuration, tree)
     jacobian = kinematics.frame_jacobian(frame, reference)(configuration).full()[:3]
     if limits is not None:
         bounds = _vector(f"{where}: limits", limits, tree.nv)

@@ -18,6 +18,7 @@ from gdalembert.flexible.modes import ModeSet
 from gdalembert.flexible.nodes import Nodes
 from gdalembert.flexible.properties import numbers
 from gdalembert.plotting.style import label, legend, line_style, panels, shared_legend
+from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.tree import Array
 
 _POINTS = 201
@@ -134,7 +135,9 @@ def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
     """ω (n, rad/s), rising, and the vibrations of modes and rotors (n × n, a column each) with all joints locked."""
     omega = arm.natural_frequencies(q)
     free = slice(arm.modes.start, arm.tree.nv)
-    mass = arm.mass_matrix(numbers("mode_shapes: q", q).ravel()).full()[free, free]
+    configuration = numbers("mode_shapes: q", q).ravel()
+    check_unit_lengths("mode_shapes", configuration, arm.tree)
+    mass = arm.mass_matrix(configuration).full()[free, free]
     half = np.linalg.inv(np.linalg.cholesky(mass))
     stiffness = arm.stiffness_matrix[free, free]
     return omega, half.T @ np.linalg.eigh(half @ stiffness @ half.T)[1]

@@ -9,20 +9,25 @@ import pinocchio as pin
 
 from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.ocp.solution import Solution
 from gdalembert.plotting.coordinates import names_of, with_units
 from gdalembert.plotting.style import INK, label, legend, line_style, panels, shared_legend
+from gdalembert.reading import read_tree
+from gdalembert.simulation.manifold import unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.tree import Tree
 
 _NO_LIMIT = 1e100
 """What stands in a model for no limit is infinite, or the largest double."""
+_ROUNDING = 1e-9
+"""Of the largest acceleration: less is no jump."""
 
 
-def motion(simulation: Simulation, robot: pin.Model | Tree | Dynamics | None = None) -> Any:
-    """q, v and u of a simulation over time, in three panels.
+def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics | None = None) -> Any:
+    """q, v and u of a motion over time, in three panels; u in steps where it is held and jumps.
 
     Args:
-        simulation: the motion.
+        simulation: the motion; or that of an optimal control problem, at the instants of its grid.
         robot: gives names and units; of a ``pin.Model`` the limits are drawn too, dashed. Of a flexible arm q and v of
             the joints are shown; :func:`~gdalembert.plotting.tip_deflection` has the rest.
 
@@ -33,32 +38,31 @@ def motion(simulation: Simulation, robot: pin.Model | Tree | Dynamics | None = N
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if the motion is not one of the robot.
     """
-    _check("motion", simulation)
+    if not isinstance(simulation, Solution):
+        _check("motion", simulation)
     values = {"q": simulation.q, "v": simulation.v, "u": simulation.u}
+    stepped = _is_held(simulation)
+    if len(simulation.u) < len(simulation.t):  # the last of a Solution is held to the end
+        values["u"] = np.vstack([simulation.u, simulation.u[-1:]])
     titles = {"q": "q [rad or m]", "v": "v [rad/s or m/s]", "u": "u [N m or N]"}
     names = {key: tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()}
     shown = dict(values)
     if robot is not None:
         if not isinstance(robot, pin.Model | Tree | Dynamics):
             raise ArgumentTypeError(f"motion: expected a pin.Model or a Dynamics, got {type(robot).__name__}")
+        _check_robot(simulation, robot)
         known = names_of(robot)
         names = {"q": known.q, "v": known.v, "u": known.v}
         units = {"q": known.q_units, "v": known.v_units, "u": known.effort_units}
         titles = {key: with_units(key, units[key]) for key in values}
-        tree = robot.tree if isinstance(robot, Dynamics) else robot
-        for key, width in (("q", tree.nq), ("v", tree.nv)):
-            if values[key].shape[1] != width:
-                raise ArgumentError(
-                    f"motion: {key} of the simulation of {simulation.model!r} has {values[key].shape[1]} entries, that "
-                    f"of the robot {width}; give the robot that was simulated"
-                )
         shown = {key: array[:, : len(names[key])] for key, array in values.items()}
     grid = panels(3, 1, (6.4, 5.6), sharex=True).ravel()
     limits = _limits(robot) if isinstance(robot, pin.Model) else {}
     for ax, (key, array) in zip(grid, shown.items(), strict=True):
+        drawstyle = "steps-post" if key == "u" and stepped else "default"
         for k, name in enumerate(names[key]):
             style = line_style(k)
-            ax.plot(simulation.t, array[:, k], label=name, **style)
+            ax.plot(simulation.t, array[:, k], label=name, drawstyle=drawstyle, **style)
             for bound in limits.get(key, np.zeros((0, array.shape[1])))[:, k]:
                 if abs(bound) < _NO_LIMIT:
                     ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
@@ -68,6 +72,35 @@ def motion(simulation: Simulation, robot: pin.Model | Tree | Dynamics | None = N
     if names["q"] == names["v"] == names["u"]:
         shared_legend(grid[0], "dashed: limits" if limits else "")
     return grid
+
+
+def _is_held(motion: Simulation | Solution) -> bool:
+    """Whether u jumps at output times; a jumps with it."""
+    if isinstance(motion, Solution):
+        return motion.control == "constant"
+    jumps = np.abs(motion.a - motion.a_before)[1:]
+    return bool(np.any(jumps > _ROUNDING * np.abs(motion.a).max(initial=0.0)))
+
+
+def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynamics) -> None:
+    """That the motion is one of the robot: by its name, and by how many numbers it has."""
+    tree = robot.tree if isinstance(robot, Dynamics) else robot
+    what, simulated = "simulation", motion.dyn.tree.name if isinstance(motion, Solution) else motion.model
+    if isinstance(motion, Solution):
+        what = "solution"
+    # an arm has an actuator for each joint, and modes beside
+    widths = {"q": tree.nq, "v": tree.nv, "u": len(names_of(robot).v)}
+    for key, width in widths.items():
+        found = getattr(motion, key).shape[1]
+        if found != width:
+            raise ArgumentError(
+                f"motion: {key} of the {what} of {simulated!r} has {found} entries, that of the robot {width}; "
+                "give the robot that moved"
+            )
+    if simulated != tree.name:
+        raise ArgumentError(
+            f"motion: the {what} is of {simulated!r}, the robot is {tree.name!r}; give the one that moved"
+        )
 
 
 def energy_balance(simulation: Simulation) -> Any:
@@ -113,9 +146,12 @@ def _check(where: str, simulation: object) -> None:
 
 
 def _limits(model: pin.Model) -> dict[str, Any]:
-    """Two rows each: the limits of q, v and u."""
+    """Two rows each: the limits of q, v and u; none of quaternions and pairs (cos, sin), whose own say nothing."""
+    q = np.array([model.lowerPositionLimit, model.upperPositionLimit])
+    for _, start, stop in unit_blocks(read_tree(model, dynamics=False)):
+        q[:, start:stop] = np.inf
     return {
-        "q": np.array([model.lowerPositionLimit, model.upperPositionLimit]),
+        "q": q,
         "v": np.outer([-1, 1], model.velocityLimit),
         "u": np.outer([-1, 1], model.effortLimit),
     }

@@ -33,7 +33,8 @@ def torque_decomposition(
 
     Args:
         robot: rigid.
-        motion: a :class:`~gdalembert.simulation.result.Simulation`, or (t, q, v, a): (N,), N × nq, N × nv, N × nv.
+        motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution` (at its
+            stages), or (t, q, v, a): (N,), N × nq, N × nv, N × nv.
         joint: name, or index in v, of one; ``None``: a panel for each.
         by: ``"kind"`` or ``"link"``.
         ax: for one joint.

@@ -9,6 +9,8 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.properties import number, numbers
+from gdalembert.ocp.solution import Solution
+from gdalembert.simulation.manifold import check_unit_lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.tree import Array, Tree
 from gdalembert.viewer.scene import between
@@ -22,19 +24,22 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
 
     Args:
         tree: the robot.
-        given: a :class:`~gdalembert.simulation.result.Simulation`, or a pair (t, q) of rising times (N) [s] and
-            configurations (N × nq), joined on the configuration space.
+        given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
+            (t, q) of rising times (N) [s] and configurations (N × nq); the last two are joined on the configuration
+            space.
 
     Raises:
-        ArgumentTypeError: if it is neither.
-        ArgumentError: if shapes do not fit, or times do not rise.
+        ArgumentTypeError: if it is none of these.
+        ArgumentError: if shapes do not fit, times do not rise, or a length in q that shall be one is off.
     """
     if isinstance(given, Simulation):
         if given.q.shape[1] != tree.nq:
             raise ArgumentError(f"play: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
         return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
+    if isinstance(given, Solution):
+        given = (given.t, given.q)
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ArgumentTypeError(f"play: expected a Simulation or a pair (t, q), got {type(given).__name__}")
+        raise ArgumentTypeError(f"play: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}")
     t, q = numbers("play: t", given[0]), numbers("play: q", given[1])
     if t.ndim != 1 or t.size < 2 or q.shape != (t.size, tree.nq):
         raise ArgumentError(
@@ -43,6 +48,8 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
         raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give times that rise")
+    check_unit_lengths("play", q, tree)
+    q = projected(q, unit_blocks(tree))
     join = between(tree)
 
     def at(time: float) -> Array:

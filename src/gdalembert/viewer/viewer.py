@@ -20,6 +20,7 @@ from gdalembert.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible.link import FlexibleLink
 from gdalembert.flexible.properties import number, numbers
+from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.tree import Array
 from gdalembert.urdf import load_urdf
 from gdalembert.viewer.loading import visuals
@@ -83,6 +84,7 @@ class Viewer:
         port: int = 8080,
         open: bool = False,
     ) -> None:
+        self._closed = False
         self.scale = number("Viewer: scale", scale, inclusive=True)
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
             raise ArgumentError(f"Viewer: port={port!r}; give a number from 0 to 65535, 0 for any that is free")
@@ -191,8 +193,11 @@ class Viewer:
         """Show a configuration (nq).
 
         Raises:
-            ArgumentTypeError, ArgumentError: if q holds no finite numbers, or not nq of them.
+            ArgumentTypeError, ArgumentError: if q holds no finite numbers, or not nq of them, or a length in it that
+                shall be one is off.
+            UnsupportedError: if the viewer is closed.
         """
+        self._check_open("show")
         self.q = self._configuration("show", q)
         drawn = self.scene.exaggerated(self.q, self.scale)
         self.scene.place(drawn)
@@ -205,20 +210,27 @@ class Viewer:
         given, tree = numbers(f"{where}: q", q), self.scene.tree
         if given.shape not in ((tree.nq,), (tree.nq, 1)):
             raise ArgumentError(f"{where}: q has shape {given.shape}; {tree.name} takes ({tree.nq},)")
-        return given.ravel()
+        given = given.ravel()
+        check_unit_lengths(where, given, tree)
+        return given
+
+    def _check_open(self, where: str) -> None:
+        if self._closed:
+            raise UnsupportedError(f"{where}: the viewer of {self.scene.tree.name} is closed; make a new one")
 
     def play(self, motion: Any, *, speed: float = 1.0, fps: float = 30.0, loop: bool = False) -> None:
         """Show a motion at the pace of the clock; frames that come too late are left out.
 
         Args:
-            motion: a :class:`~gdalembert.simulation.result.Simulation`, or a pair (t, q) of times (N) [s] and
-                configurations (N × nq).
+            motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
+                (t, q) of times (N) [s] and configurations (N × nq).
             speed: seconds of the motion in a second of the clock. ``fps``: frames in a second of the clock.
             loop: whether to begin anew at the end, until interrupted.
 
         Raises:
             ArgumentTypeError, ArgumentError: if the motion, ``speed`` or ``fps`` cannot be used.
         """
+        self._check_open("play")
         start, end, at = motion_of(self.scene.tree, motion)
         clock, times = frame_times(start, end, speed, fps)
         while True:
@@ -242,8 +254,8 @@ class Viewer:
         """
         from imageio.v3 import imwrite  # which viser brings along
 
-        if Path(path).suffix.lower() != ".png":
-            raise ArgumentError(f"screenshot: {os.fspath(path)}: give a name that ends in .png")
+        self._check_open("screenshot")
+        check_png("screenshot:", path)
         for name, pixels in (("width", width), ("height", height)):
             if isinstance(pixels, bool) or not isinstance(pixels, int) or pixels < 1:
                 raise ArgumentError(f"screenshot: {name}={pixels!r}; give a whole number of pixels, at least 1")
@@ -266,6 +278,7 @@ class Viewer:
         Raises:
             UnsupportedError: if none comes.
         """
+        self._check_open("wait_for_browser")
         begun = time.monotonic()
         while not self.server.get_clients():
             if timeout is not None and time.monotonic() - begun > timeout:
@@ -292,6 +305,7 @@ class Viewer:
         Raises:
             ArgumentTypeError, ArgumentError: as :meth:`play`.
         """
+        self._check_open("export")
         pauses, shown = [0.0], [self.q]
         if motion is not None:
             start, end, at = motion_of(self.scene.tree, motion)
@@ -306,6 +320,7 @@ class Viewer:
 
     def close(self) -> None:
         """Stop serving."""
+        self._closed = True
         with _quiet():
             self.server.stop()
 
@@ -316,6 +331,16 @@ class Viewer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def check_png(what: str, path: str | os.PathLike[str]) -> None:
+    """That a screenshot may have this name.
+
+    Raises:
+        ArgumentError: if it does not end in ``.png``.
+    """
+    if Path(path).suffix.lower() != ".png":
+        raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
 
 
 def _round_length(at_most: float) -> float:
