@@ -190,7 +190,10 @@ def test_the_optimum_is_better_than_its_neighbours() -> None:
     problem = ocp.Problem(dyn, 1.0, 20)
     problem.start(q0)
     problem.end(q1)
-    effort = lambda u: ca.sumsqr(u / model.effortLimit)  # noqa: E731
+
+    def effort(u: ca.MX) -> ca.MX:
+        return ca.sumsqr(u / ca.DM(model.effortLimit))
+
     problem.minimize(problem.integral(effort))
     best = problem.solve()
     costs = []
@@ -608,6 +611,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
             "minimize: nothing can change it; give one of duration, where it is free, q, v, u, or an integral",
         ),
         (lambda p: p.minimize(p.q), "minimize: the cost has 6 entries; give one, as ca.sum1 of them"),
+        (lambda p: p.path(lambda q: q, "low"), "path: lower='low'; give numbers"),
         (lambda p: p.path(lambda q: q, at="ends"), "path: at='ends'; give 'stages' or 'grid'"),
         (
             lambda p: p.guess(ocp.rest_to_rest(gd.NewtonEuler(gd.load_urdf("puma560")), np.zeros(6), np.ones(6))),
@@ -658,6 +662,17 @@ def test_a_quaternion_of_another_length_is_refused() -> None:
     two = ocp.Problem(gd.NewtonEuler(models.build(np.random.default_rng(0), ["RUBX", "Spherical"], [0, 1])), 1.0, 5)
     with pytest.raises(gd.errors.ArgumentError, match="q of joint 'Spherical_1' is off unit length by 1; normalise it"):
         two.end([1, 0, 0, 0, 0, 2.0])
+
+
+def test_ends_that_are_refused_leave_nothing_behind() -> None:
+    """The second try counts, and nothing of the first."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 10, control="linear")
+    problem.start([0.0])
+    with pytest.raises(gd.errors.ArgumentError, match="end: v has the shape"):
+        problem.end([5.0], v=[0.0, 0.0])
+    problem.end([0.5])
+    problem.minimize(problem.integral(lambda u: u**2))
+    assert problem.solve().q[-1, 0] == pytest.approx(0.5, rel=1e-9)
 
 
 # What is reported.
@@ -833,6 +848,11 @@ def test_a_guess_has_unit_lengths_between_its_rows() -> None:
     guess = ocp.rest_to_rest(dyn, [0, 0, 0, 1], [0, 0, 1, 0], samples=3)
     q = guess.at(np.array([0.2, 0.7]), 1.0)[0]
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1, rtol=1e-15)
+
+
+def test_rest_to_rest_takes_no_quaternion_of_another_length() -> None:
+    with pytest.raises(gd.errors.ArgumentError, match="rest_to_rest: q_end: q of joint 'turn' is off unit length by 1"):
+        ocp.rest_to_rest(turning(pin.JointModelSpherical()), [0, 0, 0, 1], [0, 0, 0, 0])
 
 
 def test_a_guess_is_stretched() -> None:

@@ -13,7 +13,7 @@ from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.properties import number, numbers
 from gdalembert.kinematics import Kinematics
 from gdalembert.ocp.steps import actuation, check_dynamics
-from gdalembert.simulation.manifold import Blocks, projected, unit_blocks
+from gdalembert.simulation.manifold import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.tree import Array
 
 
@@ -76,6 +76,7 @@ def rest_to_rest(
     for name, q in (("q_start", start), ("q_end", end)):
         if q.shape != (tree.nq,):
             raise ArgumentError(f"rest_to_rest: {name} has the shape {q.shape}; give ({tree.nq},)")
+        check_unit_lengths(f"rest_to_rest: {name}", q, tree)
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
         raise ArgumentError(f"rest_to_rest: samples={samples!r}; give an integer of at least 2")
     duration = number("rest_to_rest: duration", duration, "s")

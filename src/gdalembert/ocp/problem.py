@@ -20,7 +20,7 @@ from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
 from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
-from gdalembert.simulation.manifold import lengths, projected, unit_blocks
+from gdalembert.simulation.manifold import check_unit_lengths, lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.tree import Array
 
@@ -173,14 +173,16 @@ class Problem:
         tree = self.dyn.tree
         if name in self._fixed:
             raise ArgumentError(f"{name} was called before; make a new Problem for other ends")
-        self._fixed.add(name)
         if q is not None:
             given = numbers(f"{name}: q", q)
             self.bounds.check(f"{name}: q", given, "q")
-            off = np.abs(lengths(given, self._blocks) - 1)
-            if np.any(off > 1e-6):
-                joint = self._blocks[int(off.argmax())][0]
-                raise ArgumentError(f"{name}: q of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
+            check_unit_lengths(name, given, tree)
+        if v is not None:
+            speed = numbers(f"{name}: v", v)
+            speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
+            self.bounds.check(f"{name}: v", speed, "v")
+        self._fixed.add(name)
+        if q is not None:
             self._ends[name] = given = projected(given, self._blocks)
             if column == 0 or not self._blocks:
                 self.opti.subject_to(self.q[:, column] == given)
@@ -193,9 +195,6 @@ class Problem:
                 self.opti.subject_to(apart[self._turning_columns()] == 0)
                 self._kept[f"q of {name}"] = apart, np.zeros(tree.nv), np.zeros(tree.nv)
         if v is not None:
-            speed = numbers(f"{name}: v", v)
-            speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
-            self.bounds.check(f"{name}: v", speed, "v")
             self.opti.subject_to(self.v[:, column] == speed)
             self._kept[f"v of {name}"] = self.v[:, column], speed, speed
 
@@ -234,7 +233,10 @@ class Problem:
         rows = values.shape[0]
         ends = []
         for name, bound in (("lower", lower), ("upper", upper)):
-            array = np.asarray(bound, dtype=float)
+            try:
+                array = np.asarray(bound, dtype=float)
+            except (TypeError, ValueError):
+                raise ArgumentTypeError(f"path: {name}={bound!r}; give numbers") from None
             if np.any(np.isnan(array)):
                 raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
             if array.size not in (1, rows):
@@ -388,7 +390,9 @@ class Problem:
         return solution
 
     def _solution(self, stats: Mapping[str, Any]) -> Solution:
-        value: Callable[[Any], Array] = lambda x: np.array(self.opti.debug.value(ca.MX(x)), dtype=float, ndmin=2)  # noqa: E731
+        def value(expression: Any) -> Array:
+            return np.array(self.opti.debug.value(ca.MX(expression)), dtype=float, ndmin=2)
+
         nq = self.q.shape[0]
         x = value(self._x).reshape(self._x.shape).T
         q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
