@@ -611,6 +611,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
             "minimize: nothing can change it; give one of duration, where it is free, q, v, u, or an integral",
         ),
         (lambda p: p.minimize(p.q), "minimize: the cost has 6 entries; give one, as ca.sum1 of them"),
+        (lambda p: p.integral(lambda q: "x"), "an expression gives 'x'; give a number or a matrix of CasADi's"),
         (lambda p: p.path(lambda q: q, "low"), "path: lower='low'; give numbers"),
         (lambda p: p.path(lambda q: q, at="ends"), "path: at='ends'; give 'stages' or 'grid'"),
         (

@@ -44,11 +44,14 @@ def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> Al
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
     try:
         value = expression(*symbols)
-        value = value if isinstance(value, tuple | list | dict) else ca.MX(value)
     except (RuntimeError, NotImplementedError, TypeError) as error:
         raise ArgumentError(f"an expression of {names} fails: {str(error).strip().splitlines()[-1]}") from error
     if isinstance(value, tuple | list | dict):
         raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")
+    try:
+        value = ca.MX(value)
+    except NotImplementedError:
+        raise ArgumentTypeError(f"an expression gives {value!r}; give a number or a matrix of CasADi's") from None
     if not ca.symvar(value):
         raise ArgumentError("an expression depends on none of its inputs; write it with the inputs it is given")
     if any(value.is_op(op) for op in _COMPARISONS):
