@@ -2,6 +2,6 @@
 
 import sys
 
-from gdalembert.cli import main
+from gdalembert.cli.main import main
 
 sys.exit(main())

@@ -6,8 +6,8 @@ from typing import Any
 
 import pinocchio as pin
 
-from gdalembert.report import Report
-from gdalembert.validation import Candidate, validate
+from gdalembert.validation.report import Report
+from gdalembert.validation.validate import Candidate, validate
 
 
 def assert_valid(candidate: Candidate, model: pin.Model | None = None, **options: Any) -> Report:
@@ -16,7 +16,7 @@ def assert_valid(candidate: Candidate, model: pin.Model | None = None, **options
     Args:
         candidate: a ``Dynamics``, or a Function or callable (q, v, a) → tau.
         model: the ``pin.Model`` to compare with; a ``FlexibleArm`` does without.
-        options: those of :func:`~gdalembert.validation.validate`.
+        options: those of :func:`~gdalembert.validation.validate.validate`.
 
     Returns:
         The report, of which every check is ok.

@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from scripts import example
 
 import gdalembert as gd
 from gdalembert import ocp
+from tests.helpers.scripts import example
 
 SCRIPT = example("cart_pendulum_swing_up")
 INTERVALS = 40

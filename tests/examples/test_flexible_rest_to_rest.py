@@ -11,10 +11,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from scripts import example
 
 import gdalembert as gd
 from gdalembert import ocp
+from tests.helpers.scripts import example
 
 RIGID, FLEXIBLE = 0, 1
 

@@ -9,10 +9,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-import scripts
 from dask.distributed import Client, LocalCluster
 
 import gdalembert as gd
+from tests.helpers import scripts
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from scripts import example
 
 import gdalembert as gd
 from gdalembert import ocp
+from tests.helpers.scripts import example
 
 SCRIPT = example("puma_swing")
 INTERVALS = 30

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from scripts import example
+
+from tests.helpers.scripts import example
 
 NAME = "two_link_flexible"
 

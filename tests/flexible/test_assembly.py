@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from models import relative_error
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import Assembly
+from tests.helpers.models import relative_error
 
 TIGHT = 1e-12
 FLAT = gd.Beam(None, 0.6, EI_z=10.0)

@@ -9,11 +9,11 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from models import relative_error, unit
 
 from gdalembert.flexible.deflection import Angle, Deflection
 from gdalembert.flexible.element import Station, root
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
+from tests.helpers.models import relative_error, unit
 
 TIGHT = 1e-13
 Rng = np.random.Generator

@@ -13,13 +13,13 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from models import relative_error
 from numpy.polynomial import Legendre, Polynomial
 
 import gdalembert as gd
 from gdalembert import modes
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
+from tests.helpers.models import relative_error
 
 TIGHT = 1e-12
 ROUNDING = 1e-10  # relative, of a frequency by a full eigenvalue problem whose eigenvalues span six decades

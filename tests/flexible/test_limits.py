@@ -10,13 +10,13 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-import robots
-from models import relative_error
 
 import gdalembert as gd
+from benchmarks.common import robots
 from gdalembert import modes
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
+from tests.helpers.models import relative_error
 
 TIGHT = 1e-12
 

@@ -9,7 +9,7 @@ import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import modes
-from gdalembert.flexible.quadrature import Quadrature
+from gdalembert.flexible.beams.quadrature import Quadrature
 
 LENGTH = 1.7
 END = np.array([LENGTH])

@@ -14,10 +14,10 @@ import pinocchio as pin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, is_depth_first, relative_error, states
 
 import gdalembert as gd
 from gdalembert.testing import assert_valid
+from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, is_depth_first, relative_error, states
 
 TIGHT = 1e-12
 FORMULATIONS = sorted(gd.formulations())

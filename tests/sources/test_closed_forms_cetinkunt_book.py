@@ -13,10 +13,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import sympy
-from models import relative_error
 
 import gdalembert as gd
 import gdalembert.symbolic as gs
+from tests.helpers.models import relative_error
 
 LINKS = ("1", "2")
 G = gs.symbol("g")

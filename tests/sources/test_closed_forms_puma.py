@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from dh_chains import Chain, evaluate, random_inertia, random_state
 
 import gdalembert as gd
 import gdalembert.symbolic as gs
+from tests.helpers.dh_chains import Chain, evaluate, random_inertia, random_state
 
 Q, V = ([gs.symbol(f"{letter}_{k}") for k in (1, 2, 3)] for letter in "qv")
 M = [gs.symbol(f"m_{k}") for k in (1, 2, 3)]

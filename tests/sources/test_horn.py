@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from dh_chains import FORMULATIONS, Array, Rng, check, check_erratum, random_state, value
 
 import gdalembert as gd
+from tests.helpers.dh_chains import FORMULATIONS, Array, Rng, check, check_erratum, random_state, value
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from dh_chains import (
+
+import gdalembert as gd
+from tests.helpers.dh_chains import (
     FORMULATIONS,
     Array,
     Chain,
@@ -25,8 +27,6 @@ from dh_chains import (
     random_state,
     value,
 )
-
-import gdalembert as gd
 
 G = 9.81
 

@@ -12,7 +12,9 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from dh_chains import (
+
+import gdalembert as gd
+from tests.helpers.dh_chains import (
     FORMULATIONS,
     Array,
     Chain,
@@ -27,9 +29,7 @@ from dh_chains import (
     skew,
     value,
 )
-from models import placement
-
-import gdalembert as gd
+from tests.helpers.models import placement
 
 SIZES = [1, 2, 3, 4, 5, 6]
 

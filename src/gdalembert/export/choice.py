@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
 CLOSED = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.export.choice import Choice
 from gdalembert.symbolic import abbreviations, closed_forms, readable

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.export.c import c_files
 from gdalembert.export.choice import CLOSED, NUMERIC, Choice, called, choose
@@ -18,12 +19,11 @@ from gdalembert.export.matlab import matlab_files
 from gdalembert.export.notes import angles, identifier, notes, parameters, values
 from gdalembert.export.python import python_files
 from gdalembert.export.sympy_source import sympy_files
-from gdalembert.registry import formulations
+from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.tree import Tree
 from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.tree import SymbolicTree
-from gdalembert.tree import Tree
-from gdalembert.urdf import load_urdf
 
 FORMATS = ("latex", "sympy", "python", "c", "matlab")
 _Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
@@ -51,7 +51,7 @@ def derive(
 
     Args:
         robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
-            code also a ``Dynamics``, as :class:`~gdalembert.simplify.recipes.PrunedDynamics`, whose own are taken.
+            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, whose own are taken.
         to: one of ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, and Newton–Euler for code with numbers;
             if that has not all ``terms``, the first one that has.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sympy
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.export.closed import ClosedForms
 from gdalembert.export.formula_text import Printer, broken, symbol, width
 from gdalembert.export.notes import UNITS, coordinates, plain, source, symbols, writer

@@ -11,13 +11,13 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.export.choice import called
-from gdalembert.joints import Prismatic, UnboundedRevolute
-from gdalembert.reading import read_tree
-from gdalembert.simplify.dynamics import SimplifiedDynamics
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.joints import Prismatic, UnboundedRevolute
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.tree import SymbolicTree
-from gdalembert.tree import Joint, Tree
 
 _SOURCES = {
     "generalized_dalembert": (

@@ -13,16 +13,16 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.flexible.attach import Placed, Replacement, by_hand, model_joint, place, standing_on
 from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.element import Element, rigid_link, root
-from gdalembert.flexible.joint import FlexibleJoint
-from gdalembert.flexible.link import FlexibleLink
-from gdalembert.flexible.placing import Placed, Replacement, by_hand, model_joint, place, standing_on
+from gdalembert.flexible.flexible_joint import FlexibleJoint
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.model_validity import Span, span_of
 from gdalembert.flexible.tree import Attachment
-from gdalembert.flexible.validity import Span, span_of
-from gdalembert.joints import Prismatic, Revolute, UnboundedRevolute
-from gdalembert.preparation import homogeneous
-from gdalembert.tree import Array, Joint, Tree, frozen
+from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
 
 @dataclass(frozen=True, eq=False)

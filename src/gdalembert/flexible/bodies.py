@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.tree import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen
 
 
 def pseudo_inertia(what: str, body: Any) -> Array:

@@ -13,14 +13,14 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.dynamics.kinematics import find_frame, placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element
-from gdalembert.flexible.link import FlexibleLink
-from gdalembert.flexible.properties import numbers
-from gdalembert.functions import function, symbols
-from gdalembert.kinematics import find_frame, placement
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.functions import function, symbols
 
 _ROUNDING = 1e-9
 """Of the largest number: what integrals of the same link may differ by on different machines."""

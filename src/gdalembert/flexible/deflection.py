@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.flexible.element import Station, without_rounding
-from gdalembert.joints import JointType
-from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, ByValue, frozen
+from gdalembert.model.joints import JointType
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 _ROUNDING = 4 * np.finfo(float).eps
 _TERMS = 12

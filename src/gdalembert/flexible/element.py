@@ -14,9 +14,9 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.joints import JointType
-from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, ByValue
+from gdalembert.model.joints import JointType
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, ByValue
 
 
 @dataclass(frozen=True, eq=False)

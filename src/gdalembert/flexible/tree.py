@@ -6,7 +6,7 @@ inertia of the modes themselves, stands beside it (:class:`ModalInertia`).
 
 All is in frames of our own, which nothing shows outside: z of a link lies on its joint's axis, x as near to the beam as
 that allows, and stations have the axes of their link. The line mass on a revolute axis belongs to both links of the
-joint and moves towards the base, as in :mod:`gdalembert.preparation`.
+joint and moves towards the base, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.flexible.deflection import Deflection
+from gdalembert.flexible.deformed_inertia import deformed
 from gdalembert.flexible.element import Element, ModalInertia, without_rounding
-from gdalembert.flexible.inertia import deformed
-from gdalembert.joints import JointType, Prismatic, Revolute
-from gdalembert.preparation import homogeneous, turned_to
-from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, Frame, Joint, Tree, frozen
+from gdalembert.model.joints import JointType, Prismatic, Revolute
+from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.joints import FreeFlyer
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import unit_blocks
+from gdalembert.model.joints import FreeFlyer
+from gdalembert.model.tree import Tree
 from gdalembert.ocp.steps import check_dynamics
-from gdalembert.simulation.manifold import unit_blocks
-from gdalembert.tree import Array, Tree, frozen
+from gdalembert.spatial.arrays import Array, frozen
 
 Range = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""

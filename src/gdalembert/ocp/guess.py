@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.flexible.properties import number, numbers
-from gdalembert.kinematics import Kinematics
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.ocp.steps import actuation, check_dynamics
-from gdalembert.simulation.manifold import Blocks, check_unit_lengths, projected, unit_blocks
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,19 +10,19 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.properties import number, numbers
-from gdalembert.kinematics import Kinematics
+from gdalembert.model.configuration import check_unit_lengths, lengths, projected, unit_blocks
 from gdalembert.ocp.bounds import NOTHING, Bounds
 from gdalembert.ocp.expressions import Along, Expression, along
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
 from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
-from gdalembert.simulation.manifold import check_unit_lengths, lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 
 _QUIET = {"print_time": False, "detect_simple_bounds": True}
 _QUIET_IPOPT = {"print_level": 0, "sb": "yes"}

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.steps import actuation, check_dynamics
-from gdalembert.simulation.manifold import unit_blocks
 
 
 class Symbols(NamedTuple):

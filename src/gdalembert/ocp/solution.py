@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
-from gdalembert.simulation.manifold import unit_blocks
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
 """Of the velocity: what is worth a warning."""

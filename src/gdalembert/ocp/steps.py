@@ -16,13 +16,14 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.functions import function
-from gdalembert.simulation.manifold import unit_and_scale, unit_blocks
-from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, Tree
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import unit_and_scale, unit_blocks
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.ocp.steps import Method, actuation, collocation, collocation_method, free_rates, rk4, rk4_method
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 METHODS = ("collocation", "rk4")
 

@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.element import Element
-from gdalembert.flexible.properties import numbers
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.ocp.solution import Solution
-from gdalembert.reading import read_tree
-from gdalembert.simulation.manifold import check_unit_lengths
 from gdalembert.simulation.result import Simulation
-from gdalembert.tree import Array, Joint, Tree
+from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arrays import Array
 
 Motion: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.kinematics import Kinematics
+from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.plotting.coordinates import Motion, trajectory
 from gdalembert.plotting.style import axes, label, legend, line_style
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.dynamics.kinematics import Kinematics, check_reference, find_frame
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.properties import number, numbers
-from gdalembert.kinematics import Kinematics, check_reference, find_frame
+from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.tree import Tree
 from gdalembert.plotting.coordinates import names_of
 from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
-from gdalembert.simulation.manifold import check_unit_lengths
-from gdalembert.tree import Array, Tree
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def force_ellipsoid(
         ax: where to draw; 3-D without a plane.
 
     Raises:
-        ArgumentTypeError, UnknownNameError: as of :class:`~gdalembert.kinematics.Kinematics`.
+        ArgumentTypeError, UnknownNameError: as of :class:`~gdalembert.dynamics.kinematics.Kinematics`.
         ArgumentError: if an argument cannot be used, or J has no full rank at q, so that some forces need no torque.
     """
     ellipsoid = _ellipsoid("force_ellipsoid", model, frame, q, reference, plane, limits, inverse=True)

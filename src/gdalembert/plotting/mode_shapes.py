@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.flexible.arm import FlexibleArm
+from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
+from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import placed_link
-from gdalembert.flexible.integrals import DIRECTIONS
-from gdalembert.flexible.link import FlexibleLink
-from gdalembert.flexible.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.flexible.nodes import Nodes
-from gdalembert.flexible.properties import numbers
+from gdalembert.model.configuration import check_unit_lengths
 from gdalembert.plotting.style import label, legend, line_style, panels, shared_legend
-from gdalembert.simulation.manifold import check_unit_lengths
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arrays import Array
 
 _POINTS = 201
 _NONE = 1e-12

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.configuration import unit_blocks
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.plotting.coordinates import names_of, with_units
 from gdalembert.plotting.style import INK, label, legend, line_style, panels, shared_legend
-from gdalembert.reading import read_tree
-from gdalembert.simulation.manifold import unit_blocks
 from gdalembert.simulation.result import Simulation
-from gdalembert.tree import Tree
 
 _NO_LIMIT = 1e100
 """What stands in a model for no limit is infinite, or the largest double."""

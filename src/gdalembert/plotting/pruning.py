@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gdalembert.dynamics.simplified.check import BoundCheck
+from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.plotting.style import BLUE, GREY, INK, ORANGE, axes, label, legend
-from gdalembert.simplify.check import BoundCheck
-from gdalembert.simplify.dynamics import SimplifiedDynamics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def pruning_error(
     """The guaranteed bound of each joint's torque error, and the largest and the RMS error seen, in % of the limit.
 
     Args:
-        simplified: a :class:`~gdalembert.simplify.recipes.PrunedDynamics` or another simplified model, or what its
+        simplified: a :class:`~gdalembert.PrunedDynamics` or another simplified model, or what its
             ``check`` has found.
         samples, seed, corners: of the ``check`` of a model.
         ax: where to draw.

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.model.tree import Tree
 from gdalembert.plotting.coordinates import Motion, names_of, trajectory
 from gdalembert.plotting.style import INK, axes, label, legend, line_style, panels, shared_legend
-from gdalembert.tree import Array, Tree
+from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

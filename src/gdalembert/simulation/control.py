@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike]
 """(t, q, v) → u."""

@@ -13,13 +13,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.functions import function, symbols
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale
 from gdalembert.simulation.control import Control, Feedback, Graph
-from gdalembert.simulation.manifold import Blocks, lengths, projected, unit_and_scale
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
 
 ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
     "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),

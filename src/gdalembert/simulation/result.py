@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, GdalembertError
-from gdalembert.flexible.properties import numbers
-from gdalembert.simulation.manifold import Blocks, projected
-from gdalembert.tree import Array
+from gdalembert.model.configuration import Blocks, projected
+from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

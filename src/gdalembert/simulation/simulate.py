@@ -11,15 +11,16 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.flexible.arm import FlexibleArm
-from gdalembert.flexible.properties import number, numbers
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.model.configuration import Blocks, lengths, projected, unit_blocks
+from gdalembert.model.tree import Tree
 from gdalembert.simulation.control import Control, Law, Sampled, control, real
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Course, Plant, integrate, plant
-from gdalembert.simulation.manifold import Blocks, lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
-from gdalembert.tree import Array, Tree
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 
 _OFF = 1e-6
 """By how much a length that shall be one may be off in x0: more is a mistake, less is rounding."""

@@ -8,14 +8,14 @@ import casadi as ca
 import pinocchio as pin
 import sympy
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.formulations.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.model.tree import Tree
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, Inputs, to_trigonometric
 from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.readable import readable
 from gdalembert.symbolic.tree import SymbolicTree
-from gdalembert.tree import Tree
 
 _FUNCTIONS = (
     "terms",

@@ -18,12 +18,12 @@ from typing import Any
 
 import sympy
 
-from gdalembert import joints as jt
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model import joints as jt
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.formula import Formula, Vector, formula, formulas
 from gdalembert.symbolic.parameters import Constants, inertia_tensor
 from gdalembert.symbolic.tree import SymbolicTree
-from gdalembert.tree import Joint, Tree
 
 _CONVENTIONS = ("standard", "modified")
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}

@@ -2,7 +2,7 @@
 
 Cetinkunt and Book (1988): links are slender uniform beams that bend in the plane, R_E = 1 + [ϑ×], without section
 inertia and foreshortening. The formulas are the explicit equations (CB32 to CB35) of
-:mod:`gdalembert.flexible.explicit` with symbols for numbers; nothing is derived a second time.
+:mod:`gdalembert.flexible.reference.cetinkunt_book_1988` with symbols for numbers; nothing is derived a second time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 import sympy
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible import explicit
 from gdalembert.flexible.element import Element, ModalInertia, Station, root
-from gdalembert.joints import Revolute
+from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
+from gdalembert.model.joints import Revolute
 from gdalembert.symbolic.formula import Vector, formulas
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.parameters import Constants
@@ -44,7 +44,7 @@ def flexible_arm_forms(
     * ``P_ij`` = ∫ φ_ij dη, ``H_ij`` = ∫ η φ_ij dη, ``C_ijk`` = ∫ φ_ij φ_ik dη, ``B_ijk`` = ∫ φ_ij″ φ_ik″ dη, j ≤ k;
     * ``u_ij`` = φ_ij(l_i), ``theta_ij`` = φ_ij′(l_i).
 
-    Rows and columns: the joints, then the modes, link by link, as in :class:`~gdalembert.flexible.arm.FlexibleArm`.
+    Rows and columns: the joints, then the modes, link by link, as in :class:`~gdalembert.FlexibleArm`.
 
     Args:
         modes: how many modes each link has, from the base outward; 0 for a rigid one.
@@ -60,7 +60,8 @@ def flexible_arm_forms(
         ArgumentTypeError: if a formula is none.
         UnsupportedError: if the arm is too large; the message has its size.
 
-    Source: CB32 to CB35 with the corrections of :mod:`gdalembert.flexible.explicit`; CB14 and CB20 for the integrals.
+    Source: CB32 to CB35 with the corrections of
+    :mod:`gdalembert.flexible.reference.cetinkunt_book_1988`; CB14 and CB20 for the integrals.
     """
     counts = _checked(modes)
     joints = [str(i) for i in range(1, len(counts) + 1)]

@@ -20,15 +20,16 @@ import numpy as np
 import pinocchio as pin
 import sympy
 
-from gdalembert import joints as jt
-from gdalembert.cleaning import clean_tree
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.reading import read_tree
+from gdalembert.model import joints as jt
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import clean_tree
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
 from gdalembert.symbolic.tree import Spring, SymbolicTree
 from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
-from gdalembert.tree import Array, Joint, Tree
-from gdalembert.urdf import load_urdf
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
@@ -115,7 +116,7 @@ def symbolic_tree(
         gravity: acceleration (3) in the universe frame.
         others: what is not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers of the robot
             (angles that are not right ones get symbols all the same).
-        clean: tolerance of the cleaning of constants (:func:`~gdalembert.cleaning.clean_tree`).
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.rounding.clean_tree`).
 
     Raises:
         ArgumentTypeError: if the model is not one, or a formula is not.

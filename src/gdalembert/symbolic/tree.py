@@ -15,11 +15,12 @@ import casadi as ca
 import numpy as np
 import sympy
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.formulations.newton_euler import NewtonEuler
-from gdalembert.spatial import Matrix
-from gdalembert.tree import Array, Tree
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Spring:
 
 @dataclass(frozen=True, eq=False)
 class SymbolicTree(Tree):
-    """A tree whose constants are formulas: wherever :class:`~gdalembert.tree.Tree` has an array, this has an ``SX``.
+    """A tree whose constants are formulas: wherever ``Tree`` has an array, this has an ``SX``.
 
     :func:`~gdalembert.symbolic.parameters.symbolic_tree` makes one of a model,
     :func:`~gdalembert.symbolic.denavit_hartenberg.from_denavit_hartenberg` of rows.
@@ -88,7 +89,7 @@ class SymbolicTree(Tree):
 
         Args:
             formulation: ``GeneralizedDAlembert``, ``LagrangeEuler``, or a subclass of ``Dynamics`` that takes the
-                constants of a tree by :func:`gdalembert.spatial.constant`.
+                constants of a tree by :func:`gdalembert.spatial.algebra.constant`.
 
         Raises:
             ArgumentTypeError: if it is no formulation.

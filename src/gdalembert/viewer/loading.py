@@ -10,7 +10,7 @@ from pathlib import Path
 import pinocchio as pin
 
 from gdalembert.errors import UrdfWarning
-from gdalembert.urdf import read_source
+from gdalembert.model.load_urdf import read_source
 
 
 def visuals(
@@ -19,7 +19,7 @@ def visuals(
     """The ``<visual>`` bodies of a URDF.
 
     Args:
-        source: a shipped name, a path, or the text of a URDF, as :func:`~gdalembert.urdf.load_urdf` takes it.
+        source: a shipped name, a path, or the text of a URDF, as :func:`~gdalembert.load_urdf` takes it.
         model: what it was loaded as.
         package_dirs: folders in which ``package://`` is looked for, beside that of the file.
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.properties import number, numbers
+from gdalembert.model.configuration import check_unit_lengths, projected, unit_blocks
+from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
-from gdalembert.simulation.manifold import check_unit_lengths, projected, unit_blocks
 from gdalembert.simulation.result import Simulation
-from gdalembert.tree import Array, Tree
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.scene import between
 
 Motion = Callable[[float], Array]

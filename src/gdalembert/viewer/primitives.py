@@ -10,9 +10,9 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.joints import FreeFlyer, Planar, Prismatic, Translation
-from gdalembert.preparation import turned_to
-from gdalembert.tree import Array, Joint, Tree
+from gdalembert.model.joints import FreeFlyer, Planar, Prismatic, Translation
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arrays import Array, turned_to
 
 Color = tuple[float, float, float]
 
@@ -66,7 +66,7 @@ def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Ar
 
     Args:
         tree: the robot.
-        placements: of its links, from :meth:`~gdalembert.tree.Tree.placements`.
+        placements: of its links, from :meth:`~gdalembert.model.tree.Tree.placements`.
     """
     points = [np.zeros(3), *(p for _, p in placements)]
     for frame in tree.frames:

@@ -12,17 +12,17 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.kinematics import Kinematics, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.arm import FlexibleArm
 from gdalembert.flexible.centreline import centreline, links_of
-from gdalembert.flexible.link import FlexibleLink
-from gdalembert.functions import function, symbols
-from gdalembert.joints import Prismatic
-from gdalembert.kinematics import Kinematics, find_frame
-from gdalembert.preparation import turned_to
-from gdalembert.reading import read_tree
-from gdalembert.tree import Array, Frame, Tree
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.joints import Prismatic
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.arrays import Array, turned_to
+from gdalembert.spatial.functions import function, symbols
 from gdalembert.viewer.primitives import FOOT, Primitive, color_of, extent, primitives
 from gdalembert.viewer.tube import Profile, Swept, profile_of
 
@@ -45,7 +45,7 @@ class Scene:
             ground below it [m].
 
     Args:
-        robot: a ``pin.Model``, or any :class:`~gdalembert.dynamics.Dynamics`.
+        robot: a ``pin.Model``, or any :class:`~gdalembert.Dynamics`.
         links: of a flexible arm that was pickled or copied, what it was made of.
         visual_model: the bodies of a ``pin.Model``; ``None`` for cylinders and boxes of our own.
         frames: names of frames to show; ``True`` for all, each place on a link once.

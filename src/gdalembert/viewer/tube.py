@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from gdalembert.flexible.beam import Beam
-from gdalembert.flexible.nodes import Nodes
-from gdalembert.flexible.sections import Rectangle, Tube
-from gdalembert.tree import Array
+from gdalembert.flexible.beams.beam import Beam
+from gdalembert.flexible.beams.cross_sections import Rectangle, Tube
+from gdalembert.flexible.beams.nodes import Nodes
+from gdalembert.spatial.arrays import Array
 
 _AROUND = 24
 

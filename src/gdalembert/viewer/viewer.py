@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.flexible.link import FlexibleLink
-from gdalembert.flexible.properties import number, numbers
-from gdalembert.simulation.manifold import check_unit_lengths
-from gdalembert.tree import Array
-from gdalembert.urdf import load_urdf
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.load_urdf import load_urdf
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.primitives import color_of, extent
@@ -48,7 +48,7 @@ class Viewer:
 
     Args:
         robot: the name of a shipped robot, the path or the text of a URDF, a ``pin.Model``, or any
-            :class:`~gdalembert.dynamics.Dynamics`, flexible arms too.
+            :class:`~gdalembert.Dynamics`, flexible arms too.
         q: the configuration (nq) to begin with, which the camera is placed for; ``None`` for the neutral one.
         links: of a flexible arm that was pickled or copied, the dict of flexible links that it was made of.
         visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has some.

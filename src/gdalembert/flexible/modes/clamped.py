@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from gdalembert.flexible.modes.mode_set import ModeSet, count
-from gdalembert.flexible.properties import number
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gdalembert.flexible.modes.clamped import clamped_clamped
 from gdalembert.flexible.modes.mode_set import ModeSet, count
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.modes.mode_set import ModeSet, count
-from gdalembert.tree import Array
+from gdalembert.spatial.arrays import Array
 
 Functions: TypeAlias = tuple[Callable[[Any], Any], ...]
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.properties import number
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import Array
 
 _ROOT = 1e-9
 """How far a shape may be from zero at the root, relative to its largest value."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.modes.mode_set import ModeSet
-from gdalembert.flexible.properties import number, numbers
-from gdalembert.tree import Array
+from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,126 @@
+"""``gdalembert derive ROBOT --to FORMAT``."""
+
+from __future__ import annotations
+
+import argparse
+
+import pinocchio as pin
+
+from gdalembert.cli.options import numbers
+from gdalembert.dynamics.registry import formulations
+from gdalembert.dynamics.simplified.recipes import PrunedDynamics
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.export import FORMATS, derive, write
+from gdalembert.symbolic.graph import MAX_TERMS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of :func:`run`."""
+    parser.add_argument("--to", choices=FORMATS, required=True, help="latex and sympy: closed forms; else code")
+    parser.add_argument(
+        "--formulation",
+        metavar="NAME",
+        help=f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)",
+    )
+    parser.add_argument(
+        "--terms",
+        metavar="A,B,…",
+        help="parts of the formulation, as D_tra,G or D,h,c, and Functions, as mass_matrix (default: all its parts; "
+        "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)",
+    )
+    constants = parser.add_mutually_exclusive_group()
+    constants.add_argument("--symbolic", action="store_true", default=None, help="symbols for constants, also in code")
+    constants.add_argument("--numbers", dest="symbolic", action="store_false", help="numbers, also in closed forms")
+    parser.add_argument(
+        "--max-terms",
+        type=int,
+        default=MAX_TERMS,
+        metavar="N",
+        help=f"products of terms at which closed forms are given up (default: {MAX_TERMS})",
+    )
+    parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
+    parser.add_argument(
+        "--simplify",
+        type=float,
+        metavar="X",
+        help="leave out terms as long as no torque is wrong by more than X times its limit (code alone)",
+    )
+    for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
+        default = "" if name == "a-max" else " (default: the model's)"
+        text = f"with --simplify: the largest {what}, or one for all{default}"
+        parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
+    parser.add_argument("--output", metavar="PATH", help="a file, or a folder (default: print, if it is one file)")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def run(model: pin.Model, arguments: argparse.Namespace) -> int:
+    """Print the files, or write them.
+
+    Args:
+        model: the robot.
+        arguments: as parsed.
+
+    Raises:
+        GdalembertError: if an option does not go with the others, or the equations cannot be written.
+    """
+    simple = arguments.simplify is not None
+    _check_simplify(arguments)
+    if arguments.output == "":
+        raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
+    if arguments.formulation == "newton_euler" and (arguments.to in ("latex", "sympy") or arguments.symbolic):
+        raise UnsupportedError(
+            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
+            "or choose --to python, c or matlab without --symbolic"
+        )
+    try:
+        files = derive(
+            _simplified(model, arguments) if simple else model,
+            arguments.to,
+            formulation=arguments.formulation,
+            terms=arguments.terms and [x.strip() for x in arguments.terms.split(",")],
+            symbolic=arguments.symbolic,
+            max_terms=arguments.max_terms,
+            clean=arguments.clean,
+            body_only=arguments.body_only,
+        )
+    except UnsupportedError as error:
+        options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
+        raise UnsupportedError(f"{error}{options}") from None
+    if arguments.output is not None:
+        print("\n".join(map(str, write(files, arguments.output, force=arguments.force))))
+    elif len(files) == 1:
+        print(*files.values(), end="")
+    else:
+        raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
+    return 0
+
+
+def _check_simplify(arguments: argparse.Namespace) -> None:
+    limits = {"--a-max": arguments.a_max, "--v-max": arguments.v_max, "--tau-max": arguments.tau_max}
+    if arguments.simplify is None:
+        for option, value in limits.items():
+            if value is not None:
+                raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
+        return
+    if arguments.to in ("latex", "sympy"):
+        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to python, c or matlab")
+    if arguments.formulation is not None or arguments.symbolic is not None:
+        raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
+    if arguments.a_max is None:
+        raise ArgumentError("--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all")
+
+
+def _simplified(model: pin.Model, arguments: argparse.Namespace) -> PrunedDynamics:
+    limits = {name: getattr(arguments, name) for name in ("a_max", "v_max", "tau_max")}
+    found = {
+        name: None if text is None else numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all")
+        for name, text in limits.items()
+    }
+    return PrunedDynamics(
+        model,
+        arguments.simplify,
+        a_max=found["a_max"] or [],
+        v_max=found["v_max"],
+        tau_max=found["tau_max"],
+        clean=arguments.clean,
+    )

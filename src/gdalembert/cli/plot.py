@@ -1,0 +1,177 @@
+"""``gdalembert plot FIGURE ROBOT``: the figures that need no more than a robot.
+
+matplotlib is an extra, and :mod:`gdalembert.plotting` is not imported before a figure is drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.cli.options import add_configuration, configuration
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arrays import Array
+
+_SAMPLES = 201
+_REFERENCES = {"local": pin.LOCAL, "world": pin.WORLD, "local-world-aligned": pin.LOCAL_WORLD_ALIGNED}
+_OPTIONS = {
+    ("torque-decomposition",): ("joint", "by", "trajectory", "duration"),
+    ("force-ellipsoid", "velocity-ellipsoid"): ("frame", "reference", "q", "plane", "limits"),
+}
+"""By the figures that use them."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of :func:`run` but for the figure, which stands before the robot."""
+    parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of what is drawn at random (default: 0)")
+    torque = parser.add_argument_group("torque-decomposition")
+    torque.add_argument("--joint", metavar="NAME", help="one joint (default: a panel for each)")
+    torque.add_argument("--by", choices=("kind", "link"), help="(default: kind)")
+    text = "CSV with a row t, q or t, q, v, a for each time (default: a random smooth swing)"
+    torque.add_argument("--trajectory", metavar="FILE", help=text)
+    torque.add_argument("--duration", type=float, metavar="T", help="of the swing, in s (default: 1)")
+    ellipsoid = parser.add_argument_group("force-ellipsoid, velocity-ellipsoid")
+    ellipsoid.add_argument("--frame", metavar="NAME", help="(default: the last frame of the model)")
+    ellipsoid.add_argument("--reference", choices=_REFERENCES, help="whose axes (default: local-world-aligned)")
+    add_configuration(ellipsoid, "one at random")
+    ellipsoid.add_argument("--plane", metavar="XY", help="two of the axes, as xy (default: all three)")
+    ellipsoid.add_argument("--limits", action="store_true", help="in parts of the model's limits")
+
+
+def run(model: pin.Model, arguments: argparse.Namespace) -> int:
+    """Draw and write the figure.
+
+    Args:
+        model: the robot.
+        arguments: as parsed.
+
+    Raises:
+        GdalembertError: if matplotlib is not installed, or an argument cannot be used.
+        OSError: if a file cannot be read or written.
+    """
+    from gdalembert import plotting  # which says what to install where matplotlib is not
+
+    _check_options(arguments)
+    if arguments.output is None:
+        output = Path(f"{arguments.figure}_{Path(arguments.robot).stem}.png")
+    else:
+        output = Path(arguments.output)
+    _check_ending(output)
+    _write(FIGURES[arguments.figure](plotting, model, arguments), output)
+    print(output)
+    return 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """That all that are given are of the figure."""
+    for figures, options in _OPTIONS.items():
+        for option in options:
+            if arguments.figure not in figures and getattr(arguments, option) not in (None, False):
+                others = " and ".join(figures) + (" do" if len(figures) > 1 else " does")
+                raise ArgumentError(f"--{option}: {arguments.figure} does not use it, {others}; leave it out")
+
+
+def _check_ending(output: Path) -> None:
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    if output.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
+        raise ArgumentError(f"--output {output}: the format of a picture is its ending; give one as {output.stem}.png")
+
+
+def _write(drawn: Any, output: Path) -> None:
+    """The figure of one or several Axes."""
+    from matplotlib import pyplot
+
+    figure = np.ravel(drawn)[0].get_figure(root=True)
+    try:
+        figure.savefig(output, dpi=180)
+    finally:
+        pyplot.close(figure)
+
+
+def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
+    if arguments.trajectory is None:
+        motion = swing(model, 1.0 if arguments.duration is None else arguments.duration, arguments.seed)
+    else:
+        motion = read_motion(model, Path(arguments.trajectory))
+    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by or "kind")
+
+
+def _forces(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
+    return _ellipsoid(plotting.force_ellipsoid, model, arguments, model.effortLimit)
+
+
+def _velocities(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
+    return _ellipsoid(plotting.velocity_ellipsoid, model, arguments, model.velocityLimit)
+
+
+def _ellipsoid(draw: Callable[..., Any], model: pin.Model, arguments: argparse.Namespace, limits: Array) -> Any:
+    if arguments.q is None:
+        q = pin.integrate(model, pin.neutral(model), np.random.default_rng(arguments.seed).uniform(-1, 1, model.nv))
+    else:
+        q = configuration(model, arguments.q)
+    frame = model.nframes - 1 if arguments.frame is None else arguments.frame
+    own = limits if arguments.limits else None
+    return draw(
+        model, frame, q, _REFERENCES[arguments.reference or "local-world-aligned"], plane=arguments.plane, limits=own
+    )
+
+
+FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
+    "force-ellipsoid": _forces,
+    "torque-decomposition": _torques,
+    "velocity-ellipsoid": _velocities,
+}
+
+
+def swing(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
+    """t, q, v, a of a swing from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
+
+    q = integrate(neutral, s δ) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ δ.
+
+    Raises:
+        ArgumentError: if the duration is not positive.
+    """
+    if not (np.isfinite(duration) and duration > 0):
+        raise ArgumentError(f"--duration {duration:g}: give a positive number of seconds")
+    x = np.linspace(0, 1, _SAMPLES)
+    delta = np.random.default_rng(seed).uniform(-1, 1, model.nv)
+    neutral = pin.neutral(model)
+    q = np.array([pin.integrate(model, neutral, s * delta) for s in x**3 * (10 - 15 * x + 6 * x**2)])
+    v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, delta)
+    a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, delta)
+    return duration * x, q, v, a
+
+
+def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:
+    """t, q, v, a of a CSV file; v and a by central differences where it has none.
+
+    Raises:
+        ArgumentError: if it has no such rows.
+        OSError: if it cannot be read.
+    """
+    try:
+        table = np.loadtxt(path, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise ArgumentError(f"{path}: {error}; give numbers with commas between them") from None
+    t, q = table[:, 0], table[:, 1 : 1 + model.nq]
+    if table.shape[1] == 1 + model.nq + 2 * model.nv:
+        v, a = np.hsplit(table[:, 1 + model.nq :], 2)
+        return t, q, v, a
+    if table.shape[1] != 1 + model.nq:
+        wanted = f"{1 + model.nq} (t, q) or {1 + model.nq + 2 * model.nv} (t, q, v, a)"
+        raise ArgumentError(f"{path}: has {table.shape[1]} columns; give {wanted}")
+    if len(t) < 3 or np.any(np.diff(t) <= 0):
+        raise ArgumentError(
+            f"{path}: v and a need at least three rows, each later than the last; give such, or v and a"
+        )
+    if model.nq != model.nv:
+        raise ArgumentError(f"{path}: v is not dq/dt of {model.name}; give t, q, v, a")
+    v = np.gradient(q, t, axis=0, edge_order=2)
+    return t, q, v, np.gradient(v, t, axis=0, edge_order=2)

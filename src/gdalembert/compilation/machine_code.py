@@ -1,0 +1,222 @@
+"""Machine code of a Function: C code from CasADi, the machine's compiler, and a cache of libraries.
+
+A library is found by what determines it: the C code, the command, and the compiler's own macros under these flags,
+which name its version and the processor. Its file is named after its contents and appears all at once: several
+processes may build the same library, and a damaged one is seen and built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import CompilationError
+from gdalembert.spatial.arrays import Array
+
+One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
+"""Evaluates one state from all inputs to all outputs; anything but 0 if it did not: somebody must look closely."""
+
+_COMPILERS = ("cc", "gcc", "clang")
+_FLAGS = (("-O3", "-march=native"), ("-O3",))  # the second for compilers that do not know the first
+_INTERPRETER = "CasADi's interpreter needs no compiler: compile(function, interpreter=True)"
+
+
+def row_major(function: ca.Function) -> ca.Function:
+    """The Function of vectors that hold matrices row by row, zeros and all, as NumPy does; named for its C code."""
+    kind: Any = ca.SX if function.is_a("SXFunction") else ca.MX
+    sizes = [function.size_in(i) for i in range(function.n_in())]
+    vectors = [kind.sym(f"x{i}", rows * columns) for i, (rows, columns) in enumerate(sizes)]
+    matrices = [ca.reshape(x, columns, rows).T for x, (rows, columns) in zip(vectors, sizes, strict=True)]
+    return ca.Function("gdalembert_evaluate", vectors, [ca.vec(ca.densify(y).T) for y in function.call(matrices)])
+
+
+def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
+    rows, columns = size
+    return (rows,) if columns == 1 else (rows, columns)
+
+
+class Library:
+    """Machine code: CasADi's, and :data:`_C` around it."""
+
+    def __init__(self, path: Path, shares_memory: bool) -> None:
+        self.path: Path | None = path
+        holding = ctypes.PyDLL(str(path))
+        holding.gdalembert_one.restype = ctypes.py_object
+        python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
+        self.one: One = holding.gdalembert_one((ctypes.c_void_p * len(python))(*python))
+        self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_many
+        self._many.restype = ctypes.c_longlong
+
+    def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
+        """n states (n, …); k + 1 if state k fails, -1 without memory."""
+        steps = [(x.ctypes.data, x.strides[0] // x.itemsize) for x in (*inputs, *outputs)]
+        task = np.array([n, *(number for step in steps for number in step)], dtype=np.int64)
+        return int(self._many(ctypes.c_void_p(task.ctypes.data)))
+
+
+# Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
+_PYTHON = (
+    *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
+    *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx"),
+)
+_C = """
+#include <stddef.h>
+#include <stdlib.h>
+
+/* task: n, then the address of each input and output and its step from state to state. */
+CASADI_SYMBOL_EXPORT casadi_int gdalembert_many(const casadi_int* task) {
+  casadi_int n_arg, n_res, n_iw, n_w, i, k, n = *task++, failed = 0;
+  gdalembert_evaluate_work(&n_arg, &n_res, &n_iw, &n_w);
+  const casadi_real** arg = (const casadi_real**) malloc(8 * (n_arg + n_res + n_iw + n_w + 1));
+  if (!arg) return -1;
+  casadi_real** res = (casadi_real**) (arg + n_arg);
+  casadi_int* iw = (casadi_int*) (res + n_res);
+  casadi_real* w = (casadi_real*) (iw + n_iw);
+  int mem = gdalembert_evaluate_checkout();
+  for (k = 0; k < n && !failed; ++k) {
+    for (i = 0; i < N_IN; ++i) arg[i] = (const casadi_real*) task[2 * i] + k * task[2 * i + 1];
+    for (i = N_IN; i < N; ++i) res[i - N_IN] = (casadi_real*) task[2 * i] + k * task[2 * i + 1];
+    if (gdalembert_evaluate(arg, res, iw, w, mem)) failed = k + 1;
+  }
+  gdalembert_evaluate_release(mem);
+  free(arg);
+  return failed;
+}
+
+typedef struct {
+  void *buf, *obj; ptrdiff_t len, itemsize; int readonly, ndim; char* format; ptrdiff_t *shape, *strides, *suboffsets;
+  void* internal;
+} buffer;
+typedef struct { const char* name; void* call; int flags; const char* doc; } method;
+static ptrdiff_t (*count)(void*);
+static void* (*get_item)(void*, ptrdiff_t);
+static int (*get_buffer)(void*, buffer*, int);
+static void (*release_buffer)(buffer*);
+static void (*clear_error)(void);
+static void* (*new_int)(long long);
+
+/* One state, called from Python with the tuple of inputs and that of outputs. 0: done; else look at them closely. */
+static void* one(void* self, void* const* tuples, ptrdiff_t n) {
+  casadi_int task[2 * N + 1] = {1}, code = 1;
+  buffer held[N + 1], *b = held;
+  int i, fit = count(tuples[0]) == N_IN;
+  for (i = 0; i < N && fit; ++i) {
+    const ptrdiff_t* shape = shapes[i];
+    void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
+    if (get_buffer(array, b, i < N_IN ? 0x3c : 0x3d)) { /* in C order, with its format; writable */
+      clear_error();
+      fit = 0;
+      break;
+    }
+    fit = b->format[0] == 'd' && !b->format[1] && b->ndim == shape[0] && b->shape[0] == shape[1] &&
+          (b->ndim == 1 || b->shape[1] == shape[2]);
+    task[2 * i + 1] = (casadi_int) b++->buf;
+  }
+  if (fit) code = gdalembert_many(task);
+  while (b > held) release_buffer(--b);
+  return new_int(code);
+}
+
+CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
+  static method definition = {"one", one, 0x80, 0}; /* a function of an array of arguments */
+  count = python[0], get_item = python[1], get_buffer = python[2], release_buffer = python[3];
+  clear_error = python[4], new_int = python[5];
+  return ((void* (*)(method*, void*, void*)) python[6])(&definition, 0, 0);
+}
+"""
+
+
+def _source(function: ca.Function) -> str:
+    generator = ca.CodeGenerator("gdalembert")
+    generator.add(row_major(function))
+    sizes = [function.size_in(i) for i in range(function.n_in())]
+    sizes += [function.size_out(i) for i in range(function.n_out())]
+    shapes = ", ".join(f"{{{len(shape_of(size))}, {size[0]}, {size[1]}}}" for size in [*sizes, (0, 0)])
+    numbers = f"enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};"
+    return f"{generator.dump()}\n#include <stddef.h>\n{numbers}\nstatic const ptrdiff_t shapes[][3] = {{{shapes}}};{_C}"
+
+
+def load_library(function: ca.Function, compiler: str = "", flags: Any = None, cache: Any = None) -> Library:
+    """The library of a Function, from the cache or built now."""
+    name, source = function.name(), _source(function)
+    shares_memory = "_alloc_mem" in source  # solvers; their memory is handed out without a lock
+    command, options, machine = _command(name, compiler, flags)
+    key = hashlib.sha256("\0".join((source, *command, *options, machine)).encode()).hexdigest()
+    entry = _cache_folder(name, cache) / key
+    for path in sorted(entry.glob("*.so")):
+        with contextlib.suppress(OSError, AttributeError):
+            if path.stem == hashlib.sha256(path.read_bytes()).hexdigest():
+                return Library(path, shares_memory)
+    try:
+        return Library(_build(name, source, command, options, entry), shares_memory)
+    except OSError as error:
+        raise CompilationError(
+            name,
+            f"cannot use the cache folder {entry.parent}: {error.strerror or error}; "
+            "set GDALEMBERT_CACHE to a folder of your own",
+        ) from error
+
+
+def _build(name: str, source: str, command: list[str], options: list[str], entry: Path) -> Path:
+    """Compile in a folder of its own, then move the library into ``entry``."""
+    entry.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=entry, prefix="build-") as folder:
+        code, library = Path(folder, "function.c"), Path(folder, "function.so")
+        code.write_text(source, encoding="utf-8")
+        _run(name, [*command, "-shared", "-fPIC", "-o", library.name, code.name, *options, "-lm"], folder)
+        return library.replace(entry / f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
+
+
+def _command(name: str, compiler: str, flags: Any) -> tuple[list[str], list[str], str]:
+    """The compiler's command, its flags, and what it says of itself and of the machine."""
+    asked = (compiler or os.environ.get("CC", "")).strip()
+    commands = [shlex.split(words) for words in ((asked,) if asked else _COMPILERS)]
+    command = next((words for words in commands if shutil.which(words[0])), None)
+    if command is None:
+        sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
+        how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
+        raise CompilationError(name, f"no C compiler: looked for {sought}; install one ({how}); {_INTERPRETER}")
+    *others, last = _FLAGS if flags is None else [shlex.split(flags) if isinstance(flags, str) else flags]
+    macros = ["-dM", "-E", "-x", "c", os.devnull]
+    for options in others:
+        with contextlib.suppress(CompilationError):
+            return command, [*options], _run(name, [*command, *options, *macros])
+    return command, [*last], _run(name, [*command, *last, *macros])
+
+
+def _run(name: str, command: list[str], folder: str | None = None) -> str:
+    """What the compiler prints."""
+    english = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(command, cwd=folder, env=english, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise CompilationError(name, f"{command[0]} does not run: {error.strerror}; {_INTERPRETER}") from error
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        raise CompilationError(name, f"{command[0]} fails: {first.strip()}; {_INTERPRETER}")
+    return done.stdout
+
+
+def _cache_folder(name: str, cache: str | os.PathLike[str] | None) -> Path:
+    if given := cache or os.environ.get("GDALEMBERT_CACHE"):
+        return Path(given).expanduser().absolute()
+    if (xdg := os.environ.get("XDG_CACHE_HOME", "")) and Path(xdg).is_absolute():
+        return Path(xdg) / "gdalembert"
+    try:
+        return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gdalembert"
+    except RuntimeError as error:
+        raise CompilationError(name, f"{error}; set GDALEMBERT_CACHE to a folder of your own") from error

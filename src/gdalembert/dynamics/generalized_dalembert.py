@@ -1,0 +1,350 @@
+"""Generalized d'Alembert equations of motion (Lee, Lee and Nigam, RSD-TR-8-82, 1982, eqs. 28–33).
+
+    tau_i = Σ_j D_ij a_j + H_i^tra + H_i^rot + G_i
+
+All vectors are free vectors in the axes of one inertial frame. With the partial velocities of link s due to joint i
+
+    a_i           angular, z_{i−1} of a rotary joint, 0 of a prismatic one
+    J_is          of the centre of mass r_s: z_{i−1} × (r_s − p_{i−1}), or z_{i−1}
+
+d'Alembert's principle reads: each inertia force and moment does no work against the motions the joints allow,
+
+    tau_i = Σ_{s ≥ i} [ m_s (r̈_s − g)·J_is + a_i·(Ī_s α_s + ω_s × Ī_s ω_s) ],
+
+and eqs. 28–33 are its parts: D (30) at rest, H^tra (31) and H^rot (32) at a = 0, G (33) at v = a = 0. The sums over
+s are taken once, from the tips to the base (suffix sums: n instead of n³ for H and G, n² for D).
+
+Ours: prismatic joints, trees, joints of several columns (a_i and J_is have one column for each), the suffix sums, and
+the choice of the inertial frame: the one that coincides with the root link of the branch at this instant. Nothing but
+the direction of g depends on that choice, and the root link's own pose drops out of D and H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import function
+
+_NULL = ca.DM(3, 1)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link and the joint that moves it, in the axes of the inertial frame."""
+
+    rotation: Matrix  # R_s: link axes to inertial axes
+    origin: Matrix  # p: a point on the joint's axis, the origin of the link frame
+    com: Matrix  # r_s
+    mass: float  # m_s
+    inertia: Matrix  # Ī_s = R_s I_s R_sᵀ
+    angular: Matrix  # a_i, a column for each velocity of the joint
+    linear: Matrix  # velocity of p, so that J_is = linear + a_i × (r_s − p)
+    gravity: Matrix  # g
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """Velocities and accelerations of a link."""
+
+    omega: Matrix  # ω
+    alpha: Matrix  # α
+    velocity: Matrix  # of the origin
+    acceleration: Matrix  # of the origin
+    com_velocity: Matrix
+    com_acceleration: Matrix  # r̈_s
+
+
+_AT_REST = LinkMotion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
+
+
+def place(tree: Tree, q: Matrix) -> list[Link]:
+    """All links at q."""
+    links: list[Link] = []
+    for joint in tree.joints:
+        r, p = joint.placement(q)
+        if joint.parent < 0:
+            gravity = r.T @ spatial.constant(tree.gravity)
+            r, p = ca.DM.eye(3), _NULL
+        else:
+            parent = links[joint.parent]
+            gravity = parent.gravity
+            r, p = parent.rotation @ r, parent.origin + parent.rotation @ p
+        linear, angular = joint.subspace(q)
+        links.append(
+            Link(
+                rotation=r,
+                origin=p,
+                com=p + r @ spatial.constant(joint.com),
+                mass=joint.mass,
+                inertia=spatial.congruence(r, spatial.constant(joint.inertia)),
+                angular=r @ angular,
+                linear=r @ linear,
+                gravity=gravity,
+            )
+        )
+    return links
+
+
+def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[LinkMotion]:
+    """The motion of all links: ω_k, α_k and r̈_s of sections 2 and 3, with the accelerations a put in."""
+    motions: list[LinkMotion] = []
+    for joint, link in zip(tree.joints, links, strict=True):
+        parent, before = (links[joint.parent], motions[joint.parent]) if joint.parent >= 0 else (link, _AT_REST)
+        v_i, a_i = joint.velocity(v), joint.velocity(a)
+        linear_rate, angular_rate = joint.subspace_rate(q, v)
+        turning, sliding = link.angular @ v_i, link.linear @ v_i
+
+        omega = before.omega + turning
+        alpha = (
+            before.alpha + link.angular @ a_i + ca.cross(before.omega, turning) + link.rotation @ (angular_rate @ v_i)
+        )
+        arm = link.origin - parent.origin
+        velocity = before.velocity + ca.cross(before.omega, arm) + sliding
+        acceleration = (
+            before.acceleration
+            + spatial.spin(before.alpha, before.omega) @ arm
+            + link.linear @ a_i
+            + ca.cross(before.omega + omega, sliding)
+            + link.rotation @ (linear_rate @ v_i)
+        )
+        to_com = link.com - link.origin
+        motions.append(
+            LinkMotion(
+                omega=omega,
+                alpha=alpha,
+                velocity=velocity,
+                acceleration=acceleration,
+                com_velocity=velocity + ca.cross(omega, to_com),
+                com_acceleration=acceleration + spatial.spin(alpha, omega) @ to_com,
+            )
+        )
+    return motions
+
+
+def translational_torques(tree: Tree, links: list[Link], accelerations: list[Matrix]) -> Matrix:
+    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; eq. 33 with −g for r̈_s), nv."""
+    forces = [link.mass * r_ddot for link, r_ddot in zip(links, accelerations, strict=True)]
+    force = tree.suffix_sums(forces)
+    moment = tree.suffix_sums([ca.cross(link.com, f) for link, f in zip(links, forces, strict=True)])
+    return tree.vector(
+        [
+            link.linear.T @ f + link.angular.T @ (k - ca.cross(link.origin, f))
+            for link, f, k in zip(links, force, moment, strict=True)
+        ]
+    )
+
+
+def rotational_torques(tree: Tree, links: list[Link], motions: list[LinkMotion]) -> Matrix:
+    """Σ_s a_i·(Ī_s α_s + ω_s × Ī_s ω_s) (eq. 32 at a = 0), nv."""
+    moment = tree.suffix_sums([euler_moment(link, motion) for link, motion in zip(links, motions, strict=True)])
+    return tree.vector([link.angular.T @ n for link, n in zip(links, moment, strict=True)])
+
+
+def euler_moment(link: Link, motion: LinkMotion) -> Matrix:
+    """Ī_s α_s + ω_s × Ī_s ω_s."""
+    return link.inertia @ motion.alpha + ca.cross(motion.omega, link.inertia @ motion.omega)
+
+
+def gravity_torques(tree: Tree, links: list[Link]) -> Matrix:
+    """G (33), nv."""
+    return translational_torques(tree, links, [-link.gravity for link in links])
+
+
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """tau (28), nv: translational and rotational part, gravity as an acceleration of all masses."""
+    links = place(tree, q)
+    motions = move(tree, links, q, v, a)
+    felt = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
+    return translational_torques(tree, links, felt) + rotational_torques(tree, links, motions)
+
+
+def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
+    """D^tra (30), nv × nv: the work against J_is of the forces that unit accelerations of joint j ask for."""
+    mass = tree.suffix_sums([link.mass for link in links])
+    first = tree.suffix_sums([link.mass * link.com for link in links])  # S = Σ m r
+    second = tree.suffix_sums([point_inertia(link) for link in links])  # Q = Σ m (|r|² 1 − r rᵀ)
+
+    def column(j: int) -> tuple[Matrix, Matrix]:
+        """Force, and moment about the inertial frame's origin."""
+        angular = links[j].angular
+        at_origin = links[j].linear - spatial.cross_columns(angular, links[j].origin)
+        force = mass[j] * at_origin - spatial.skew(first[j]) @ angular
+        moment = spatial.skew(first[j]) @ at_origin + second[j] @ angular
+        return force, moment
+
+    columns = [column(j) for j in range(len(links))]
+    return tree.symmetric_matrix((i, j, work(links[i], *columns[j])) for i, j in tree.pairs())
+
+
+def work(link: Link, force: Matrix, moment: Matrix) -> Matrix:
+    """Power of forces with the given moments about the inertial origin (a column each) in the joint's own motions."""
+    return link.linear.T @ force + link.angular.T @ (moment - spatial.skew(link.origin) @ force)
+
+
+def point_inertia(link: Link) -> Matrix:
+    """m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre."""
+    return spatial.inertia_of(link.mass * spatial.outer(link.com))
+
+
+def rotational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
+    """D^rot (30), nv × nv: Σ_s a_i·Ī_s a_j."""
+    inertia = tree.suffix_sums([link.inertia for link in links])
+    columns = [inertia[j] @ links[j].angular for j in range(len(links))]
+    return tree.symmetric_matrix((i, j, links[i].angular.T @ columns[j]) for i, j in tree.pairs())
+
+
+def column_rates(
+    joint: Joint, link: Link, before: LinkMotion, motion: LinkMotion, q: Matrix, v: Matrix
+) -> tuple[Matrix, Matrix]:
+    """d/dt of the joint's columns (linear, angular); a single column is not turned by the joint's own motion."""
+    linear_rate, angular_rate = joint.subspace_rate(q, v)
+    turning = spatial.skew(before.omega if joint.type.nv == 1 else motion.omega)
+    return (
+        turning @ link.linear + link.rotation @ linear_rate,
+        turning @ link.angular + link.rotation @ angular_rate,
+    )
+
+
+def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """C (nv × nv): C_ij = Σ_s m_s J_is·dJ_js/dt + a_i·(Ī_s da_j/dt − [ω_s×] Σ_s a_j), ours.
+
+    Σ_s = ½ tr(Ī_s) 1 − Ī_s is the pseudo-inertia: the second part is Σ over points x of (a_i × x)·d/dt(a_j × x).
+    """
+    links = place(tree, q)
+    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
+    both = list(zip(links, motions, strict=True))
+    mass = tree.suffix_sums([link.mass for link in links])
+    first = tree.suffix_sums([link.mass * link.com for link in links])
+    first_rate = tree.suffix_sums([link.mass * motion.com_velocity for link, motion in both])
+    # about the origin: B + Q for da_j/dt, and of Σ m ṙ rᵀ + [ω×] Σ_s for a_j
+    second = tree.suffix_sums([link.inertia + point_inertia(link) for link in links])
+    second_rate = tree.suffix_sums(
+        [
+            link.mass * motion.com_velocity @ link.com.T
+            + spatial.skew(motion.omega) @ spatial.pseudo_inertia_of(link.inertia)
+            for link, motion in both
+        ]
+    )
+    at_origin: list[tuple[Matrix, Matrix, Matrix, Matrix]] = []
+    for joint, (link, motion) in zip(tree.joints, both, strict=True):
+        before = motions[joint.parent] if joint.parent >= 0 else _AT_REST
+        linear_rate, angular_rate = column_rates(joint, link, before, motion, q, v)
+        at_origin.append(
+            (
+                link.linear - spatial.cross_columns(link.angular, link.origin),
+                link.angular,
+                linear_rate
+                - spatial.cross_columns(angular_rate, link.origin)
+                - spatial.cross_columns(link.angular, motion.velocity),
+                angular_rate,
+            )
+        )
+
+    def column(j: int, s: int) -> tuple[Matrix, Matrix]:
+        """Force and moment of the column rates of joint j in the subtree of s."""
+        _, angular, linear_rate, angular_rate = at_origin[j]
+        force = mass[s] * linear_rate - spatial.skew(first[s]) @ angular_rate - spatial.skew(first_rate[s]) @ angular
+        moment = (
+            spatial.skew(first[s]) @ linear_rate
+            + second[s] @ angular_rate
+            + (spatial.inertia_of(second_rate[s])) @ angular
+        )
+        return force, moment
+
+    def blocks() -> Iterable[tuple[int, int, Matrix]]:
+        for i, j in tree.pairs():
+            yield i, j, work(links[i], *column(j, j))
+            if i != j:
+                yield j, i, work(links[j], *column(i, j))
+
+    return tree.matrix(blocks())
+
+
+def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s."""
+    links = place(tree, q)
+    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
+    return 0.5 * sum(
+        link.mass * ca.sumsqr(motion.com_velocity) + ca.dot(motion.omega, link.inertia @ motion.omega)
+        for link, motion in zip(links, motions, strict=True)
+    )
+
+
+def link_torques(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """T_ij, nv × len(tree.links): the torque that joint i gives to link j, without gravity (Horn et al., 1977)."""
+    links = place(tree, q)
+    motions = move(tree, links, q, v, a)
+
+    def due_to(s: int) -> Matrix:
+        force = links[s].mass * motions[s].com_acceleration
+        moment = ca.cross(links[s].com, force) + euler_moment(links[s], motions[s])
+        path = tree.path(s)
+        parts = [
+            work(link, force, moment) if i in path else ca.DM(link.linear.shape[1], 1) for i, link in enumerate(links)
+        ]
+        return tree.vector(parts)
+
+    return ca.horzcat(*(due_to(s) for s in tree.links))
+
+
+class GeneralizedDAlembert(Dynamics):
+    """Dynamics by the generalized d'Alembert equations (Lee, Lee and Nigam 1982); see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.Dynamics`.
+    """
+
+    name: ClassVar[str] = "generalized_dalembert"
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return inverse_dynamics(self.tree, q, v, a)
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        links = place(self.tree, q)
+        return translational_mass_matrix(self.tree, links) + rotational_mass_matrix(self.tree, links)
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        return coriolis_matrix(self.tree, q, v)
+
+    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+        return kinetic_energy(self.tree, q, v)
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v) → (D_tra, D_rot, H_tra, H_rot, G, I_act): the parts of tau = (D_tra + D_rot + diag(I_act)) a + H + G.
+
+        D_tra, D_rot are nv × nv, the others nv; "tra" comes from ½ m |ṙ|², "rot" from ½ ω·Ī ω, link by link, and each
+        is Lagrangian by itself. Armature is in I_act alone.
+        """
+        tree, s = self.tree, self._symbols("q", "v")
+        links = place(tree, s["q"])
+        motions = move(tree, links, s["q"], s["v"], ca.DM(tree.nv, 1))
+        return function(
+            "terms",
+            s,
+            {
+                "D_tra": translational_mass_matrix(tree, links),
+                "D_rot": rotational_mass_matrix(tree, links),
+                "H_tra": translational_torques(tree, links, [motion.com_acceleration for motion in motions]),
+                "H_rot": rotational_torques(tree, links, motions),
+                "G": gravity_torques(tree, links),
+                "I_act": self._armature,
+            },
+        )
+
+    @cached_property
+    def link_torques(self) -> ca.Function:
+        """(q, v, a) → (links), nv × (njoints − 1): the torque at each joint due to each link, without gravity.
+
+        Horn's T_ij, links in Pinocchio's order: the sum of the columns, I_act a and g make tau (springs apart).
+        """
+        s = self._symbols("q", "v", "a")
+        return function("link_torques", s, {"links": link_torques(self.tree, s["q"], s["v"], s["a"])})

@@ -1,0 +1,121 @@
+"""Recursive Newton–Euler equations (Luh, Walker and Paul 1980, as used by Shala and Likaj), in link axes.
+
+Outward, from the base to the tips, with Rᵀ to the axes of link i, p its origin in the parent, S_i = (linear; angular):
+
+    ω = Rᵀ ω_λ + angular v        α = Rᵀ α_λ + angular a + Rᵀ ω_λ × (angular v)
+    ẍ = Rᵀ (ẍ_λ + U_λ p) + linear a + (Rᵀ ω_λ + ω) × (linear v),         U = [α×] + [ω×][ω×]
+
+Each link, in trace form, with m, h = m c and the pseudo-inertia J = ∫ x xᵀ about the origin of its axes (ours; of a
+prepared tree those that regrouping has left it):
+
+    f = m ẍ + U h                 n = vee(Φ − Φᵀ) + h × ẍ,  Φ = U J
+
+Inward, from the tips to the base:
+
+    f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
+
+Gravity is an acceleration −g of the base. What is computed where:
+
+    links         R, p, S, m, h, J of the links at q, and their motion outward
+    spin          U and the moment it makes
+    rnea          inward; tau, nle, g
+    crba          M, C and the derivatives of tau, from composite bodies
+    aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
+
+All of it runs on a prepared tree (``base_parameters``, ``link_frames``) with z on the joints' axes. Then a turn touches
+two components of what it meets (``rotations``), and U e_z, the acceleration of the axis, is the parent's.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+import casadi as ca
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.newton_euler.aba import forward_dynamics
+from gdalembert.dynamics.newton_euler.base_parameters import prepare
+from gdalembert.dynamics.newton_euler.crba import coriolis_matrix, inverse_dynamics_derivatives, mass_matrix
+from gdalembert.dynamics.newton_euler.links import move, place
+from gdalembert.dynamics.newton_euler.rnea import (
+    gravity_torques,
+    inverse_dynamics,
+    joint_wrenches,
+    kinetic_energy,
+)
+from gdalembert.model.joints import Ellipsoid
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import function, smaller
+
+
+class NewtonEuler(Dynamics):
+    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.Dynamics`.
+    """
+
+    name: ClassVar[str] = "newton_euler"
+
+    @cached_property
+    def _prepared(self) -> Tree:
+        return prepare(self.tree)
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return inverse_dynamics(self._prepared, q, v, a)
+
+    def _generalized_gravity(self, q: Matrix) -> Matrix:
+        return gravity_torques(self._prepared, q)
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        return mass_matrix(self._prepared, q)
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        return coriolis_matrix(self._prepared, q, v)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
+            return super()._forward_dynamics(q, v, tau)
+        articulated = forward_dynamics(self._prepared, q, v, tau)
+        if self._is_deep:
+            return articulated
+        return smaller(articulated, super()._forward_dynamics(q, v, tau))
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
+
+        In operations: an entry of M takes about 20 (and the elimination one for each pair of them), an articulated
+        body about 350. Where the two are near each other both graphs are made and compared.
+        """
+        depths = [sum(self.tree.joints[i].type.nv for i in self.tree.path(j)) for j in range(len(self.tree.joints))]
+        elimination, articulated = sum(d * d + 20 * d for d in depths), 350 * len(depths)
+        return elimination > 2 * articulated
+
+    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        if any(isinstance(joint.type, Ellipsoid) for joint in self.tree.joints):  # its columns are not constant
+            return super()._inverse_dynamics_derivatives(q, v, a)
+        return inverse_dynamics_derivatives(self._prepared, q, v, a)
+
+    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+        return kinetic_energy(self._prepared, q, v)
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v, a) → (force, moment), 3 × (njoints − 1) each: the wrench on each link through its joint.
+
+        In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea``, gravity included, armature not.
+        """
+        s = self._symbols("q", "v", "a")
+        links = place(self.tree, s["q"])
+        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], -ca.DM(self.tree.gravity)))
+        shown = [wrenches[i] for i in self.tree.links]
+        return function(
+            "terms",
+            s,
+            {
+                "force": ca.horzcat(*(wrench.force for wrench in shown)),
+                "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
+            },
+        )

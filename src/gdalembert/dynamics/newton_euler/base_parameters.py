@@ -1,0 +1,182 @@
+"""Preparation of a tree for recursions: link frames of our own, and inertia moved towards the base.
+
+Nothing of it shows outside: q, v, a, tau, M, C, g are those of the tree that is given.
+
+**Frames.** z lies on the joint's axis; origin and x are chosen so that many constants are zero
+(:mod:`gdalembert.dynamics.newton_euler.link_frames`); what is left of a placement's turn about z goes to q as an angle.
+
+**Inertia** (regrouping of base parameters). Points on the axis of a revolute joint belong to both of its links: the
+line mass (m, h_z, J_zz) moves to the parent, and off the robot where the parent is the universe. A sliding link turns
+with its parent: its second moments about its centre of mass move there, m alone is left behind.
+
+**Numbers.** If nothing slides, the length that occurs most often is the unit of length. Magnitudes that rounding alone
+tells apart become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, Link, choose, placed
+from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute, Spherical
+from gdalembert.model.rounding import clean_rotation
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
+
+_SAME = 1e-15  # relative difference of numbers that rounding alone tells apart
+_NOISE = 1e-6  # of the largest length: what is no unit of length
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedJoint(Joint):
+    """A joint in frames of our own.
+
+    Attributes:
+        body: the pseudo-inertia (4 × 4) of its link, which is no longer that of a single body.
+        angle: what is added to q, of the frames of the model, to make the angle between ours.
+        keeps: whether the link keeps the axes of its joint (:mod:`gdalembert.dynamics.newton_euler.link_frames`).
+    """
+
+    body: Array = field(default_factory=lambda: np.zeros((4, 4)))
+    angle: float = 0.0
+    keeps: bool = False
+
+    @property
+    def pseudo_inertia(self) -> Matrix:
+        return spatial.constant(self.body)
+
+    def configuration(self, q: Matrix) -> Matrix:
+        own = super().configuration(q)
+        return self.type.integrate(own, ca.DM(self.angle)) if self.angle else own
+
+
+@lru_cache(maxsize=64)
+def prepare(tree: Tree) -> Tree:
+    """The same robot, to rounding, in frames of our own, with regrouped inertia.
+
+    Of a joint of the result only ``body`` says what mass it moves: ``mass``, ``com`` and ``inertia`` are NaN. There are
+    no operational frames, and lengths (gravity too) can be in a unit of their own.
+    """
+    links = regrouped(aligned(tree))
+    gauges = choose(links)
+    joints = []
+    for joint, link, own in zip(tree.joints, links, gauges, strict=True):
+        placement, angle = placed(gauges[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
+        ours = {
+            "type": link.type,
+            "rotation": frozen(clean_rotation(placement[:3, :3], _SAME)),
+            "translation": frozen(placement[:3, 3]),
+            "body": frozen(own.body(link)),
+            "angle": angle * sense_of(link.type),
+            "keeps": own.keeps,
+            "mass": np.nan,
+            "com": frozen(np.full(3, np.nan)),
+            "inertia": frozen(np.full((3, 3), np.nan)),
+        }
+        joints.append(PreparedJoint(**{**vars(joint), **ours}))
+    return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints), frames=())))
+
+
+def aligned(tree: Tree) -> list[Link]:
+    """The links in frames with z on the axis of the joint, and the origin of a sliding leaf at its centre of mass.
+
+    Of both ways along the axis z points the way of the parent's z, or of a sibling's, where they are parallel.
+    """
+    parents = [joint.parent for joint in tree.joints]
+    links: list[Link] = []
+    frames: list[Array] = []
+    for i, joint in enumerate(tree.joints):
+        given = homogeneous(joint.rotation, joint.translation)
+        placement = np.linalg.inv(frames[joint.parent]) @ given if joint.parent >= 0 else given
+        siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
+        frame, joint_type = np.eye(4), joint.type
+        if isinstance(joint.type, Revolute | Prismatic | Helical):
+            axis = np.array(joint.type.axis)
+            z = placement[:3, :3] @ axis
+            opposite = any(np.abs(z + other).max() <= _SAME for other in (np.array([0, 0, 1]), *siblings))
+            sense = -1.0 if opposite else 1.0
+            frame[:3, :3] = turned_to(sense * axis)
+            joint_type = replace(joint.type, axis=(0.0, 0.0, sense))
+        if isinstance(joint.type, Prismatic) and i not in parents:
+            frame[:3, 3] = joint.com
+        placement = placement @ frame
+        placement[:3, :3] = clean_rotation(placement[:3, :3], _SAME)
+        back = np.linalg.inv(frame)
+        frames.append(frame)
+        links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia.full() @ back.T))
+    return links
+
+
+def regrouped(links: list[Link]) -> list[Link]:
+    """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
+    bodies = [link.body for link in links]
+    for i, link in reversed(list(enumerate(links))):
+        moved = _shared_with_parent(link, bodies[i])
+        bodies[i] = bodies[i] - moved
+        if link.parent >= 0:
+            bodies[link.parent] = bodies[link.parent] + link.placement @ moved @ link.placement.T
+    return [replace(link, body=body) for link, body in zip(links, bodies, strict=True)]
+
+
+def in_own_unit(tree: Tree) -> Tree:
+    """The same robot with the length that occurs most often as the unit of length, if nothing in it slides.
+
+    A coordinate of 1 needs no multiplication. Torques do not change: h = ∫ x is multiplied by the unit and m by its
+    square, while J is what it was.
+    """
+    lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
+    if not lengths or not all(isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
+        return tree
+    lengths = [x for x in lengths if x > _NOISE * max(lengths)]
+    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=_SAME, atol=0)))
+    scale = np.diag([1, 1, 1, unit])
+    shorter = _with_numbers(tree, lambda joint: (joint.translation / unit, scale @ joint.pseudo_inertia.full() @ scale))
+    return replace(shorter, gravity=frozen(tree.gravity / unit))
+
+
+def with_equal_magnitudes(tree: Tree) -> Tree:
+    """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
+    numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.full().ravel())]
+    magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
+    starts = np.append(True, np.diff(magnitudes) > _SAME * magnitudes[1:])
+    shared = magnitudes[starts][np.cumsum(starts) - 1]
+    shared[np.isclose(shared, 1.0, rtol=_SAME, atol=0)] = 1.0
+
+    def settled(x: Array) -> Array:
+        return np.asarray(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
+
+    return _with_numbers(tree, lambda joint: (settled(joint.translation), settled(joint.pseudo_inertia.full())))
+
+
+def _with_numbers(tree: Tree, numbers: Callable[[Joint], tuple[Array, Array]]) -> Tree:
+    """A prepared tree with other translations and pseudo-inertias."""
+    joints = []
+    for joint in tree.joints:
+        translation, body = numbers(joint)
+        joints.append(PreparedJoint(**{**vars(joint), "translation": frozen(translation), "body": frozen(body)}))
+    return replace(tree, joints=tuple(joints))
+
+
+def sense_of(joint_type: JointType) -> float:
+    """−1 for a joint that moves along −z, else 1."""
+    if isinstance(joint_type, Revolute | Prismatic | Helical) and joint_type.axis == (0.0, 0.0, -1.0):
+        return -1.0
+    return 1.0
+
+
+def _shared_with_parent(link: Link, body: Array) -> Array:
+    """The part of a link's pseudo-inertia that moves with the parent as well."""
+    moved = np.zeros((4, 4))
+    if isinstance(link.type, Revolute):
+        on_axis = np.ix_((2, 3), (2, 3))
+        moved[on_axis] = body[on_axis]
+    elif isinstance(link.type, Prismatic) and body[3, 3] > 0:
+        moved[:3, :3] = body[:3, :3] - np.outer(body[:3, 3], body[:3, 3]) / body[3, 3]
+    return moved

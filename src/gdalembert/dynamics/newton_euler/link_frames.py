@@ -1,0 +1,233 @@
+"""The choice of link frames: of the frames that a joint leaves free, those that make the most constants zero.
+
+A joint that turns about z moves its link alike whichever point of the axis is the origin and wherever x points. And a
+link whose children's axes are all parallel to its own need not take part in the turn: it may keep the axes of its joint
+(their constants turn instead of all that is passed from link to link).
+
+The search takes candidates from the geometry (feet of common normals, projections of origins, common normals, principal
+directions) and finds the cheapest combination over the whole tree by dynamic programming, from the tips to the base.
+Cost is what Newton–Euler spends on the constants that are not zero; the number of candidates, and with it the time, is
+limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gdalembert.model.joints import JointType, Revolute
+from gdalembert.spatial.arrays import Array
+
+# Operations of inverse_dynamics for a number that is not zero:
+_COORDINATE = 10  # of h or p: in U x and in x × f
+_PRODUCT = 7  # J_xy, J_xz, J_yz in the moment
+_MOMENT = 4  # J_xx, J_yy in the moment
+_OFFSET = 2  # q + angle
+_VECTORS = 5  # ω, U z, ẍ, f, n go from link to link and are turned,
+_TURN = 6  # two components of them,
+_ROTATION = 15  # or three, by nine numbers
+_PASSED = 2  # p in the other Functions, for each link further out
+
+_MOST_CANDIDATES = 12
+_REACH = 4.0  # how far an origin may slide, in lengths that are there; far away, digits are lost
+
+
+@dataclass(frozen=True)
+class Link:
+    """What the search knows of a link: z of its frame is the axis of its joint."""
+
+    parent: int  # index of the parent, −1 for the universe
+    type: JointType
+    placement: Array  # of the joint frame in the parent's link frame, 4 × 4
+    body: Array  # pseudo-inertia, 4 × 4
+
+    @property
+    def turns(self) -> bool:
+        """Whether the joint is revolute, so that any point of the axis can be the origin."""
+        return isinstance(self.type, Revolute)
+
+    @property
+    def parallel(self) -> bool:
+        """Whether z is the parent's z."""
+        return not self.placement[:2, 2].any() and bool(self.placement[2, 2] > 0)
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A frame in a link, its origin at ``slide`` on z, turned about z by ``angle``; and whether the link keeps the axes
+    of its joint."""
+
+    slide: float = 0.0
+    angle: float = 0.0
+    keeps: bool = False
+
+    @property
+    def frame(self) -> Array:
+        """4 × 4."""
+        c, s = np.cos(self.angle), np.sin(self.angle)
+        return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, self.slide], [0, 0, 0, 1]])
+
+    @property
+    def inverse(self) -> Array:
+        """The link in the frame, 4 × 4."""
+        c, s = np.cos(self.angle), np.sin(self.angle)
+        return np.array([[c, s, 0, 0], [-s, c, 0, 0], [0, 0, 1, -self.slide], [0, 0, 0, 1]])
+
+    def body(self, link: Link) -> Array:
+        """The pseudo-inertia of a link in this frame."""
+        return _product(self.inverse, link.body, self.inverse.T)
+
+
+AS_GIVEN = Gauge()
+
+
+def placed(parent: Gauge, link: Link, own: Gauge) -> tuple[Array, float]:
+    """The placement of a joint between two gauges (4 × 4), and the angle by which q is ahead.
+
+    A rotation R = F Rz(angle) is split where that makes more of F zero: x of F is the common normal of both axes.
+    """
+    placement = _product(parent.inverse, link.placement, own.frame)
+    r = placement[:3, :3]
+    if not link.turns or np.count_nonzero(r) == 3:
+        return placement, 0.0
+    z = r[:, 2]
+    x = np.array([-z[1], z[0], 0]) / np.hypot(z[0], z[1]) if z[:2].any() else np.array([1.0, 0, 0])
+    fixed = np.column_stack([x, np.cross(z, x), z])
+    turn = fixed.T @ r
+    placement[:3, :3] = fixed
+    return placement, float(np.arctan2(turn[1, 0], turn[0, 0]))
+
+
+def choose(links: Sequence[Link]) -> list[Gauge]:
+    """The cheapest gauge of each link; links after their parents."""
+    children: list[list[int]] = [[] for _ in links]
+    outward = [1] * len(links)  # links in each subtree
+    for i, link in reversed(list(enumerate(links))):
+        if link.parent >= 0:
+            children[link.parent].insert(0, i)
+            outward[link.parent] += outward[i]
+    feet = _feet(links, children)
+    candidates = [
+        _candidates(link, [links[c] for c in children[i]], feet[i]) if link.turns else [AS_GIVEN]
+        for i, link in enumerate(links)
+    ]
+
+    best: list[list[int]] = [[] for _ in links]  # of each link for every candidate of its parent
+    cost: list[list[float]] = [[] for _ in links]
+    for i, link in reversed(list(enumerate(links))):
+        subtree = [
+            _body_cost(link, gauge) + sum(cost[c][k] for c in children[i]) for k, gauge in enumerate(candidates[i])
+        ]
+        for above in candidates[link.parent] if link.parent >= 0 else [AS_GIVEN]:
+            coordinate = _COORDINATE + _PASSED * outward[i]
+            totals = [
+                own + _placement_cost(link, coordinate, above, gauge)
+                for own, gauge in zip(subtree, candidates[i], strict=True)
+            ]
+            best[i].append(totals.index(min(totals)))
+            cost[i].append(min(totals))
+
+    chosen: list[int] = []
+    for i, link in enumerate(links):
+        chosen.append(best[i][chosen[link.parent] if link.parent >= 0 else 0])
+    return [candidates[i][k] for i, k in enumerate(chosen)]
+
+
+def _feet(links: Sequence[Link], children: list[list[int]]) -> list[list[float]]:
+    """Where on each axis neighbouring origins project to, and where the common normals with children's axes end."""
+    feet: list[list[float]] = []
+    for link, below in zip(links, children, strict=True):
+        here = [0.0, -float(link.placement[:3, 2] @ link.placement[:3, 3])]
+        for placement in (links[c].placement for c in below):
+            z, p = placement[:3, 2], placement[:3, 3]
+            here.append(float(p[2]))
+            if z[:2].any():
+                here.append(float(p[2] - z[2] * (z[:2] @ p[:2]) / (z[:2] @ z[:2])))
+        feet.append(here)
+    steps = [(i, link.parent, float(link.placement[2, 3])) for i, link in enumerate(links) if link.parent >= 0]
+    parallel = [step for step in steps if links[step[0]].parallel]
+    for i, parent, height in reversed(parallel):
+        feet[parent] = _nearest([*feet[parent], *(foot + height for foot in feet[i])])
+    for i, parent, height in parallel:
+        feet[i] = _nearest([*feet[i], *(foot - height for foot in feet[parent])])
+    return feet
+
+
+def _nearest(feet: Sequence[float]) -> list[float]:
+    """Those nearest to the origin, each once."""
+    return sorted(_distinct(feet), key=abs)[:_MOST_CANDIDATES]
+
+
+def _candidates(link: Link, children: Sequence[Link], feet: Sequence[float]) -> list[Gauge]:
+    """Gauges of a link that turns: origins at the feet, or where a product of inertia is zero."""
+    keeps = all(child.turns and child.parallel for child in children)
+    angles = [0.0]
+    for child in children:
+        z, p = child.placement[:3, 2], child.placement[:3, 3]
+        angles.append(np.arctan2(p[1], p[0]) if child.parallel else np.arctan2(z[0], -z[1]))
+    if keeps:
+        j = link.body
+        angles += [np.arctan2(j[1, 3], j[0, 3]), np.arctan2(2 * j[0, 1], j[0, 0] - j[1, 1]) / 2]
+    reach = _REACH * max(float(np.abs(x.placement[:3, 3]).max()) for x in (link, *children))
+    gauges = []
+    for angle in _distinct((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4 for angle in angles):  # to a quarter turn
+        body = Gauge(angle=angle).body(link)
+        slides = _distinct([*feet, *(body[k, 2] / body[k, 3] for k in (0, 1) if body[k, 3])])
+        gauges += [Gauge(slide, angle, keeps) for slide in slides if abs(slide) <= reach]
+    return gauges[:_MOST_CANDIDATES]
+
+
+def _body_cost(link: Link, gauge: Gauge) -> float:
+    if link.parent < 0 and link.turns:  # only its moment about a fixed axis is asked for
+        return 0.0
+    j = gauge.body(link)
+    if not gauge.keeps:
+        products = np.count_nonzero([j[0, 1], j[0, 2], j[1, 2]])
+        moments = np.count_nonzero([j[0, 0], j[1, 1]])
+        return float(_COORDINATE * np.count_nonzero(j[:3, 3]) + _PRODUCT * products + _MOMENT * moments)
+    in_plane = 0 if j[0, 0] == j[1, 1] and not j[0, 1] else 5 if not j[0, 1] else 8
+    across = _COORDINATE * _after_turn(j[:2, 3]) + _PRODUCT * _after_turn(j[:2, 2])
+    turning = _to_turn(j[:2, 3]) + _to_turn(j[:2, 2]) + in_plane
+    return across + _PRODUCT * (in_plane > 0) + 2 * _MOMENT + turning
+
+
+def _placement_cost(link: Link, coordinate: float, parent: Gauge, own: Gauge) -> float:
+    if link.parent < 0:  # nothing is passed on
+        return 0.0
+    placement, angle = placed(parent, link, own)
+    r, p = np.abs(placement[:3, :3]), placement[:3, 3]
+    slanted = np.count_nonzero(r != np.round(r))
+    rotation = 0 if slanted == 0 else _TURN if slanted == 4 else _ROTATION
+    turn = _TURN if link.turns and not own.keeps else 0
+    cost = _VECTORS * (rotation + turn) + _OFFSET * (angle != 0)
+    if not parent.keeps:
+        return float(cost + coordinate * np.count_nonzero(p))
+    sum_of_angles = _TURN
+    return cost + sum_of_angles + _to_turn(p[:2]) + coordinate * (_after_turn(p[:2]) + bool(p[2]))
+
+
+def _to_turn(pair: Array) -> int:
+    """Operations that turn two constants."""
+    return (0, 2, 6)[np.count_nonzero(pair)]
+
+
+def _after_turn(pair: Array) -> int:
+    """How many of two constants are not zero after a turn."""
+    return 2 if pair.any() else 0
+
+
+def _distinct(values: Iterable[float]) -> list[float]:
+    kept: list[float] = []
+    for value in values:
+        if all(abs(value - other) > 1e-9 for other in kept):
+            kept.append(float(value))
+    return kept
+
+
+def _product(left: Array, middle: Array, right: Array) -> Array:
+    """left @ middle @ right, with zero in place of what its rounding error may have made of it."""
+    error = 8 * np.finfo(float).eps * (np.abs(left) @ np.abs(middle) @ np.abs(right))
+    value = left @ middle @ right
+    return np.where(np.abs(value) <= error, 0.0, value)

@@ -1,0 +1,171 @@
+"""Links and their motion, outward from the base to the tips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert.dynamics.newton_euler.base_parameters import PreparedJoint, sense_of
+from gdalembert.dynamics.newton_euler.rotations import (
+    NO_TURN,
+    AboutZ,
+    Product,
+    Rotation,
+    fixed_turn,
+    is_parallel,
+    rotations_of,
+    turns_about_z,
+)
+from gdalembert.dynamics.newton_euler.spin import NO_SPIN, Spin, spin_about_axis, spin_of
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+_NULL = ca.DM(3, 1)
+_Z = ca.DM([0, 0, 1])
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link and the joint that moves it, in link axes."""
+
+    joint: Joint
+    turn: AboutZ  # link axes to joint axes
+    fixed: Rotation  # joint axes to the parent's axes
+    origin: Matrix  # p: link origin in the parent's axes, from its origin
+    columns: Motion  # S, 3 × nv and 3 × nv, per unit of rate
+    rate: float  # how many times v the joint moves along them
+    mass: float  # m
+    first: Matrix  # h = ∫ x
+    second: Matrix  # J = ∫ x xᵀ
+
+    @property
+    def rotation(self) -> Rotation:
+        """R: link axes to the parent's axes."""
+        return Product(self.fixed, self.turn)
+
+    @property
+    def placement(self) -> tuple[Rotation, Matrix]:
+        """R and p."""
+        return self.rotation, self.origin
+
+    def velocity(self, v: Matrix) -> Motion:
+        """S v: the motion against the parent."""
+        own = self.rate * self.joint.velocity(v)
+        return Motion(self.columns.linear @ own, self.columns.angular @ own)
+
+    def acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Motion:
+        """S a + dS/dt v."""
+        rates, own = self.column_rates(q, v), self.joint.velocity(v)
+        return self.velocity(a) + Motion(rates.linear @ own, rates.angular @ own)
+
+    def column_rates(self, q: Matrix, v: Matrix) -> Motion:
+        """dS/dt, which is zero for all joints but the ellipsoid."""
+        return Motion(*self.joint.subspace_rate(q, v))
+
+    def work(self, wrench: Wrench) -> Matrix:
+        """Sᵀ (f; n), per unit of rate."""
+        return wrench.work(self.columns.linear, self.columns.angular)
+
+    def torque(self, wrench: Wrench) -> Matrix:
+        """Sᵀ (f; n)."""
+        return self.rate * self.work(wrench)
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """Motion of a link, in link axes."""
+
+    omega: Matrix  # ω
+    alpha: Matrix  # α
+    spin: Spin  # U
+    velocity: Matrix  # of the origin
+    acceleration: Matrix  # ẍ of the origin
+
+
+Motions = dict[int, LinkMotion]
+"""By the index of the link; −1 is the base."""
+
+
+def place(tree: Tree, q: Matrix) -> list[Link]:
+    """All links at q.
+
+    The axes of a link that ``keeps`` those of its joint do not turn with it: its constants and its children's places
+    turn instead. At the base, where nothing is passed on, link axes and joint axes are one.
+    """
+    links: list[Link] = []
+    held: list[AboutZ] = []  # the turn of each link that its axes do not take part in
+    for joint in tree.joints:
+        turn, fixed = rotations_of(joint, q)
+        _, origin = joint.placement(q)
+        above = held[joint.parent] if joint.parent >= 0 else NO_TURN
+        if is_parallel(joint) and turns_about_z(joint):
+            turn, fixed = above.after(fixed_turn(joint)).after(turn), NO_TURN
+        else:
+            fixed = Product(above, fixed)
+        keeps = isinstance(joint, PreparedJoint) and joint.keeps
+        held.append(turn if keeps else NO_TURN)
+        if keeps:
+            turn = NO_TURN
+        if joint.parent < 0:
+            turn, fixed = NO_TURN, Product(fixed, turn)
+        body = joint.pseudo_inertia
+        sense = sense_of(joint.type)
+        linear, angular = joint.type.subspace(joint.configuration(q))
+        links.append(
+            Link(
+                joint=joint,
+                turn=turn,
+                fixed=fixed,
+                origin=above @ origin,
+                columns=Motion(sense * linear, sense * angular),
+                rate=sense if joint.scaling is None else sense * joint.scaling,
+                mass=float(body[3, 3]),
+                first=held[-1] @ body[:3, 3],
+                second=held[-1].conjugate(body[:3, :3]),
+            )
+        )
+    return links
+
+
+def move(links: list[Link], q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> Motions:
+    """Outward: the motion of all links."""
+    motions = {-1: base_motion(base_acceleration)}
+    for i, link in enumerate(links):
+        motions[i] = moved(link, motions[link.joint.parent], q, v, a)
+    return motions
+
+
+def base_motion(acceleration: Matrix) -> LinkMotion:
+    """A base that does not turn."""
+    return LinkMotion(_NULL, _NULL, NO_SPIN, _NULL, acceleration)
+
+
+def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> LinkMotion:
+    """The motion of a link, from that of what it is joined to."""
+    own, own_rate = link.velocity(v), link.acceleration(q, v, a)
+    to_link = link.rotation.T
+
+    carried = to_link @ parent.omega
+    omega = carried + own.angular
+    alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
+    if turns_about_z(link.joint):
+        on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
+        alpha, spin = spin_about_axis(on_axis, omega, alpha[2])
+    else:
+        spin = spin_of(alpha, omega)
+    acceleration = (
+        to_link @ (parent.acceleration + parent.spin @ link.origin)
+        + own_rate.linear
+        + ca.cross(carried + omega, own.linear)
+    )
+    velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + own.linear
+    return LinkMotion(omega, alpha, spin, velocity, acceleration)
+
+
+def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
+    """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
+    force = link.mass * motion.acceleration + motion.spin @ link.first
+    moment = motion.spin.moment(link.second) + ca.cross(link.first, motion.acceleration)
+    return Wrench(force, moment)

@@ -1,0 +1,61 @@
+"""The recursion of Newton and Euler."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.links import Link, Motions, demanded_wrench, move, place
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.spatial_vectors import Wrench
+
+_NULL = ca.DM(3, 1)
+
+
+def joint_wrenches(links: list[Link], motions: Motions) -> list[Wrench]:
+    """Inward: the wrench that each joint passes on to its link, in link axes about the link origin."""
+    wrenches = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
+    return wrenches
+
+
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """tau, nv."""
+    links = place(tree, q)
+    wrenches = joint_wrenches(links, move(links, q, v, a, -ca.DM(tree.gravity)))
+    return tree.vector([link.torque(wrench) for link, wrench in zip(links, wrenches, strict=True)])
+
+
+def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
+    """g, nv: each joint bears the weight of its subtree, whose mass and h = Σ m x are all that matters."""
+    links = place(tree, q)
+    masses = tree.suffix_sums([link.mass for link in links])
+    firsts: list[Matrix] = [link.first for link in links]
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            firsts[link.joint.parent] += link.rotation @ firsts[i] + masses[i] * link.origin
+    lifts: list[Matrix] = []  # −g in link axes
+    for link in links:
+        above = lifts[link.joint.parent] if link.joint.parent >= 0 else -ca.DM(tree.gravity)
+        lifts.append(link.rotation.T @ above)
+    return tree.vector(
+        [
+            link.torque(Wrench(mass * lift, ca.cross(first, lift)))
+            for link, mass, first, lift in zip(links, masses, firsts, lifts, strict=True)
+        ]
+    )
+
+
+def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """½ Σ (m |ẋ|² + 2 ẋ·(ω × h) + ω·I ω)."""
+    links = place(tree, q)
+    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
+    energy: Matrix = 0
+    for i, link in enumerate(links):
+        omega, velocity = motions[i].omega, motions[i].velocity
+        energy += 0.5 * ca.dot(velocity, link.mass * velocity + 2 * ca.cross(omega, link.first))
+        energy += 0.5 * ca.dot(omega, spatial.inertia_of(link.second) @ omega)
+    return energy

@@ -1,0 +1,328 @@
+"""Statics: joint torques of a wrench, and the same wrench or twist seen from another frame (Niku, 4.5 and 4.6).
+
+A wrench F = (f; m) is a force [N] and a moment [N m] about the origin of the frame it is given in; a twist or a small
+displacement is (linear; angular). With the virtual work δW = Fᵀ D = tauᵀ δq,
+
+    tau = Jᵀ F                                            D = J δq                                       (4.5)
+    f_B = Rᵀ f,   m_B = Rᵀ (m + f × p)                    F_Bᵀ D_B = Fᵀ D                                (4.6)
+
+Joint torques need no Jacobian: the wrench is passed on from link to link, in link axes, and each joint takes its part
+Sᵀ F: inward from the frame or outward from the base, wherever the wrench is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_placement
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import clean_tree
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+_RIGID = 1e-6
+"""How far the entries of RᵀR may lie from those of the identity."""
+
+
+def _torques_inward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
+    """Jᵀ F (nv) of a wrench in the axes of the frame, about its origin."""
+    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
+    wrench = wrench.to_parent(*fixed_placement(frame))
+    for i in reversed(tree.path(frame.joint)):
+        torques[i] = wrench.work(*tree.joints[i].subspace(q))
+        wrench = wrench.to_parent(*tree.joints[i].placement(q))
+    return tree.vector(torques)
+
+
+def _torques_outward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
+    """Jᵀ F (nv) of a wrench in the axes of the universe, about its origin."""
+    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
+    for i in tree.path(frame.joint):
+        wrench = wrench.seen_from(*tree.joints[i].placement(q))
+        torques[i] = wrench.work(*tree.joints[i].subspace(q))
+    return tree.vector(torques)
+
+
+def _torques_of_lever(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
+    """Jᵀ F (nv) of a wrench in the axes of the universe, about the origin of the frame.
+
+    Force and moment are turned outward, the lever is measured inward; they meet at each joint.
+    """
+    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
+    levers: dict[int, Matrix] = {}
+    _, lever = fixed_placement(frame)
+    for i in reversed(tree.path(frame.joint)):
+        levers[i] = lever
+        r, p = tree.joints[i].placement(q)
+        lever = p + r @ lever
+    for i in tree.path(frame.joint):
+        r, _ = tree.joints[i].placement(q)
+        wrench = Wrench(r.T @ wrench.force, r.T @ wrench.moment)
+        torques[i] = wrench.about(-levers[i]).work(*tree.joints[i].subspace(q))
+    return tree.vector(torques)
+
+
+_TORQUES = {pin.LOCAL: _torques_inward, pin.WORLD: _torques_outward, pin.LOCAL_WORLD_ALIGNED: _torques_of_lever}
+
+
+def joint_torques(
+    model: pin.Model | Tree,
+    frame: str | int,
+    reference: pin.ReferenceFrame,
+    *,
+    exerted_by: Literal["robot", "environment"] = "robot",
+    clean: float = 1e-11,
+) -> ca.Function:
+    """(q, wrench) → (tau), nv: the joint torques that go with a wrench at a frame, tau = ± Jᵀ wrench (4.5).
+
+    The wrench (6) is (f_x, f_y, f_z, m_x, m_y, m_z) [N, N m], given in
+
+    * ``pin.LOCAL``: the axes of the frame, moment about its origin;
+    * ``pin.LOCAL_WORLD_ALIGNED``: the axes of the universe, moment about the origin of the frame;
+    * ``pin.WORLD``: the axes of the universe, moment about the origin of the universe.
+
+    There are two ways to count it, of opposite sign:
+
+    * ``exerted_by="robot"``: the wrench with which the robot acts on its surroundings, and the torques that the
+      motors have to give for it, besides those for gravity and motion: tau = Jᵀ wrench. The source's.
+    * ``exerted_by="environment"``: the wrench that acts on the robot, and the torques that the motors then have to
+      give to keep the same motion: tau = −Jᵀ wrench. Pinocchio's ``fext``:
+      ``pin.rnea(model, data, q, v, a, fext)`` is ``inverse_dynamics(q, v, a) + tau``, where ``fext`` of the frame's
+      joint is the wrench in the axes of that joint (of a LOCAL one: ``frame.placement.act(pin.Force(wrench))``).
+
+    In a singular configuration J loses rank. Then there are wrenches other than zero, those of the null space of Jᵀ,
+    that need no torque at all: the structure bears them. Conversely no torque can move the frame along them; and close
+    to it, small torques make, and small errors of torque spoil, large forces along them.
+
+    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
+
+    Args:
+        model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
+        frame: name, or index in ``model.frames``.
+        reference: of the wrench; there is no default.
+        exerted_by: ``"robot"`` or ``"environment"``.
+        clean: tolerance of the cleaning of constants, as in :class:`~gdalembert.dynamics.kinematics.Kinematics`.
+
+    Raises:
+        ArgumentTypeError: if the model, the frame or the reference is of the wrong type.
+        ModelError: if the model holds numbers without a meaning.
+        UnknownNameError: if no frame has the name.
+        ArgumentError: if several have it, the index is out of range, or another argument cannot be used.
+    """
+    if exerted_by not in ("robot", "environment"):
+        raise ArgumentError(
+            f"exerted_by={exerted_by!r}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
+            "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
+        )
+    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    here = tree.frames[find_frame(tree, frame)]
+    check_reference(reference)
+    s = symbols(q=tree.nq, wrench=6)
+    q, given = s["q"], s["wrench"] if exerted_by == "robot" else -s["wrench"]
+    tau = _TORQUES[reference](tree, here, q, Wrench(given[:3], given[3:]))
+    return function("joint_torques", s, {"tau": tau})
+
+
+def payload_torques(
+    model: pin.Model | Tree,
+    frame: str | int,
+    mass: float,
+    center_of_mass: npt.ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    clean: float = 1e-11,
+) -> ca.Function:
+    """(q) → (tau), nv: the joint torques that hold a payload against the model's gravity: tau = J_cᵀ (−m g).
+
+    J_c is the linear half of the Jacobian of the payload's centre of mass, in the axes of the universe. Add tau to
+    ``generalized_gravity`` of the bare model and it is that of the loaded one. A payload that moves has inertia
+    besides; give it to the model before you build the dynamics::
+
+        loaded = model.copy()
+        at = loaded.frames[loaded.getFrameId("tool0")]
+        loaded.appendBodyToJoint(at.parentJoint, pin.Inertia(mass, center_of_mass, inertia), at.placement)
+
+    Args:
+        model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
+        frame: that the payload is fixed in: name, or index in ``model.frames``.
+        mass: of the payload [kg].
+        center_of_mass: of the payload, in the axes of the frame (3, m).
+        clean: tolerance of the cleaning of constants, as in :class:`~gdalembert.dynamics.kinematics.Kinematics`.
+
+    Raises:
+        ArgumentTypeError: if the model or the frame is of the wrong type, or if mass or centre of mass is no number.
+        ModelError: if the model holds numbers without a meaning.
+        UnknownNameError: if no frame has the name.
+        ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
+            centre of mass is not three finite numbers.
+    """
+    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    here = tree.frames[find_frame(tree, frame)]
+    load = _numbers("mass", mass)
+    if load.size != 1 or not np.all(np.isfinite(load) & (load >= 0)):
+        raise ArgumentError(f"mass: got {mass!r}; give one finite number [kg], at least 0")
+    com = _finite(_numbers("center_of_mass", center_of_mass), "center_of_mass", "xyz", "give three [m]")
+    s = symbols(q=tree.nq)
+    at = Frame("payload", here.joint, np.eye(3), here.rotation @ com + here.translation)
+    weight = Wrench(spatial.constant(-load.item() * tree.gravity), ca.DM(3, 1))
+    return function("payload_torques", s, {"tau": _torques_of_lever(tree, at, s["q"], weight)})
+
+
+def transform_wrench(wrench: Any, T: Any) -> Any:
+    """The same wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
+
+    Column by column of T, n, o, a being the axes and p the origin of the new frame, in the frame the wrench is given
+    in:
+
+        f_B = (n·f, o·f, a·f)
+        m_B = (n·[(f × p) + m], o·[(f × p) + m], a·[(f × p) + m])
+
+    Equal to ``T.actInv(force)`` in Pinocchio; f·f and f·m do not change, and neither does the work fᵀ d + mᵀ δ on a
+    displacement transformed by :func:`transform_twist`.
+
+    Args:
+        wrench: (f_x, f_y, f_z, m_x, m_y, m_z) [N, N m]: six numbers, a ``pin.Force``, or a CasADi matrix 6 × 1.
+        T: 4 × 4 numbers, a ``pin.SE3``, or a CasADi matrix 4 × 4.
+
+    Returns:
+        NumPy (6,) if both are numbers, else SX or MX 6 × 1.
+
+    Raises:
+        ArgumentTypeError: if one is of a type that cannot be used (a ``pin.Motion``), or SX meets MX.
+        ArgumentError: if there are not six numbers, one is not finite, T is not 4 × 4, or T, given in numbers, is not
+            a rigid transformation.
+    """
+    x, r, p = _read("wrench", wrench, T)
+    seen = Wrench(x[:3], x[3:]).seen_from(r, p)
+    return _result(ca.vertcat(seen.force, seen.moment))
+
+
+def transform_twist(twist: Any, T: Any) -> Any:
+    """The same twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
+
+    With (d; δ) = (linear; angular):
+
+        d_B = (n·[(δ × p) + d], o·[(δ × p) + d], a·[(δ × p) + d])
+        δ_B = (n·δ, o·δ, a·δ)
+
+    Equal to ``T.actInv(motion)`` in Pinocchio. The matrix of this map is the source's ^BJ, with F = ^BJᵀ F_B.
+
+    Args:
+        twist: (linear; angular) [m/s; rad/s]: six numbers, a ``pin.Motion``, or a CasADi matrix 6 × 1.
+        T: 4 × 4 numbers, a ``pin.SE3``, or a CasADi matrix 4 × 4.
+
+    Returns:
+        NumPy (6,) if both are numbers, else SX or MX 6 × 1.
+
+    Raises:
+        ArgumentTypeError: if one is of a type that cannot be used (a ``pin.Force``), or SX meets MX.
+        ArgumentError: if there are not six numbers, one is not finite, T is not 4 × 4, or T, given in numbers, is not
+            a rigid transformation.
+    """
+    x, r, p = _read("twist", twist, T)
+    return _result(Motion(x[:3], x[3:]).seen_from(r, p).vector)
+
+
+_ENTRIES = {
+    "wrench": ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z"),
+    "twist": ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z"),
+}
+_OTHER = {
+    "wrench": (pin.Motion, "pin.Motion", "transform_twist"),
+    "twist": (pin.Force, "pin.Force", "transform_wrench"),
+}
+
+_NUMBERS_OR_SYMBOLS = "numbers, or one SX or MX (casadi.vertcat)"
+
+
+def _read(what: str, values: Any, T: Any) -> tuple[Matrix, Matrix, Matrix]:
+    """A wrench or twist (6), and R, p of T."""
+    x, t = _six(what, values), _transform(T)
+    if {type(x), type(t)} == {ca.SX, ca.MX}:
+        raise ArgumentTypeError(
+            f"{what} is {type(x).__name__} and T is {type(t).__name__}, which CasADi cannot mix; give both as one kind"
+        )
+    return x, t[:3, :3], t[:3, 3]
+
+
+def _result(x: Matrix) -> Any:
+    return x.full().ravel() if isinstance(x, ca.DM) else ca.densify(x)
+
+
+def _six(what: str, values: Any) -> Matrix:
+    other, name, instead = _OTHER[what]
+    if isinstance(values, other):
+        raise ArgumentTypeError(f"{what}: got a {name}; {instead} is for those")
+    if isinstance(values, ca.SX | ca.MX):
+        if values.shape != (6, 1):
+            raise ArgumentError(f"{what}: got a matrix of {values.shape[0]} × {values.shape[1]}; give 6 × 1")
+        return values
+    if isinstance(values, pin.Force | pin.Motion):
+        values = values.vector
+    entries = _ENTRIES[what]
+    expected = f"a {what} has six, ({', '.join(entries)})"
+    return ca.DM(_finite(_numbers(what, values, _NUMBERS_OR_SYMBOLS), what, entries, expected))
+
+
+def _transform(T: Any) -> Matrix:
+    if isinstance(T, ca.SX | ca.MX):
+        if T.shape != (4, 4):
+            raise ArgumentError(f"T: got a matrix of {T.shape[0]} × {T.shape[1]}; give 4 × 4, [n o a p; 0 0 0 1]")
+        return T
+    t = _numbers("T", T.homogeneous if isinstance(T, pin.SE3) else T, _NUMBERS_OR_SYMBOLS)
+    if t.shape != (4, 4):
+        raise ArgumentError(f"T: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
+    _check_rigid(t)
+    return spatial.constant(t)
+
+
+def _check_rigid(t: Array) -> None:
+    """Refuse a T that is not a rotation and a translation."""
+    if not np.all(np.isfinite(t)):
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(t))[0])
+        raise ArgumentError(f"T: entry [{row}, {column}] is {t[row, column]}; give finite numbers")
+    if np.any(t[3] != (0, 0, 0, 1)):
+        raise ArgumentError(f"T: its last row is {t[3].tolist()}, not [0, 0, 0, 1]; give [n o a p; 0 0 0 1]")
+    r = t[:3, :3]
+    products = r.T @ r
+    i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
+    if abs(products[i, j] - (i == j)) > _RIGID:
+        raise ArgumentError(
+            f"T: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.9g}, "
+            f"not {int(i == j)}; give the axes of the frame as unit vectors"
+        )
+    if np.linalg.det(r) < 0:
+        raise ArgumentError("T: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
+
+
+def _numbers(what: str, values: Any, expected: str = "numbers") -> Array:
+    """Numbers of any shape as NumPy; DM included."""
+    try:
+        array = values.full() if isinstance(values, ca.DM) else np.asarray(values)
+    except ValueError:  # nested lists of unequal lengths
+        raise ArgumentError(f"{what}: the rows are of unequal lengths") from None
+    if array.dtype.kind not in "iuf":
+        raise ArgumentTypeError(f"{what}: expected {expected}, got {values!r}")
+    return array.astype(float)
+
+
+def _finite(values: Array, what: str, entries: Sequence[str], expected: str) -> Array:
+    """The numbers as a vector, one for each entry."""
+    n = len(entries)
+    if values.shape not in ((n,), (n, 1)):
+        got = f"{values.size} numbers" if values.ndim == 1 else f"numbers of shape {values.shape}"
+        raise ArgumentError(f"{what}: got {got}; {expected}")
+    for name, value in zip(entries, values.ravel(), strict=True):
+        if not np.isfinite(value):
+            raise ArgumentError(f"{what}: {name} is {value}; give finite numbers")
+    return values.ravel()

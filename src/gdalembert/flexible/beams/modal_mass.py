@@ -1,0 +1,56 @@
+"""Modal mass, and the eigenmodes of a link that is clamped at its root."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.beams.mass_points import skews
+from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.spatial.arrays import Array
+
+_DEPENDENT = 1e-12
+"""What is left of ∫φ² of a shape that is a combination of others, by rounding."""
+
+
+def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
+    """M_ff = [Tr C_jk] of a link, and of the bodies at stations on it, undeformed (n × n)."""
+    mass: Array = np.einsum("jkaa->jk", inertia.second[: inertia.modes, : inertia.modes])
+    for load in loads:
+        fields = np.zeros((inertia.modes, 4, 4))
+        fields[:, :3, :3], fields[:, :3, 3] = skews(load.rotation.T), load.translation.T
+        mass = mass + np.einsum("jab,bc,kac->jk", fields, load.body, fields)
+    return (mass + mass.T) / 2
+
+
+def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
+    """ω (n, rad/s), rising, and mass-normalised Ψ (n × n) of K_f ψ = ω² M_ff ψ; bodies at stations count in M_ff.
+
+    Raises:
+        ArgumentError: if a mode moves no inertia.
+    """
+    mass = modal_mass(inertia, *loads)
+    if (j := dependent(mass)) is not None:
+        raise ArgumentError(
+            f"mode {j + 1} moves no inertia of its own, so that the link alone has no frequencies; give "
+            "the beam a section_inertia, count a body on the tip, or damp by rayleigh="
+        )
+    inverse = np.linalg.inv(np.linalg.cholesky(mass))
+    vectors = inverse.T @ np.linalg.eigh(inverse @ inertia.stiffness @ inverse.T)[1]
+    # eigenvalues lose the digits of their ratio to the largest one; Rayleigh's quotients have them all
+    squares = np.sum(vectors * (inertia.stiffness @ vectors), axis=0) / np.sum(vectors * (mass @ vectors), axis=0)
+    return np.sqrt(squares), vectors
+
+
+def dependent(gram: Array, threshold: float = _DEPENDENT) -> int | None:
+    """The first of some shapes that is zero, or a combination of those before it, by their products ∫φ_j φ_k."""
+    diagonal = gram.diagonal()
+    if not np.all(diagonal > 0):
+        return int(np.argmax(~(diagonal > 0)))
+    scaled = gram / np.sqrt(np.outer(diagonal, diagonal))
+    for j in range(len(gram)):
+        left = scaled[j, j]
+        if not left > threshold:
+            return j
+        scaled = scaled - np.outer(scaled[:, j], scaled[j]) / left
+    return None

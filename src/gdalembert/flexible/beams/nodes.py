@@ -1,0 +1,178 @@
+"""Links from finite elements or a measurement: nodes with masses, and modes that move them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.beams.mass_points import Points
+from gdalembert.flexible.beams.modal_mass import modal_mass
+from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arrays import Array, ByValue, frozen
+
+_ROOT, _RISE = 1e-6, 50.0
+"""Of the largest motion: what a mode may move a node at the root, and one at a distance from it, over that distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes(ByValue):
+    """A link by N nodes and n modes, from finite elements or a measurement; in axes of the clamped frame.
+
+    The modes are those of the link with its root held: at the origin they neither shift nor turn.
+
+    Attributes:
+        masses: m_k (N, kg).
+        positions: r_k, undeformed (N × 3, m).
+        translations: of the nodes per unit of each modal coordinate (n × N × 3).
+        stiffness: K_f (n × n); or
+        frequencies: of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
+        rotations: small rotation vectors of the nodes (n × N × 3); needed where something is attached.
+        inertias: of what is lumped at the nodes, about them (N × 3 × 3, kg m²); they count with ``rotations``.
+        shortening: s_jk of the nodes (n × n × N), if foreshortening is to be counted.
+
+    Raises:
+        ArgumentTypeError: if one holds no numbers.
+        ArgumentError: if shapes do not fit, a number is not finite, a mass or inertia is negative, K_f is not
+            symmetric and positive definite, modes with ``frequencies`` are not mass-normalised, or a mode moves the
+            root.
+    """
+
+    masses: Array
+    positions: Array
+    translations: Array
+    stiffness: Array | None = None
+    frequencies: Array | None = None
+    rotations: Array | None = None
+    inertias: Array | None = None
+    shortening: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, numbers(f"Nodes: {name}", given))
+        if self.translations.ndim != 3:
+            raise ArgumentError(
+                f"Nodes: translations: got shape {self.translations.shape}; give n × {self.masses.size} × 3, of each "
+                "mode and each node"
+            )
+        count, n = self.masses.size, len(self.translations)
+        for name, shape in {
+            "masses": (count,),
+            "positions": (count, 3),
+            "translations": (n, count, 3),
+            "stiffness": (n, n),
+            "frequencies": (n,),
+            "rotations": (n, count, 3),
+            "inertias": (count, 3, 3),
+            "shortening": (n, n, count),
+        }.items():
+            if (given := getattr(self, name)) is not None and given.shape != shape:
+                wanted = " × ".join(map(str, shape))
+                raise ArgumentError(f"Nodes: {name}: got shape {given.shape} with {count} masses; give {wanted}")
+        if not count or not n:
+            raise ArgumentError(f"Nodes: got {count} nodes and {n} modes; give at least one of each")
+        if self.masses.min() < 0 or self.masses.max() == 0:
+            raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
+        if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
+            raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
+        self._check_root()
+        if self.shortening is not None:
+            off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
+            j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
+            if off[j, k, node] > 1e-9 * np.abs(self.shortening).max():
+                raise ArgumentError(
+                    f"Nodes: shortening: of modes {j + 1}, {k + 1} it differs from that of {k + 1}, {j + 1} by "
+                    f"{off[j, k, node]:.3g} m at node {node}; give s_jk = s_kj"
+                )
+        if (self.stiffness is None) == (self.frequencies is None):
+            raise ArgumentError(
+                "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
+            )
+        if self.stiffness is not None:
+            off = np.abs(self.stiffness - self.stiffness.T).max() / max(np.abs(self.stiffness).max(), 1e-300)
+            if off > 1e-9 or np.linalg.eigvalsh(self.stiffness).min() <= 0:
+                raise ArgumentError(
+                    f"Nodes: stiffness: its least eigenvalue is {np.linalg.eigvalsh(self.stiffness).min():.3g}, and it "
+                    f"differs from its transpose by {off:.1e}; give a symmetric, positive definite K_f"
+                )
+            return
+        mass = modal_mass(self.inertia)
+        worst = np.abs(mass - np.eye(n))
+        j, k = (int(i) for i in np.unravel_index(worst.argmax(), worst.shape))
+        if worst[j, k] > 1e-6:
+            raise ArgumentError(
+                f"Nodes: with frequencies, modes must be mass-normalised, but the modal mass of {j + 1}, {k + 1} is "
+                f"{mass[j, k]:.6g}, not {int(j == k)}; scale them, or give the stiffness"
+            )
+
+    def _check_root(self) -> None:
+        """Refuse modes that move the clamped frame, by the node next to it: near the root shapes rise from zero."""
+        first = int(np.sum(self.positions**2, axis=1).argmin())
+        size = np.linalg.norm(self.positions, axis=1)
+        near = max(_ROOT, _RISE * size[first] / size.max()) if size.max() > 0 else _ROOT
+        motions = [("translations", "m", self.translations)]
+        if self.rotations is not None:
+            motions.append(("rotations", "rad", self.rotations))
+        for k in range(self.modes):
+            if not any(motion[k].any() for _, _, motion in motions):
+                raise ArgumentError(f"Nodes: translations: mode {k + 1} moves no node; leave it out")
+        for what, unit, motion in motions:
+            for k, shape in enumerate(np.linalg.norm(motion, axis=2)):
+                if shape[first] > near * shape.max():
+                    raise ArgumentError(
+                        f"Nodes: {what}: mode {k + 1} moves node {first} by {shape[first]:.3g} {unit}, where the link "
+                        f"is clamped, {size[first]:.3g} m from the origin; give modes of the link with its root held"
+                    )
+
+    @property
+    def modes(self) -> int:
+        """n."""
+        return len(self.translations)
+
+    @property
+    def tip(self) -> int:
+        """The node that lies farthest along x."""
+        return int(self.positions[:, 0].argmax())
+
+    @property
+    def inertia(self) -> ModalInertia:
+        """The integrals, as sums over the nodes."""
+        n, count = self.translations.shape[:2]
+        rotations = np.zeros((n, count, 3)) if self.rotations is None else self.rotations
+        tensors = np.zeros((count, 3, 3)) if self.inertias is None else self.inertias
+        moments = np.trace(tensors, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - tensors
+        s = np.zeros((n, n, count)) if self.shortening is None else self.shortening
+        sums = Points.of(self.masses, self.positions, moments, self.translations, rotations, s).sums()
+        stiffness = self.stiffness if self.frequencies is None else np.diag(self.frequencies**2)
+        return ModalInertia(
+            **{name: frozen(each) for name, each in sums.items()}, stiffness=frozen(np.asarray(stiffness))
+        )
+
+    def nearest(self, position: Array) -> int:
+        """The node that lies nearest to a point."""
+        return int(np.sum((self.positions - position) ** 2, axis=1).argmin())
+
+    def station(self, node: int, body: Array | None = None, position: Array | None = None) -> Station:
+        """A node, or a frame that is rigidly fixed to it, with the pseudo-inertia (4 × 4) of what stands there.
+
+        Args:
+            node: its index.
+            body: in the frame of the station.
+            position: of the frame, undeformed, in the clamped frame (3, m); ``None`` for that of the node.
+
+        Raises:
+            ArgumentError: if there is no such node, or the nodes have no rotations.
+        """
+        if not 0 <= node < self.masses.size:
+            raise ArgumentError(f"station: got node {node}; give 0 … {self.masses.size - 1}")
+        if self.rotations is None:
+            raise ArgumentError(f"station: node {node}: what is attached there turns with it; give rotations")
+        s = np.zeros((self.modes, self.modes)) if self.shortening is None else self.shortening[:, :, node]
+        u, theta = self.translations[:, node], self.rotations[:, node]
+        at = self.positions[node] if position is None else frozen(position)
+        u = u + np.cross(theta, at - self.positions[node])
+        none = np.zeros((4, 4)) if body is None else body
+        return Station(at, frozen(u.T), frozen(theta.T), frozen(s), frozen(none))

@@ -1,0 +1,85 @@
+"""Integrals along a beam, to rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arrays import Array, frozen
+
+POINTS = 20
+"""Gauss points on each panel of a quadrature."""
+
+_SETTLED, _DOUBTFUL, _DOUBLINGS = 1e-13, 1e-9, 7
+
+
+@lru_cache
+def _gauss() -> tuple[Array, Array, Array]:
+    """On [0, 1]: the points x, their weights, and the matrix of ∫₀^{x_k} from the values at the points."""
+    t, w = np.polynomial.legendre.leggauss(POINTS)
+    p = np.polynomial.legendre.legvander(t, POINTS)
+    # ∫₋₁ᵗ P_d = (P_d+1 − P_d−1) / (2d + 1), and the Lagrange polynomial i is w_i Σ_d (d + ½) P_d(t_i) P_d(t)
+    below = np.column_stack([-np.ones(POINTS), p[:, : POINTS - 1]])
+    return frozen((t + 1) / 2), frozen(w / 2), frozen((p[:, 1:] - below) @ (p[:, :POINTS] * w[:, None]).T / 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrature:
+    """Gauss–Legendre on the panels between ``edges`` [m]: exact to rounding where a function is smooth on each."""
+
+    edges: Array
+
+    @staticmethod
+    def of(start: float, end: float, panels: int, breaks: Sequence[float] | Array = ()) -> Quadrature:
+        """Equal panels, cut at the abscissae where a function may jump."""
+        inside = [b for b in breaks if start < b < end]
+        return Quadrature(np.unique([*np.linspace(start, end, panels + 1), *inside]))
+
+    @cached_property
+    def points(self) -> Array:
+        """Abscissae (m,)."""
+        return (self.edges[:-1, None] + np.diff(self.edges)[:, None] * _gauss()[0]).ravel()
+
+    @cached_property
+    def weights(self) -> Array:
+        """(m,), for sums over the points."""
+        return (np.diff(self.edges)[:, None] * _gauss()[1]).ravel()
+
+    def running(self, values: Array) -> Array:
+        """The integral from the start to each point, of values (…, m) at the points."""
+        shape = values.shape
+        each = values.reshape(*shape[:-1], -1, POINTS)
+        widths = np.diff(self.edges)
+        within = np.einsum("kl,...pl,p->...pk", _gauss()[2], each, widths)
+        whole = np.einsum("l,...pl,p->...p", _gauss()[1], each, widths)
+        before = np.cumsum(whole, axis=-1) - whole
+        result: Array = (before[..., None] + within).reshape(shape)
+        return result
+
+
+def converged(what: str, integral: Callable[[int], tuple[Array, Array]], panels: int) -> tuple[Array, Array]:
+    """The integrals and their magnitudes ∫|…|, on so many panels or as many times more as they need.
+
+    Raises:
+        ArgumentError: if they do not settle to 1e-9 of their magnitude.
+    """
+    value, _ = integral(panels)
+    change = math.inf
+    for _ in range(_DOUBLINGS):
+        panels *= 2
+        coarse = value
+        value, size = integral(panels)
+        change = float(np.divide(np.abs(value - coarse), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
+        if change <= _SETTLED:
+            return value, size
+    if not change <= _DOUBTFUL:
+        raise ArgumentError(
+            f"{what}: the integrals along the beam still change by {change:.1e} of their size on {panels} panels; "
+            "name the abscissae where its properties jump as breaks=(…)"
+        )
+    return value, size

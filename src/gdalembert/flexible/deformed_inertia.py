@@ -1,0 +1,85 @@
+"""The inertia of a deformed link: integrals that depend on the modal coordinates (CB20; foreshortening is ours)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.flexible.element import ModalInertia
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.spatial_vectors import Wrench
+
+
+@dataclass(frozen=True)
+class DeformedLink:
+    """The inertia of a flexible link at modal coordinates f, in link axes about the link origin.
+
+    The shapes by which it shortens follow from f: dg/dt = G ḟ. With X_a for what belongs to shape a, that of mode r is
+    Σ_a X_a G_ar.
+    """
+
+    modal: ModalInertia
+    mass: float
+    first: Matrix  # c = ∫ h
+    second: Matrix  # Σ = ∫ h hᵀ
+    jacobian: Matrix  # G
+    shapes: list[Matrix]  # ∫ ĥ φ̂_aᵀ of each shape, 4 × 4
+    fields: list[Matrix]  # N_r of each mode, 4 × 4
+    masses: ca.DM  # tr C_ab of shapes a and b
+
+    @property
+    def own(self) -> Matrix:
+        """M_ff."""
+        return spatial.symmetric(self.jacobian.T @ self.masses @ self.jacobian)
+
+    @property
+    def translation(self) -> Matrix:
+        """P, 3 × n."""
+        return ca.horzcat(ca.DM(3, 0), *(x[3, :3].T for x in self.fields))
+
+    @property
+    def moments(self) -> Matrix:
+        """H, 3 × n: ∫ h × φ_r."""
+        return ca.horzcat(ca.DM(3, 0), *(crossed(x[:3, :3]) for x in self.fields))
+
+    @property
+    def columns(self) -> Wrench:
+        """What unit accelerations of the modes ask of the link."""
+        return Wrench(self.translation, self.moments)
+
+
+def deformed(modal: ModalInertia, f: Matrix) -> DeformedLink:
+    """The inertia of a link that is deformed by f."""
+    g, jacobian = modal.coordinates(f), modal.coordinates_jacobian(f)
+    everything = range(modal.shapes)
+    first = [spatial.constant(x) for x in modal.first]
+    shapes = [x + weighted([spatial.constant(y) for y in modal.second[:, a]], g) for a, x in enumerate(first)]
+    half = weighted([first[a] + shapes[a] for a in everything], g / 2)
+    whole = spatial.constant(modal.rigid) + half + half.T
+    masses = spatial.constant([[modal.second[a, b].trace() for b in everything] for a in everything])
+    return DeformedLink(
+        modal=modal,
+        mass=float(modal.rigid[3, 3]),
+        first=whole[:3, 3],
+        second=whole[:3, :3],
+        jacobian=jacobian,
+        shapes=shapes,
+        fields=[weighted(shapes, jacobian[:, r]) for r in range(modal.modes)],
+        masses=masses,
+    )
+
+
+def weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
+    """Σ_k matrices_k weights_k, 4 × 4."""
+    total: Matrix = ca.DM(4, 4)
+    for k, matrix in enumerate(matrices):
+        total = total + matrix * weights[k]
+    return total
+
+
+def crossed(n: Matrix) -> Matrix:
+    """∫ h × φ of N = ∫ h φᵀ."""
+    return ca.vertcat(n[1, 2] - n[2, 1], n[2, 0] - n[0, 2], n[0, 1] - n[1, 0])

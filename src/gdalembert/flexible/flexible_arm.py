@@ -1,0 +1,394 @@
+"""FlexibleArm: a robot with flexible links and joints, behind the interface of a rigid one.
+
+    M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
+
+q: joints, then modal coordinates link by link, then rotors; M, C, g from :mod:`gdalembert.flexible.newton_euler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.dynamics.dynamics import Dynamics, Springs, spring_vectors
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.flexible import linear_analysis as analysis
+from gdalembert.flexible import newton_euler as recursion
+from gdalembert.flexible.assembly import Assembly, assemble
+from gdalembert.flexible.attach import Replacement
+from gdalembert.flexible.beams.modal_mass import dependent
+from gdalembert.flexible.flexible_joint import FlexibleJoint
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.model_validity import Validity, indicators
+from gdalembert.flexible.reference import book_1984 as matrix_recursion
+from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.model.checks import random_configuration
+from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, smaller, symbols
+
+_SINGULAR = 1e-14
+"""What is left of the inertia of a coordinate that others have all of, by rounding."""
+
+
+class FlexibleArm(Dynamics):
+    """Dynamics of a model whose links bend, stretch and twist in assumed modes, and whose joints give way.
+
+    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. All Functions of
+    :class:`~gdalembert.Dynamics` with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
+    ``generalized_gravity`` is gravity alone; ``potential_energy`` is gravity and elastic energy; u in
+    ``state_derivative`` are the actuators, tau = B u.
+
+    Args:
+        model: a ``pin.Model`` without mimic joints; any other joint may carry flexible links, and stand on them.
+        links: the flexible links, by the name of their body frame.
+        joints: the flexible joints, by name.
+        kinematics: ``"exact"``: sections turn by the exponential of their rotation vector; ``"first_order"``: by
+            1 + [ϑ×], which is no rotation (the paper's; revolute and prismatic joints, links without foreshortening
+            only).
+        fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame;
+            needed only where a model that was made by hand does not tell it from the link's own body.
+        clean, springs: as in :class:`~gdalembert.Dynamics`.
+
+    Attributes:
+        links: what it was given as ``links``, read only; ``None`` if the arm was pickled or copied, since functions of
+            the abscissa may not be. Pictures then take ``links=``.
+        layout: a name for each entry of v.
+        replacements: what each beam took the place of.
+        stiffness_matrix: K (nv × nv).
+        damping_matrix: D (nv × nv).
+        actuation: B (nv × number of joints).
+
+    Raises:
+        ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia; and as
+            :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.Dynamics`.
+        UnsupportedError: if the kinematics do not take a joint.
+    """
+
+    assembly: Assembly
+    kinematics: str
+    flexible: FlexibleTree
+    links: Mapping[str, FlexibleLink] | None
+
+    def __init__(
+        self,
+        model: pin.Model,
+        links: Mapping[str, FlexibleLink] | None = None,
+        joints: Mapping[str, FlexibleJoint] | None = None,
+        *,
+        kinematics: str = "exact",
+        fixed_bodies: Mapping[str, pin.Inertia] | None = None,
+        clean: float = 1e-11,
+        springs: Springs | None = None,
+    ) -> None:
+        if not isinstance(model, pin.Model):
+            raise ArgumentTypeError(f"FlexibleArm takes a pin.Model, not {type(model).__name__}")
+        super().__init__(model, clean=clean, springs=springs)
+        links, joints = {} if links is None else links, {} if joints is None else joints
+        fixed_bodies = {} if fixed_bodies is None else fixed_bodies
+        self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics)
+        self.links = MappingProxyType(dict(links))
+
+    def _set_up(self, assembly: Assembly, kinematics: str) -> None:
+        if kinematics not in ("exact", "first_order"):
+            raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
+        others = [e for e in assembly.elements if not isinstance(e.type, Revolute | Prismatic)]
+        if kinematics == "first_order" and others:
+            raise UnsupportedError(
+                f"joint {others[0].name!r}: kinematics='first_order' takes revolute and prismatic joints only, not a "
+                f"{type(others[0].type).__name__}; take kinematics='exact'"
+            )
+        if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.elements):
+            raise ArgumentError(
+                "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
+            )
+        self.assembly, self.kinematics = assembly, kinematics
+        parts: dict[str, Any] = {
+            "name": assembly.name,
+            "nq": assembly.nq,
+            "nv": assembly.nv,
+            "armature": assembly.armature,
+            "gravity": assembly.gravity,
+            "exact": kinematics == "exact",
+            "attachments": assembly.attachments,
+            "rotors": assembly.rotors,
+        }
+        self._as_given = flexible_tree(assembly.elements, **parts, regrouped=False)
+        self.tree = self._as_given.tree
+        self.flexible = flexible_tree(assembly.elements, **parts)
+        self._stiffness, self._rest = spring_vectors(self.tree, self.springs)
+        if assembly.spans:
+            self._check_mass_matrix()
+
+    def _check_mass_matrix(self) -> None:
+        """Refuse coordinates that move no inertia of their own where nothing is deformed."""
+        q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
+        behind = self.tree.nq - self.tree.nv
+        q[self.modes.start + behind : self.modes.stop + behind] = 0
+        m = ca.DM(recursion.mass_matrix(self.flexible, ca.DM(q))).full() + np.diag(self.tree.armature)
+        # by shapes that strain the links independently of each other: those as given may nearly depend
+        f = slice(self.modes.start, self.modes.stop)
+        shapes = np.eye(self.tree.nv)
+        shapes[f, f] = np.linalg.inv(np.linalg.cholesky(self.stiffness_matrix[f, f])).T
+        if (j := dependent(shapes.T @ m @ shapes, _SINGULAR)) is not None:
+            raise ArgumentError(
+                f"{self.tree.name}: {self.layout[j]!r} moves no inertia of its own, so that the mass matrix is "
+                "singular; a beam that twists, or turns about itself, needs a section_inertia, or an inertia or "
+                "armature of what it carries"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(_restored, clean=self.clean, springs=dict(self.springs)), (
+            self._given,
+            self.assembly,
+            self.kinematics,
+        )
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        return self.assembly.layout
+
+    @property
+    def replacements(self) -> tuple[Replacement, ...]:
+        return self.assembly.replacements
+
+    @property
+    def stiffness_matrix(self) -> Array:
+        return self.assembly.stiffness
+
+    @property
+    def damping_matrix(self) -> Array:
+        return self.assembly.damping
+
+    @property
+    def actuation(self) -> Array:
+        return self.assembly.actuation
+
+    # What the links ask for.
+
+    @property
+    def _is_exact(self) -> bool:
+        return self.kinematics == "exact"
+
+    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        if self._is_exact:
+            return recursion.inverse_dynamics(self.flexible, q, v, a)
+        tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
+        return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
+
+    def _mass_matrix(self, q: Matrix) -> Matrix:
+        return recursion.mass_matrix(self.flexible, q) if self._is_exact else super()._mass_matrix(q)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        if not self._is_exact:
+            return super()._forward_dynamics(q, v, tau)
+        return smaller(recursion.forward_dynamics(self.flexible, q, v, tau), super()._forward_dynamics(q, v, tau))
+
+    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        for joint in self.tree.joints:
+            if joint.type.nq != joint.type.nv and not isinstance(joint.type, UnboundedRevolute):
+                raise UnsupportedError(
+                    f"joint {joint.name!r}: no Coriolis matrix of a flexible robot with a {type(joint.type).__name__} "
+                    "joint, where v is not dq/dt; nle holds C v"
+                )
+        s_v = ca.SX.sym("v", self.tree.nv)
+        product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1))
+        return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
+
+    @cached_property
+    def change_in_tau(self) -> float:
+        """What cleaning changes in tau of the rigid robot; beams and springs are taken as they are given."""
+        return NewtonEuler(self._given, clean=self.clean).change_in_tau
+
+    def tip_placement(self, link: str) -> ca.Function:
+        """(q) → (T), 4 × 4: the tip of a flexible link in the universe, in the axes of its clamped frame.
+
+        ``Kinematics(arm.tree)`` knows the same frame as ``"<link> tip"``, and the clamped frame as ``"<link> root"``;
+        where the model has a frame of that name, as ``"<link> tip of the beam"``.
+
+        Raises:
+            UnknownNameError: if there is no such flexible link.
+        """
+        if link not in self.assembly.spans:
+            raise UnknownNameError("flexible link", link, self.assembly.spans)
+        return self._kinematics.frame_placement(self.assembly.spans[link].tip)
+
+    @cached_property
+    def _kinematics(self) -> Kinematics:
+        return Kinematics(self.tree, clean=0)
+
+    # Springs, dampers, actuators.
+
+    def _linear_coordinates(self, q: Matrix) -> Matrix:
+        """q where v is its rate, else 0: what K acts on (nv)."""
+        parts: list[Matrix] = [
+            joint.configuration(q)
+            if joint.type.nq == joint.type.nv and joint.scaling is None
+            else ca.DM(joint.type.nv, 1)
+            for joint in self.tree.joints
+        ]
+        return self.tree.vector(parts)
+
+    def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
+        elastic = spatial.constant(self.stiffness_matrix) @ self._linear_coordinates(q)
+        return super()._passive_torque(q, v) + elastic + spatial.constant(self.damping_matrix) @ v
+
+    @property
+    def _passive_derivatives(self) -> tuple[ca.DM, ca.DM]:
+        by_q, by_v = super()._passive_derivatives
+        return by_q + spatial.constant(self.stiffness_matrix), by_v + spatial.constant(self.damping_matrix)
+
+    def _spring_energy(self, q: Matrix) -> Matrix:
+        return super()._spring_energy(q) + self._elastic_energy(q)
+
+    def _elastic_energy(self, q: Matrix) -> Matrix:
+        x = self._linear_coordinates(q)
+        return 0.5 * ca.dot(x, spatial.constant(self.stiffness_matrix) @ x)
+
+    def _require_regular_mass_matrix(self) -> None:
+        """Every mode has inertia of its own, every rotor too."""
+
+    @cached_property
+    def elastic_energy(self) -> ca.Function:
+        """(q) → (elastic) [J]: ½ qᵀ K q of modes and flexible joints."""
+        s = self._symbols("q")
+        return function("elastic_energy", s, {"elastic": self._elastic_energy(s["q"])})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v], u the actuators (one for each joint velocity), tau = B u, xdot = [dq/dt; a]."""
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(x=nq + nv, u=self.actuation.shape[1])
+        q, v = s["x"][:nq], s["x"][nq:]
+        a = self._forward_dynamics(q, v, spatial.constant(self.actuation) @ s["u"] - self._passive_torque(q, v))
+        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
+
+    # The parts by name, and what is asked of a flexible robot.
+
+    @property
+    def modes(self) -> range:
+        """The entries of v that are modal coordinates."""
+        joints = sum(element.type.nv for element in self.assembly.elements)
+        return range(joints, self.tree.nv - len(self.assembly.rotors))
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v) → (m_r, m_rf, m_f, C_1, C_2, G_1, G_2, K_f): the equations by joints (r) and modes (f), CB37–CB38.
+
+            [ m_r    m_rf ] [ a_r ]   [ C_1 ]   [ G_1 ]   [ 0   0  ] [ q_r ]   [ u ]
+            [ m_rfᵀ  m_f  ] [ a_f ] + [ C_2 ] + [ G_2 ] + [ 0  K_f ] [ q_f ] = [ 0 ]
+
+        C_1 and C_2 are vectors, as in the paper. Armature and rotors are not in it.
+        """
+        s = self._symbols("q", "v")
+        zero = ca.DM(self.tree.nv, 1)
+        m, gravity = self._mass_matrix(s["q"]), self._generalized_gravity(s["q"])
+        velocity = self._inverse_dynamics(s["q"], s["v"], zero) - gravity
+        r, f = slice(0, self.modes.start), slice(self.modes.start, self.modes.stop)
+        parts = {
+            "m_r": m[r, r],
+            "m_rf": m[r, f],
+            "m_f": m[f, f],
+            "C_1": velocity[r],
+            "C_2": velocity[f],
+            "G_1": gravity[r],
+            "G_2": gravity[f],
+            "K_f": spatial.constant(self.stiffness_matrix[f, f]),
+        }
+        return function("terms", s, parts)
+
+    def validity(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike | None = None,
+        a: npt.ArrayLike | None = None,
+        *,
+        u: npt.ArrayLike | None = None,
+    ) -> dict[str, Validity]:
+        """How far a motion strains the assumptions of each flexible link, by its name; ``.warnings`` say what is large.
+
+        Args:
+            q: configurations (N × nq), one row for each instant; or one (nq).
+            v: velocities (N × nv); at rest without them.
+            a: accelerations (N × nv); or
+            u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
+                gravity and the velocities load the beams.
+
+        Raises:
+            ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
+        """
+        return analysis.validity(self, q, v, a, u)
+
+    @cached_property
+    def indicators(self) -> ca.Function:
+        """(q, v, a) → (slope, spin, load) of each flexible link: rad, rad/s, N; what :meth:`validity` is made of."""
+        return indicators(self._as_given, self.assembly.elements, self.assembly.spans)
+
+    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str = "locked") -> Array:
+        """Frequencies [rad/s] of small vibrations about q, lowest first.
+
+        With joints ``"locked"`` those of the modes alone, and of rotors against their joints; ``"free"`` those of all
+        coordinates, springs included, one zero for each motion that nothing holds back. Gravity, spin and damping are
+        left out; the eigenvalues of :meth:`linearize` have them.
+
+        Raises:
+            ArgumentError: if ``joints`` is neither, or q has a wrong length.
+        """
+        return analysis.natural_frequencies(self, q, joints)
+
+    def static_deflection(
+        self,
+        q: npt.ArrayLike,
+        frame: str | None = None,
+        wrench: npt.ArrayLike | None = None,
+        *,
+        reference: pin.ReferenceFrame | None = None,
+    ) -> Array:
+        """The configuration at rest with the joints where q has them: its modes and rotors are solved for.
+
+        Args:
+            q: a configuration (nq); its joints count, its modes are the first guess.
+            frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
+            reference: of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
+                ``pin.LOCAL`` turns with the frame as the beams bend; ``pin.LOCAL_WORLD_ALIGNED`` keeps its direction,
+                like a weight.
+
+        Raises:
+            ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
+                from q, as of a beam that buckles.
+        """
+        return analysis.static_deflection(self, q, frame, wrench, reference)
+
+    def linearize(
+        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
+
+        By default v = 0 and u holds the arm at q, which has to be a configuration at rest, as
+        :meth:`static_deflection` gives it. With v or u the equations are linearised about any motion.
+
+        Raises:
+            ArgumentError: if an argument has a wrong length, or if without v and u no u holds the arm at q.
+        """
+        return analysis.linearize(self, q, v, u)
+
+
+def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float, springs: Springs) -> FlexibleArm:
+    """A pickled arm."""
+    arm = FlexibleArm.__new__(FlexibleArm)
+    Dynamics.__init__(arm, given, clean=clean, springs=springs)
+    arm._set_up(assembly, kinematics)
+    arm.links = None
+    return arm

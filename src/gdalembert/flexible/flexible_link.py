@@ -1,0 +1,348 @@
+"""A flexible link: a beam or nodes, its modes, what is fixed to it, and how it is damped."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
+from gdalembert.flexible.beams import modal_integrals as it
+from gdalembert.flexible.beams.beam import Beam
+from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.beams.nodes import Nodes
+from gdalembert.flexible.bodies import pseudo_inertia
+from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.element import root as root_station
+from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import Array, frozen
+
+Where: TypeAlias = str | float
+"""``"root"``, ``"tip"``, or an abscissa [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleLink:
+    """A link that bends, stretches and twists (Cetinkunt and Book 1988; foreshortening is ours).
+
+    *What is replaced*: the beam takes the place of the link's own body, the one of its ``<inertial>``; the arm warns if
+    mass or centre of mass then differ by more than 1 %. What is fixed to the link by fixed joints stays, on the beam.
+
+    *Where the beam runs*: by default from the link's frame straight to its only child joint, which stands on the tip. A
+    beam without a length has that distance as its length. Other child joints and frames stand where they lie along the
+    beam; what is fixed to each other stands together.
+
+    Modes are ordered y, z, extension, torsion. *Modes by role*: a link of a beam without any set has no modes yet;
+    :meth:`by_role` chooses them by what the link carries, which the arm knows.
+
+    Attributes:
+        beam: a :class:`~gdalembert.Beam`, with a length or without, or
+            :class:`~gdalembert.Nodes`, which bring their own modes.
+        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. Extension
+            together with foreshortening is axial strain on top of it.
+        to: the child joint or frame on the link that the beam runs to, by name; ``None``: the only child joint.
+        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
+            then ends where ``to`` or the child joint lies along x, however far beside it. ``None``: at the link's
+            frame, x towards the end of the beam.
+        children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
+            with nodes, the one nearest to that. What stands off the beam there is rigidly fixed to it. A name that
+            is left out is placed by the arm; a child joint beyond the tip must not be left out.
+        hub: a ``pin.Inertia`` fixed to the clamped frame and given in it.
+        keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
+        tip_body: a ``pin.Inertia`` fixed to the tip and given in the tip's frame.
+        foreshortening: whether a bent beam shortens; goes with exact rotation only. Nodes shorten if they
+            have a ``shortening``.
+        modal_damping: ratio of critical damping ζ of the modes of the bare clamped link: one for all, or one each from
+            the lowest frequency up.
+        rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if a value cannot be used, a set is not clamped at the root or holds a combination of others,
+            the beam has no stiffness for a set, or ``modal_damping`` is given for a mode without inertia of its own.
+            That torsion moves some inertia, of the section or of what stands on the link, the arm sees to.
+
+    Warns:
+        TipWarning: if a set does not move the tip.
+    """
+
+    beam: Beam | Nodes
+    bending_y: ModeSet | None = None
+    bending_z: ModeSet | None = None
+    extension: ModeSet | None = None
+    torsion: ModeSet | None = None
+    to: str | None = field(default=None, kw_only=True)
+    root: Any = field(default=None, kw_only=True)
+    children: Mapping[str, Where] = field(default_factory=dict, kw_only=True)
+    hub: pin.Inertia | None = field(default=None, kw_only=True)
+    keep_body: bool = field(default=False, kw_only=True)
+    tip_body: pin.Inertia | None = field(default=None, kw_only=True)
+    foreshortening: bool = field(default=True, kw_only=True)
+    modal_damping: float | tuple[float, ...] | None = field(default=None, kw_only=True)
+    rayleigh: tuple[float, float] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.beam, Beam | Nodes):
+            raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
+        for name in ("foreshortening", "keep_body"):
+            if not isinstance(given := getattr(self, name), bool):
+                raise ArgumentTypeError(f"FlexibleLink: {name}: expected True or False, got {given!r}")
+        if self.to is not None and not isinstance(self.to, str):
+            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
+        for name in it.DIRECTIONS:
+            each = getattr(self, name)
+            if each is not None and not isinstance(each, ModeSet):
+                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
+            if each is not None and isinstance(self.beam, Nodes):
+                raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
+        for name in ("hub", "tip_body"):
+            if (body := getattr(self, name)) is not None:
+                pseudo_inertia(name, body)
+        object.__setattr__(self, "root", None if self.root is None else _rigid(self.root))
+        object.__setattr__(self, "children", self._children())
+        object.__setattr__(self, "modal_damping", self._ratios())
+        object.__setattr__(self, "rayleigh", self._rayleigh())
+        if self.has_modes:
+            self._check_modes()
+
+    def _children(self) -> dict[str, Where]:
+        given: Any = {} if self.children is None else self.children
+        if not isinstance(given, Mapping):
+            raise ArgumentTypeError(f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {given!r}")
+        for name, where in given.items():
+            what = f"children[{name!r}]"
+            if not isinstance(name, str):
+                raise ArgumentTypeError(f"children: expected names, got {name!r}")
+            if isinstance(where, str):
+                if where not in ("root", "tip"):
+                    raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+            elif number(what, where, "m", inclusive=True) > (self.length if self.has_length else np.inf) * (1 + 1e-12):
+                raise ArgumentError(f"{what}: {where:g} m does not lie on the link, which is {self.length:g} m long")
+        return dict(given)
+
+    def _ratios(self) -> float | tuple[float, ...] | None:
+        given: Any = self.modal_damping
+        if given is None:
+            return None
+        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+            return tuple(number(f"modal_damping[{k}]", z, inclusive=True) for k, z in enumerate(given))
+        return number("modal_damping", given, inclusive=True)
+
+    def _rayleigh(self) -> tuple[float, float] | None:
+        given: Any = self.rayleigh
+        if given is None:
+            return None
+        if self.modal_damping is not None:
+            raise ArgumentError("FlexibleLink: got modal_damping and rayleigh; give one of them")
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
+            raise ArgumentTypeError(f"rayleigh: got {given!r}; give (α [1/s], β [s])")
+        return number("rayleigh α", given[0], "1/s", inclusive=True), number(
+            "rayleigh β", given[1], "s", inclusive=True
+        )
+
+    def _check_modes(self) -> None:
+        if isinstance(self.beam, Beam):
+            it.check_families(self.beam, self.families)
+            for name in it.unmoved_tip(self.beam, self.families):
+                warnings.warn(
+                    f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
+                    "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
+                    TipWarning,
+                    stacklevel=stack_level(),
+                )
+        for where in self.children.values():
+            self.station(where)
+        if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != len(self.mode_names):
+            raise ArgumentError(
+                f"modal_damping: got {len(self.modal_damping)} ratios; give one, or one for each of the "
+                f"{len(self.mode_names)} modes"
+            )
+        self.damping_matrix()
+
+    @property
+    def has_length(self) -> bool:
+        """Whether the length is known; else the arm gives it."""
+        return isinstance(self.beam, Nodes) or self.beam.length is not None
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether modes and length are given, so that integrals and stations are known."""
+        return isinstance(self.beam, Nodes) or (self.has_length and bool(self.families))
+
+    @property
+    def families(self) -> dict[str, ModeSet]:
+        """The sets that are given, by direction, in the order of the modes."""
+        given = ((name, getattr(self, name)) for name in it.DIRECTIONS)
+        return {name: each for name, each in given if each is not None}
+
+    @property
+    def length(self) -> float:
+        """[m]; of nodes, the abscissa of the one farthest along x.
+
+        Raises:
+            ArgumentError: if the beam has none yet.
+        """
+        if isinstance(self.beam, Nodes):
+            return float(self.beam.positions[self.beam.tip, 0])
+        return self.beam.require_length()
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """``"y1"``, ``"y2"``, ``"z1"``, ``"x1"``, ``"t1"``, …; of nodes ``"f1"``, ``"f2"``, …"""
+        if isinstance(self.beam, Nodes):
+            return tuple(f"f{j}" for j in range(1, self.beam.modes + 1))
+        return it.mode_names(self.families)
+
+    def with_modes(self, **families: ModeSet | None) -> FlexibleLink:
+        """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
+        return replace(self, **families)  # type: ignore[arg-type]
+
+    def with_length(self, length: float) -> FlexibleLink:
+        """The same link with its beam of a length [m]; nodes keep theirs."""
+        return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
+
+    def by_role(self, *, carries: bool) -> FlexibleLink:
+        """The link with modes: its own; without any, those of its role, in each direction that the beam can bend in.
+
+        Args:
+            carries: whether something with inertia stands on the tip. Then the modes are ``craig_bampton(2)``, static
+                shapes with two interior modes; else they are ``clamped_free(4)``, exact for a bare beam.
+
+        Raises:
+            ArgumentError: if the beam has no bending stiffness.
+        """
+        if self.families or not isinstance(self.beam, Beam):
+            return self
+        chosen = craig_bampton(2) if carries else clamped_free(4)
+        y = None if self.beam.EI_z is None else chosen
+        z = None if self.beam.EI_y is None else chosen
+        if y is None and z is None:
+            raise ArgumentError("FlexibleLink: the beam has neither EI_y nor EI_z; give one [N m²], or a set of modes")
+        return self.with_modes(bending_y=y, bending_z=z)
+
+    def inertia(self) -> ModalInertia:
+        """The integrals over the bare link, in the clamped frame: without hub and tip body, which stand on stations.
+
+        Raises:
+            ArgumentError: if the link has no modes yet.
+        """
+        return self._inertia
+
+    @cached_property
+    def _inertia(self) -> ModalInertia:
+        beam = self._with_modes()
+        if isinstance(beam, Nodes):
+            return self._shortened(beam).inertia
+        return it.beam_inertia(beam, self.families, foreshortening=self.foreshortening)
+
+    def station(self, where: Where, body: Array | None = None) -> Station:
+        """A section of the link.
+
+        Args:
+            where: ``"root"``, ``"tip"`` or an abscissa [m]. With nodes, a frame at that abscissa on the x axis, rigidly
+                fixed to the nearest node.
+            body: pseudo-inertia (4 × 4) of all that is fixed to it, in its frame; tip body and hub included.
+
+        Raises:
+            ArgumentTypeError: if ``where`` is neither of these.
+            ArgumentError: if the link has no modes yet, or no such section.
+        """
+        beam = self._with_modes()
+        if isinstance(where, str):
+            if where not in ("root", "tip"):
+                raise ArgumentError(f"station: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+            eta = 0.0 if where == "root" else self.length
+        else:
+            eta = number("station", where, "m", inclusive=True)
+        if eta == 0:
+            return root_station(self.inertia().modes, body)
+        if isinstance(beam, Beam):
+            return it.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
+        if eta > self.length * (1 + 1e-12):
+            raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
+        at = np.array([eta, 0.0, 0.0])
+        return self._shortened(beam).station(beam.nearest(at), body, at)
+
+    def damping_matrix(self) -> Array:
+        """D_f (n × n) of the modal coordinates from the bare link; zero if no damping is given.
+
+        Raises:
+            ArgumentError: if the link has no modes yet, or for ``modal_damping`` if a mode has no inertia of its own.
+        """
+        inertia = self.inertia()
+        if self.rayleigh is not None:
+            alpha, beta = self.rayleigh
+            return frozen(alpha * modal_mass(inertia) + beta * inertia.stiffness)
+        if self.modal_damping is None:
+            return frozen(np.zeros((inertia.modes, inertia.modes)))
+        frequencies, vectors = eigenmodes(inertia)
+        # Ψ⁻¹ = Ψᵀ M_ff of mass-normalised modes
+        inverse = vectors.T @ modal_mass(inertia)
+        ratios = np.broadcast_to(np.asarray(self.modal_damping), inertia.modes)
+        damping = inverse.T @ ((2 * ratios * frequencies)[:, None] * inverse)
+        return frozen((damping + damping.T) / 2)
+
+    def own_frequencies(self, *loads: Station) -> Array:
+        """ω (n, rad/s), rising, of the link clamped at its root.
+
+        Args:
+            loads: stations whose bodies move with it; none for the bare link.
+
+        Raises:
+            ArgumentError: if the link has no modes yet, or a mode moves no inertia.
+        """
+        return eigenmodes(self.inertia(), *loads)[0]
+
+    def _shortened(self, nodes: Nodes) -> Nodes:
+        return nodes if self.foreshortening else replace(nodes, shortening=None)
+
+    def _with_modes(self) -> Beam | Nodes:
+        if not self.has_length:
+            raise ArgumentError(
+                "FlexibleLink: its beam has no length before an arm gives it one; give the beam a length, or ask "
+                "with_length(…) [m]"
+            )
+        if not self.has_modes:
+            raise ArgumentError(
+                "FlexibleLink: its modes are chosen by its role in an arm; give bending_y=, bending_z=, extension= or "
+                "torsion=, or ask by_role(carries=…)"
+            )
+        return self.beam
+
+
+def stack_level() -> int:
+    """For a warning: that of the user's line that led to it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "gdalembert",
+        "dataclasses",
+    ):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _rigid(given: Any) -> Array:
+    """A placement as 4 × 4."""
+    try:
+        t = np.asarray(given.homogeneous if isinstance(given, pin.SE3) else given, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"root: expected a pin.SE3 or 4 × 4 numbers, got {given!r}") from None
+    if t.shape != (4, 4):
+        raise ArgumentError(f"root: got numbers of shape {t.shape}; give 4 × 4, or a pin.SE3")
+    r = t[:3, :3]
+    if not np.all(np.isfinite(t)) or np.any(t[3] != (0, 0, 0, 1)):
+        raise ArgumentError("root: it is not finite, or its last row is not (0, 0, 0, 1); give a placement")
+    off = float(np.abs(r.T @ r - np.eye(3)).max())
+    if off > 1e-9 or np.linalg.det(r) < 0:
+        raise ArgumentError(
+            f"root: its axes are {'left-handed' if off <= 1e-9 else f'not orthonormal, by {off:.1e}'}; give a rotation "
+            "and a translation"
+        )
+    return frozen(t)

@@ -1,0 +1,130 @@
+"""What no formulation can give a right answer for: numbers without a meaning, and mass matrices that are singular."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+
+import casadi as ca
+import numpy as np
+
+from gdalembert import spatial
+from gdalembert.errors import ModelError
+from gdalembert.model.inertia import least_moment
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arrays import Array
+
+
+def check_numbers(tree: Tree) -> None:
+    """Refuse numbers without a meaning.
+
+    Raises:
+        ModelError: with the joint, the number, and what to do.
+    """
+    if not tree.joints:
+        name = tree.name or "a model without a name"
+        raise ModelError(f"{name}: has no joint that moves; there are no equations of motion")
+    for joint in tree.joints:
+        where = f"{tree.name}: joint {joint.name!r}"
+        for what in ("rotation", "translation", "mass", "com", "inertia"):
+            values = np.atleast_1d(getattr(joint, what))
+            if not np.all(np.isfinite(values)):
+                raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        _check_rotation(where, joint.rotation)
+        axis = getattr(joint.type, "axis", (1.0, 0.0, 0.0))
+        if not abs(math.hypot(*axis) - 1) < 1e-6:
+            raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
+        if not all(math.isfinite(x) for f in fields(joint.type) for x in np.ravel(getattr(joint.type, f.name))):
+            raise ModelError(f"{where}: its {type(joint.type).__name__} parameters are not finite; give finite numbers")
+        if joint.mass < 0:
+            raise ModelError(f"{where}: its link has the negative mass {joint.mass:.9g} kg; give a mass of at least 0")
+        if (moment := least_moment(joint.inertia, joint.mass)) < 0:
+            raise ModelError(
+                f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
+                "check the signs of the inertia's off-diagonal entries"
+            )
+    for frame in tree.frames:
+        where = f"{tree.name}: frame {frame.name!r}"
+        for what in ("rotation", "translation"):
+            values = getattr(frame, what)
+            if not np.all(np.isfinite(values)):
+                raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        _check_rotation(where, frame.rotation)
+    for what in ("armature", "gravity"):
+        if not np.all(np.isfinite(getattr(tree, what))):
+            raise ModelError(f"{tree.name}: its {what} is not finite: {getattr(tree, what).tolist()}")
+    for name, armature in zip(tree.velocity_names, tree.armature, strict=True):
+        if armature < 0:
+            raise ModelError(f"{tree.name}: joint {name!r}: has the negative armature {armature:.9g}; give at least 0")
+
+
+def _check_rotation(where: str, rotation: Array) -> None:
+    if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=1e-6):
+        raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
+    if np.linalg.det(rotation) < 0:
+        raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
+
+
+def idle(tree: Tree) -> tuple[str, ...]:
+    """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration.
+
+    What counts as none is the rounding error of the joint's own block of M, not what other joints move.
+    """
+    m, rounding = np.diag(tree.armature), np.diag(tree.armature)
+    for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
+        own = np.ix_(joint.columns, joint.columns)
+        m[own] += _inner(twists, twists @ body)
+        rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
+    blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in tree.joints if joint.scaling is None}
+    return tuple(
+        name for name, own in blocks.items() if np.linalg.eigvalsh(m[own])[0] <= 1e-14 * np.abs(rounding[own]).max()
+    )
+
+
+def is_singular(tree: Tree) -> bool:
+    """Whether M is singular in every configuration, as for a free-flyer on a link without mass."""
+    twists, bodies = _generic_twists(tree)
+    m = np.diag(tree.armature)
+    for i, j in tree.pairs():
+        block = _inner(twists[i], twists[j] @ bodies[j])
+        rows, columns = tree.joints[i].columns, tree.joints[j].columns
+        m[np.ix_(rows, columns)] += block
+        if i != j:
+            m[np.ix_(columns, rows)] += block.T
+    unit = 1 / np.sqrt(np.maximum(np.diag(m), 1e-300))
+    return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < 1e-13)
+
+
+def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
+    """q (nq), reached from the neutral configuration by normally distributed velocities."""
+    q = ca.DM(tree.nq, 1)
+    for joint in tree.joints:
+        if joint.scaling is None:
+            reached = joint.type.integrate(joint.type.neutral(), ca.DM(rng.normal(size=joint.type.nv)))
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = reached
+    return q
+
+
+def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
+    """For each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
+
+    At one configuration with nothing special about it, the same for equal trees, and in the axes of the root link of
+    the branch. Ours: M is an analytic function of q, so that what is singular at a generic point is singular
+    everywhere.
+    """
+    q = random_configuration(tree, np.random.default_rng(20260101))
+    placed: list[Array] = []
+    twists: list[Array] = []
+    for joint in tree.joints:
+        a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*joint.placement(q)).full()
+        linear, angular = joint.subspace(q)
+        own = [spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv)]
+        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
+        placed.append(a)
+    bodies = [a @ joint.pseudo_inertia.full() @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
+    return twists, tree.suffix_sums(bodies)
+
+
+def _inner(x: Array, y: Array) -> Array:
+    """Tr(X_a Y_bᵀ) of all pairs."""
+    return np.asarray(np.einsum("aij,bij->ab", x, y))

@@ -1,0 +1,200 @@
+"""From ``pin.Model`` to :class:`~gdalembert.model.tree.Tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentTypeError, ModelError
+from gdalembert.model import joints as jt
+from gdalembert.model.checks import check_numbers, idle
+from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.arrays import Array, frozen
+
+
+def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
+    """Take the numbers of a model.
+
+    Args:
+        model: any ``pin.Model``: every joint type, order of joints, gravity and armature. A ``Tree`` is returned as
+            it is.
+        dynamics: whether there must be inertia to move; kinematics can do without.
+
+    Raises:
+        ArgumentTypeError: if it is not a ``pin.Model``.
+        ModelError: if it holds a number that is not finite, a negative mass or principal moment, a placement that is
+            not a rigid transformation, a gravity with an angular part, no joint at all, parents in disorder, or, for
+            dynamics, a joint that moves no inertia (see :func:`idle_joints`).
+    """
+    if isinstance(model, Tree):
+        return model
+    if isinstance(model, pin.Data):
+        raise ArgumentTypeError("expected a pin.Model, got a pin.Data; pass the model that it was created from")
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
+    tree = _read(model)
+    check_numbers(tree)
+    if dynamics and (names := idle(tree)):
+        raise ModelError(
+            f"{tree.name}: joint {names[0]!r}: moves no inertia, so that the mass matrix is singular; "
+            "give the link it moves a mass and inertia, or the joint an armature"
+        )
+    return tree
+
+
+def idle_joints(model: pin.Model) -> tuple[str, ...]:
+    """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration."""
+    tree = _read(model)
+    check_numbers(tree)
+    return idle(tree)
+
+
+def _read(model: pin.Model) -> Tree:
+    joints: list[Joint] = []
+    links = [-1]
+    if model.armature.shape != (model.nv,):
+        raise ModelError(f"{model.name}: its armature has {model.armature.size} entries; give nv = {model.nv}")
+    for index in range(1, model.njoints):
+        if not 0 <= model.parents[index] < index:
+            raise ModelError(
+                f"{model.name}: joint {model.names[index]!r}: its parent {model.parents[index]} does not come "
+                f"before it ({index}); build the model with addJoint"
+            )
+        _append(joints, model, index, parent=links[model.parents[index]])
+        links.append(len(joints) - 1)
+    if np.any(model.gravity.angular):
+        raise ModelError(f"{model.name}: gravity has an angular part {model.gravity.angular}; set it to zero")
+    frames = tuple(
+        Frame(f.name, links[f.parentJoint], frozen(f.placement.rotation), frozen(f.placement.translation))
+        for f in model.frames
+    )
+    return Tree(
+        name=model.name,
+        nq=model.nq,
+        nv=model.nv,
+        joints=tuple(joints),
+        links=tuple(links[1:]),
+        joint_names=tuple(model.names)[1:],
+        armature=frozen(model.armature),
+        gravity=frozen(model.gravity.linear),
+        frames=frames,
+    )
+
+
+def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> None:
+    """Append the elementary joints of Pinocchio's joint ``index``; the last of them carries the body."""
+    outer, name = model.joints[index], model.names[index]
+    parts = list(_elementary(outer, model, index))
+    if not parts:
+        raise ModelError(f"{model.name}: joint {name!r}: is a composite joint without parts; add its joints first")
+    idx_q, idx_v = outer.idx_q, outer.idx_v
+    at = model.jointPlacements[index]
+    for k, (placement, joint_type, mimic) in enumerate(parts):
+        placed = at * placement if k == 0 else placement
+        body = model.inertias[index] if k == len(parts) - 1 else pin.Inertia.Zero()
+        joints.append(
+            Joint(
+                name=name if len(parts) == 1 else f"{name}[{k}]",
+                type=joint_type,
+                parent=parent if k == 0 else len(joints) - 1,
+                rotation=frozen(placed.rotation),
+                translation=frozen(placed.translation),
+                mass=float(body.mass),
+                com=frozen(body.lever),
+                inertia=frozen(body.inertia),
+                idx_q=idx_q,
+                idx_v=idx_v,
+                scaling=mimic[0],
+                offset=mimic[1],
+            )
+        )
+        idx_q += joint_type.nq
+        idx_v += joint_type.nv
+
+
+_AXES: dict[str, jt.Vector3] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_PLAIN: dict[str, Callable[[], jt.JointType]] = {
+    "Spherical": jt.Spherical,
+    "Planar": jt.Planar,
+    "Translation": jt.Translation,
+    "FreeFlyer": jt.FreeFlyer,
+}
+_NO_MIMIC = (None, None)
+_Part = tuple[pin.SE3, jt.JointType, tuple[float | None, float | None]]
+
+
+def _elementary(generic: pin.JointModel, model: pin.Model, index: int) -> Iterator[_Part]:
+    """The elementary joints that Pinocchio's joint consists of, each with its placement on the one before."""
+    joint, here = generic.extract(), pin.SE3.Identity()
+    name = type(joint).__name__.removeprefix("JointModel")
+    if name == "Composite":
+        for part, placement in zip(joint.joints, joint.jointPlacements, strict=True):
+            for k, (inner, joint_type, mimic) in enumerate(_elementary(part, model, index)):
+                yield (placement * inner if k == 0 else inner), joint_type, mimic
+    elif name == "Universal":
+        yield here, jt.Revolute(_vector(joint.axis1)), _NO_MIMIC
+        yield here, jt.Revolute(_vector(joint.axis2)), _NO_MIMIC
+    elif name == "SphericalZYX":
+        for axis in "ZYX":
+            yield here, jt.Revolute(_AXES[axis]), _NO_MIMIC
+    elif name == "Mimic":
+        yield here, _mimicking_type(generic, joint.scaling, model, index), (float(joint.scaling), float(joint.offset))
+    elif name == "RevoluteUnboundedUnaligned":
+        yield here, jt.UnboundedRevolute(_vector(_subspace(generic, model)[3:, 0])), _NO_MIMIC
+    else:
+        yield here, _simple(joint, name, model.names[index]), _NO_MIMIC
+
+
+def _simple(joint: Any, name: str, joint_name: str) -> jt.JointType:
+    if name in ("RX", "RY", "RZ"):
+        return jt.Revolute(_AXES[name[-1]])
+    if name == "RevoluteUnaligned":
+        return jt.Revolute(_vector(joint.axis))
+    if name in ("RUBX", "RUBY", "RUBZ"):
+        return jt.UnboundedRevolute(_AXES[name[-1]])
+    if name in ("PX", "PY", "PZ"):
+        return jt.Prismatic(_AXES[name[-1]])
+    if name == "PrismaticUnaligned":
+        return jt.Prismatic(_vector(joint.axis))
+    if name in ("HX", "HY", "HZ"):
+        return jt.Helical(_AXES[name[-1]], float(joint.pitch))
+    if name == "HelicalUnaligned":
+        return jt.Helical(_vector(joint.axis), float(joint.pitch))
+    if name == "Ellipsoid":
+        return jt.Ellipsoid((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
+    if name in _PLAIN:
+        return _PLAIN[name]()
+    raise ModelError(f"joint {joint_name!r}: its type {name} is not known to this version of gdalembert")
+
+
+def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, index: int) -> jt.JointType:
+    """The type of a mimic joint's own motion (always one column), read off its motion subspace."""
+    name = model.names[index]
+    mimicked = next((j for j in model.mimicked_joints if model.joints[j].idx_v == generic.idx_v), None)
+    if scaling == 0 or mimicked is None:
+        raise ModelError(f"joint {name!r}: mimics with scaling {scaling}; use a fixed joint")
+    joint = model.joints[mimicked]
+    if joint.shortname().startswith("JointModelH"):
+        # Pinocchio's S of a helical mimic has no pitch, and asking for it can crash; but only a copy can be made of one
+        return next(joint_type for _, joint_type, _ in _elementary(joint, model, mimicked))
+    subspace = _subspace(generic, model)[:, 0] / scaling
+    linear, angular = subspace[:3], subspace[3:]
+    if not np.any(angular):
+        return jt.Prismatic(_vector(linear))
+    return jt.UnboundedRevolute(_vector(angular)) if joint.nq == 2 else jt.Revolute(_vector(angular))
+
+
+def _subspace(generic: pin.JointModel, model: pin.Model) -> Array:
+    """S (6 × nv) at the neutral configuration, for what Pinocchio does not show of a joint."""
+    data = generic.createData()
+    generic.calc(data, pin.neutral(model))
+    return np.asarray(data.S, dtype=float).reshape(6, -1)
+
+
+def _vector(axis: npt.ArrayLike) -> jt.Vector3:
+    x, y, z = (float(e) for e in np.asarray(axis).ravel())
+    return (x, y, z)

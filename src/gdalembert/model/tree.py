@@ -1,0 +1,232 @@
+"""Tree: the numbers of a ``pin.Model``, in the form that every formulation uses.
+
+A tree holds *elementary* joints only. Pinocchio's universal and spherical-ZYX joints are revolute joints in a row,
+a composite joint is the row of its parts; the links between such parts are massless. A mimic joint is an ordinary
+joint that shares the coordinates of the joint it mimics: ``q = scaling q_k + offset`` and S scaled alike, so that its
+rows and columns simply add to those of the other (the projection Gᵀ(·)G of the free model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.model import joints as jt
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, ByValue
+
+_ZERO = ca.DM(1, 1)  # structurally zero
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(ByValue):
+    """An elementary joint and the link it moves.
+
+    Attributes:
+        name: Pinocchio's name; parts of a joint that is a sequence are ``name[0]``, ``name[1]``, …
+        type: the motion, see :mod:`gdalembert.model.joints`.
+        parent: index of the parent in ``Tree.joints``, −1 for the universe.
+        rotation, translation: the joint frame in the parent's link frame (3 × 3; 3, m).
+        mass: of the link [kg]. ``com``: centre of mass in the link frame (3, m). ``inertia``: tensor about the centre
+            of mass, axes of the link frame (3 × 3, kg m²).
+        idx_q, idx_v: where the joint's coordinates start in q and v.
+        scaling, offset: of a joint that mimics another one, else ``None``.
+    """
+
+    name: str
+    type: jt.JointType
+    parent: int
+    rotation: Array
+    translation: Array
+    mass: float
+    com: Array
+    inertia: Array
+    idx_q: int
+    idx_v: int
+    scaling: float | None = None
+    offset: float | None = None
+
+    @property
+    def columns(self) -> range:
+        """The indices of the joint's velocities in v."""
+        return range(self.idx_v, self.idx_v + self.type.nv)
+
+    @property
+    def pseudo_inertia(self) -> ca.DM:
+        """J = ∫ x̂ x̂ᵀ dm with x̂ = (x, y, z, 1), 4 × 4, of the link about its origin, in link axes."""
+        com = spatial.constant(self.com)
+        second = spatial.pseudo_inertia_of(spatial.constant(self.inertia)) + self.mass * com @ com.T
+        return ca.sparsify(spatial.rows((second, self.mass * com), (self.mass * com.T, self.mass)))
+
+    def configuration(self, q: Matrix) -> Matrix:
+        """The joint's own part of q."""
+        own = q[self.idx_q : self.idx_q + self.type.nq]
+        if self.scaling is None or self.offset is None:
+            return own
+        return self.type.mimicked(own, self.scaling, self.offset)
+
+    def velocity(self, v: Matrix) -> Matrix:
+        """The joint's own part of v (or of a)."""
+        return v[self.idx_v : self.idx_v + self.type.nv]
+
+    def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        """R (3 × 3) and p (3): the link frame in the parent's link frame."""
+        r, p = self.type.placement(self.configuration(q))
+        fixed = spatial.constant(self.rotation)
+        return fixed @ r, spatial.constant(self.translation) + fixed @ p
+
+    def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        """The linear and the angular half of S, 3 × nv each, in link axes."""
+        linear, angular = self.type.subspace(self.configuration(q))
+        if self.scaling is None:
+            return linear, angular
+        return self.scaling * linear, self.scaling * angular
+
+    def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        """dS/dt in the same halves; no joint whose S depends on q can be mimicked."""
+        return self.type.subspace_rate(self.configuration(q), self.velocity(v))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(ByValue):
+    """A frame fixed in a link: ``joint`` is an index into ``Tree.joints``, −1 for the universe."""
+
+    name: str
+    joint: int
+    rotation: Array
+    translation: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(ByValue):
+    """A frozen, picklable copy of what a ``pin.Model`` says about dynamics; equal if all numbers are equal.
+
+    :func:`gdalembert.model.from_pinocchio.read_tree` takes it from a model.
+
+    Attributes:
+        name: of the model. ``nq, nv``: lengths of q and v.
+        joints: elementary joints, a parent always before its children.
+        links: for Pinocchio's joints 1, 2, …: the index in ``joints`` that carries the body.
+        joint_names: Pinocchio's names of those joints.
+        armature: rotor inertias (nv) that stand on the diagonal of M.
+        gravity: acceleration (3, m/s²) in the universe frame.
+        frames: operational frames, in Pinocchio's order.
+        is_rigid: whether the joints' bodies are all there is; if not, the tree is good for kinematics and statics.
+    """
+
+    is_rigid: ClassVar[bool] = True
+
+    name: str
+    nq: int
+    nv: int
+    joints: tuple[Joint, ...]
+    links: tuple[int, ...]
+    joint_names: tuple[str, ...]
+    armature: Array
+    gravity: Array
+    frames: tuple[Frame, ...] = field(repr=False)
+
+    @property
+    def has_mimic(self) -> bool:
+        """Whether a joint shares the coordinates of another."""
+        return any(joint.scaling is not None for joint in self.joints)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """A name for each entry of v: the joint's, with ``[k]`` behind it where the joint has several."""
+        names = [""] * self.nv
+        for joint in self.joints:
+            if joint.scaling is None:
+                for k, column in enumerate(joint.columns):
+                    names[column] = joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
+        return tuple(names)
+
+    def path(self, index: int) -> list[int]:
+        """The joints from the universe to ``index``, which is the last of them."""
+        path = []
+        while index >= 0:
+            path.append(index)
+            index = self.joints[index].parent
+        return path[::-1]
+
+    def suffix_sums(self, values: list[Any]) -> list[Any]:
+        """For each joint the sum of ``values`` over the links of its subtree, its own included."""
+        sums = list(values)
+        for i in reversed(range(len(self.joints))):
+            parent = self.joints[i].parent
+            if parent >= 0:
+                sums[parent] = sums[parent] + sums[i]
+        return sums
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """All pairs (i, j) of joints with i at or above j."""
+        for j in range(len(self.joints)):
+            for i in self.path(j):
+                yield i, j
+
+    def vector(self, parts: list[Matrix]) -> Matrix:
+        """nv numbers from each joint's own ones; joints that share coordinates add."""
+        entries: list[Matrix] = [_ZERO] * self.nv
+        for joint, part in zip(self.joints, parts, strict=True):
+            for k, column in enumerate(joint.columns):
+                entries[column] = entries[column] + part[k]
+        return ca.vertcat(*entries)
+
+    def matrix(self, blocks: Iterable[tuple[int, int, Matrix]]) -> Matrix:
+        """nv × nv numbers from blocks (i, j, block of joints i and j); structurally zero where there is none."""
+        entries: list[list[Matrix]] = [[_ZERO] * self.nv for _ in range(self.nv)]
+        for i, j, block in blocks:
+            for k, row in enumerate(self.joints[i].columns):
+                for m, column in enumerate(self.joints[j].columns):
+                    entries[row][column] = entries[row][column] + block[k, m]
+        return spatial.rows(*entries)
+
+    def symmetric_matrix(self, blocks: Iterable[tuple[int, int, Matrix]]) -> Matrix:
+        """The same for a symmetric matrix of which the blocks (i, j), i at or above j, are given: M = Mᵀ exactly."""
+
+        def both() -> Iterator[tuple[int, int, Matrix]]:
+            for i, j, block in blocks:
+                if i == j:
+                    yield i, i, spatial.symmetric(block)
+                else:
+                    yield i, j, block
+                    yield j, i, block.T
+
+        return self.matrix(both())
+
+    def placements(self, q: Matrix) -> list[tuple[Matrix, Matrix]]:
+        """R (3 × 3) and p (3) of each link frame in the universe frame."""
+        placed: list[tuple[Matrix, Matrix]] = []
+        for joint in self.joints:
+            r, p = joint.placement(q)
+            if joint.parent >= 0:
+                r0, p0 = placed[joint.parent]
+                r, p = r0 @ r, p0 + r0 @ p
+            placed.append((r, p))
+        return placed
+
+    def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
+        """dq/dt (nq) of (q, v)."""
+        own = [joint for joint in self.joints if joint.scaling is None]
+        return ca.vertcat(
+            *(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in sorted(own, key=lambda j: j.idx_q))
+        )
+
+    def first_moment(self, q: Matrix) -> Matrix:
+        """Σ m r (3, kg m) of all links, in the universe frame."""
+        masses = self.suffix_sums([joint.mass for joint in self.joints])
+        moments = [joint.mass * spatial.constant(joint.com) for joint in self.joints]
+        total: Matrix = ca.DM(3, 1)
+        for i in reversed(range(len(self.joints))):
+            r, p = self.joints[i].placement(q)
+            moment = r @ moments[i] + masses[i] * p
+            parent = self.joints[i].parent
+            if parent >= 0:
+                moments[parent] = moments[parent] + moment
+            else:
+                total = total + moment
+        return total

@@ -1,0 +1,425 @@
+"""The guard of ``load_urdf``: read a URDF, refuse what is wrong, and write down for the C++ parser only what it needs.
+
+Pinocchio's parser is silent where it hurts: ``mass="1.0kg"`` (or ``" 1 "``) loads as a massless link, the axis of a
+planar joint is ignored, a planar joint that mimics is made free, the links of a detached loop vanish, a zero axis stays
+zero. So every number is read here, checked, and written again in the shortest form that reads back to the same double.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from typing import Never
+from xml.parsers import expat
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import UrdfError
+from gdalembert.model.inertia import least_moment, moment_noise
+
+MAX_DEPTH = 1000
+"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
+
+TRIANGLE_TOLERANCE = 1e-3
+"""How far, relatively, the largest principal moment may exceed the sum of the others without a doubt."""
+
+AXIS_TOLERANCE = 1e-3
+"""How far the length of an axis may lie from 1 without a doubt; the parser normalises it."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+@dataclass
+class Checked:
+    """A URDF that may go to the C++ parser.
+
+    Attributes:
+        name: of the robot. ``text``: what the parser gets.
+        armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
+        negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
+            body they are part of is.
+        doubts: what is probably not meant: reason -> elements.
+    """
+
+    name: str
+    text: str = ""
+    armature: dict[str, float] = field(default_factory=dict)
+    negative: dict[str, float] = field(default_factory=dict)
+    doubts: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Joint:
+    name: str
+    type: str
+    parent: str
+    child: str
+    mimics: str | None
+
+    @property
+    def where(self) -> str:
+        return f"joint {self.name!r}"
+
+
+def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checked:
+    """Check a URDF.
+
+    Args:
+        data: its text. ``source``: what errors call it. ``name``: the robot's, if it has none itself.
+        mimic: whether mimic joints shall mimic.
+
+    Raises:
+        UrdfError: for whatever could only give wrong numbers, or crash the parser.
+    """
+    return _Guard(source, mimic).check(_parse(data, source), name)
+
+
+def _parse(data: str | bytes, source: str) -> ET.Element:
+    """The root of the document. Names keep their prefix: the C++ parser knows no namespaces either."""
+
+    def refuse_doctype(*_: object) -> None:
+        # Without it there are no entities to expand, neither from files nor by the million.
+        raise UrdfError(source, None, "has a document type (<!DOCTYPE …>), which is not part of URDF; remove it")
+
+    builder = ET.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(data.lstrip(), True)
+    except UrdfError:
+        raise
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        raise UrdfError(source, None, f"is not well-formed XML: {error}") from None
+    root: ET.Element = builder.close()
+    for node in root.iter():
+        if node.tag.startswith("xacro:"):
+            raise UrdfError(source, None, f"holds the xacro command <{node.tag}>; run xacro first")
+        for value in node.attrib.values():
+            if "${" in value:
+                raise UrdfError(source, None, f"holds the xacro expression {value!r}; run xacro first")
+    if root.tag != "robot":
+        raise UrdfError(source, None, f"its root element is <{root.tag}>, not <robot>; this is not a URDF")
+    return root
+
+
+class _Guard:
+    """One pass over one URDF: reads it, refuses, doubts, and writes the clean copy."""
+
+    def __init__(self, source: str, mimic: bool) -> None:
+        self.source = source
+        self.mimic = mimic
+        self.version = "1.0"
+        self.found = Checked("")
+
+    def refuse(self, where: str | None, reason: str) -> Never:
+        raise UrdfError(self.source, where, reason)
+
+    def doubt(self, where: str, reason: str) -> None:
+        self.found.doubts.setdefault(reason, []).append(where)
+
+    def check(self, root: ET.Element, name: str) -> Checked:
+        self.found.name = root.get("name") or name
+        self.version = root.get("version", "1.0")
+        if self.version not in ("1.0", "1.1", "1.2"):
+            self.refuse(None, f"its URDF version {self.version!r} is not known; known are 1.0, 1.1 and 1.2")
+        clean = ET.Element("robot", name=self.found.name, version=self.version)
+        links = self.unique("link", root)
+        if not links:
+            self.refuse(None, "has no links; a robot needs at least one")
+        for link, node in links.items():
+            self.link(link, node, ET.SubElement(clean, "link", name=link))
+        joints = [
+            self.joint(joint, node, ET.SubElement(clean, "joint", name=joint))
+            for joint, node in self.unique("joint", root).items()
+        ]
+        self.mimicry(self.topology(list(links), joints))
+        self.transmissions(root)
+        self.found.text = ET.tostring(clean, encoding="unicode")
+        return self.found
+
+    # Reading elements and numbers.
+
+    def unique(self, tag: str, root: ET.Element) -> dict[str, ET.Element]:
+        found: dict[str, ET.Element] = {}
+        for number, node in enumerate(root.findall(tag), start=1):
+            name = node.get("name")
+            if not name:
+                self.refuse(f"{tag} number {number}", "has no name; give it one")
+            if name in found:
+                self.refuse(f"{tag} {name!r}", "its name is used twice; names must be unique")
+            found[name] = node
+        return found
+
+    def only(self, where: str, node: ET.Element, tag: str) -> ET.Element | None:
+        found = node.findall(tag)
+        if len(found) > 1:
+            self.refuse(where, f"has <{tag}> {len(found)} times; keep one")
+        return found[0] if found else None
+
+    def needed(self, where: str, node: ET.Element, tag: str) -> ET.Element:
+        found = self.only(where, node, tag)
+        if found is None:
+            self.refuse(where, f"<{node.tag}> has no <{tag}>; add it")
+        return found
+
+    def numbers(self, where: str, node: ET.Element, key: str, count: int = 1) -> list[float]:
+        """The numbers of an attribute that must be there."""
+        text = node.get(key)
+        if text is None:
+            self.refuse(where, f"<{node.tag}> has no {key}; add it")
+        words = text.split()
+        if len(words) != count:
+            self.refuse(where, f"<{node.tag} {key}={text!r}> has {len(words)} numbers; give {count}")
+        values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
+        if not all(map(math.isfinite, values)):
+            self.refuse(where, f"<{node.tag} {key}={text!r}> is not a finite number; write digits only, no units")
+        return values
+
+    def number(self, where: str, node: ET.Element, key: str, default: float) -> float:
+        return self.numbers(where, node, key)[0] if key in node.attrib else default
+
+    def at_least_zero(self, where: str, node: ET.Element, key: str, default: float) -> float:
+        value = self.number(where, node, key, default)
+        if value < 0:
+            self.refuse(where, f"{key} is negative ({value:g}); give at least 0")
+        return value
+
+    def origin(self, where: str, node: ET.Element, clean: ET.Element) -> None:
+        origin = self.only(where, node, "origin")
+        if origin is None:
+            return
+        counts = {"xyz": 3, "rpy": 3, "quat_xyzw": 4}
+        given = {key: self.numbers(where, origin, key, n) for key, n in counts.items() if key in origin.attrib}
+        if "quat_xyzw" in given:
+            if self.version == "1.0":
+                self.refuse(where, 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">')
+            if "rpy" in given:
+                self.refuse(where, "has both rpy and quat_xyzw; keep one")
+            if math.hypot(*given["quat_xyzw"]) < 1e-6:
+                self.refuse(where, "quat_xyzw is zero; give a unit quaternion")
+        ET.SubElement(clean, "origin", {key: _text(*values) for key, values in given.items()})
+
+    # Links.
+
+    def link(self, name: str, node: ET.Element, clean: ET.Element) -> None:
+        where = f"link {name!r}"
+        for stray in ("mass", "inertia"):
+            if node.find(stray) is not None:
+                self.refuse(where, f"<{stray}> outside <inertial> counts for nothing; move it inside")
+        inertial = self.only(where, node, "inertial")
+        if inertial is None:
+            return
+        clean = ET.SubElement(clean, "inertial")
+        self.origin(where, inertial, clean)
+        mass = self.numbers(where, self.needed(where, inertial, "mass"), "value")[0]
+        if mass < 0:
+            self.refuse(where, f"mass is negative ({mass:g} kg); give at least 0")
+        ET.SubElement(clean, "mass", value=_text(mass))
+        tensor = self.needed(where, inertial, "inertia")
+        xx, xy, xz, yy, yz, zz = moments = [self.numbers(where, tensor, key)[0] for key in _MOMENTS]
+        ET.SubElement(clean, "inertia", dict(zip(_MOMENTS, map(_text, moments), strict=True)))
+        self.tensor(name, mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+    def tensor(self, name: str, mass: float, inertia: npt.NDArray[np.float64]) -> None:
+        least = least_moment(inertia, mass)
+        if least < 0:
+            self.found.negative[name] = least
+            return
+        moments = np.linalg.eigvalsh(inertia)
+        others = moments[0] + moments[1]
+        if moments[2] - others > TRIANGLE_TOLERANCE * others + moment_noise(moments, mass):
+            self.doubt(f"link {name!r}", "a principal moment exceeds the sum of the other two, as in no real body")
+
+    # Joints.
+
+    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> _Joint:
+        where = f"joint {name!r}"
+        kind = node.get("type")
+        if kind not in _TYPES:
+            what = "has no type" if kind is None else f"type {kind!r} is not known"
+            self.refuse(where, f"{what}; give one of {', '.join(_TYPES)}")
+        clean.set("type", kind)
+        parent, child = (self.end(where, node, tag, clean) for tag in ("parent", "child"))
+        self.origin(where, node, clean)
+        mimics = self.mimicked(where, node, kind, clean)
+        if kind != "fixed":
+            self.axis(where, node, kind, clean)
+            self.limit(where, node, kind, clean)
+        self.dynamics(name, node, kind, mimics, clean)
+        return _Joint(name, kind, parent, child, mimics)
+
+    def end(self, where: str, node: ET.Element, tag: str, clean: ET.Element) -> str:
+        link = self.needed(where, node, tag).get("link")
+        if not link:
+            self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
+        ET.SubElement(clean, tag, link=link)
+        return link
+
+    def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        axis = self.only(where, node, "axis")
+        if kind == "floating":
+            return
+        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(where, axis, "xyz", 3)
+        length = math.hypot(*xyz)
+        shown = f"({', '.join(f'{x:g}' for x in xyz)})"
+        if not 1e-6 < length < 1e6:
+            what = "zero" if length < 1 else "too long"
+            self.refuse(where, f"axis is {what} {shown}; give a unit vector")
+        if kind == "planar":
+            if xyz[2] <= 0 or math.hypot(xyz[0], xyz[1]) > 1e-6 * length:
+                hint = 'turn <origin> so that z is the normal, and give <axis xyz="0 0 1"/>'
+                given = f"axis is {shown}" if axis is not None else f"<axis> is missing, which means {shown}"
+                self.refuse(where, f"{given}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
+            return
+        if axis is None:
+            self.doubt(where, "<axis> is missing, which means (1, 0, 0)")
+        elif abs(length - 1) > AXIS_TOLERANCE:
+            self.doubt(where, "the axis is no unit vector; it is normalised")
+        ET.SubElement(clean, "axis", xyz=_text(*xyz))
+
+    def limit(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        limit = self.only(where, node, "limit")
+        bounded = kind in ("revolute", "prismatic")
+        if limit is None:
+            if bounded:
+                other = ", or make it continuous" if kind == "revolute" else ""
+                self.refuse(where, f"has no <limit>; give lower, upper, effort and velocity{other}")
+            return
+        lower, upper = (self.number(where, limit, key, 0.0) for key in ("lower", "upper"))
+        values = {"lower": lower, "upper": upper}
+        for key in ("effort", "velocity"):
+            if key not in limit.attrib:
+                self.refuse(where, f"<limit> has no {key}; add it")
+            values[key] = self.at_least_zero(where, limit, key, 0.0)
+        if bounded and lower > upper:
+            self.doubt(where, "the lower limit is above the upper limit")
+        if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
+            self.doubt(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
+        ET.SubElement(clean, "limit", {key: _text(value) for key, value in values.items()})
+
+    def dynamics(self, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
+        where = f"joint {name!r}"
+        dynamics = self.only(where, node, "dynamics")
+        if dynamics is None:
+            return
+        armature = self.at_least_zero(where, dynamics, "armature", 0.0)
+        if armature and kind == "fixed":
+            self.refuse(where, f"is fixed and has the armature {armature:g}; leave that out")
+        if armature and mimics is not None:
+            hint = f"give {mimics!r} multiplier² times it"
+            self.refuse(where, f"mimics {mimics!r} and has the armature {armature:g}; {hint}")
+        if armature:
+            self.found.armature[name] = armature
+        if kind == "fixed":
+            return
+        losses = {key: self.at_least_zero(where, dynamics, key, 0.0) for key in ("damping", "friction")}
+        ET.SubElement(clean, "dynamics", {key: _text(value) for key, value in losses.items()})
+        if any(losses.values()):
+            self.doubt(where, "damping and friction are kept in the model, but tau is without them")
+
+    def transmissions(self, root: ET.Element) -> None:
+        hint = 'reflected inertia goes into <dynamics armature="…"/>'
+        for node in root.findall("transmission"):
+            ratios = [(part.text or "").strip() for part in node.iter("mechanicalReduction")]
+            geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
+            if geared or any("inertia" in part.tag.lower() for part in node.iter()):
+                self.doubt(f"transmission {node.get('name', '')!r}", f"gear and rotor inertia are ignored; {hint}")
+
+    # The tree.
+
+    def topology(self, links: list[str], joints: list[_Joint]) -> list[_Joint]:
+        """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
+        above: dict[str, _Joint] = {}
+        below: dict[str, list[_Joint]] = {link: [] for link in links}
+        for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
+            for tag, link in (("parent", joint.parent), ("child", joint.child)):
+                if link not in below:
+                    self.refuse(joint.where, f"its {tag} link {link!r} does not exist{_near(link, links)}")
+            if joint.child in above:
+                pair = f"{joint.name!r} and {above[joint.child].name!r}"
+                self.refuse(f"link {joint.child!r}", f"is the child of two joints, {pair}; a URDF is a tree")
+            above[joint.child] = joint
+            below[joint.parent].append(joint)
+        roots = [link for link in links if link not in above]
+        if len(roots) > 1:
+            self.refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
+        order: list[_Joint] = []
+        stack = [(joint, 1) for root in roots for joint in below[root]]
+        while stack:
+            joint, depth = stack.pop()
+            if depth > MAX_DEPTH:
+                self.refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
+            order.append(joint)
+            stack += [(child, depth + 1) for child in below[joint.child]]
+        reached = {joint.child for joint in order}.union(roots)
+        if loose := [link for link in links if link not in reached]:
+            self.refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
+        return order
+
+    # Mimic joints.
+
+    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
+        """The joint that this one mimics."""
+        mimic = self.only(where, node, "mimic")
+        if mimic is None:
+            return None
+        if kind == "fixed":  # a locked finger that kept its <mimic>
+            return None
+        if not self.mimic:
+            self.doubt(where, "<mimic> is ignored, because mimic=False was asked for")
+            return None
+        name = mimic.get("joint")
+        if not name:
+            self.refuse(where, "<mimic> has no joint; name the one to follow")
+        multiplier, offset = self.number(where, mimic, "multiplier", 1.0), self.number(where, mimic, "offset", 0.0)
+        if multiplier == 0:
+            self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
+        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
+        return name
+
+    def mimicry(self, order: list[_Joint]) -> None:
+        """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
+        joints = {joint.name: joint for joint in order}
+        seen: set[str] = set()
+        for joint in order:
+            seen.add(joint.name)
+            if joint.mimics is None:
+                continue
+            what = f"mimics {joint.mimics!r}, which"
+            other = joints.get(joint.mimics)
+            if other is None:
+                self.refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
+            if other is joint:
+                self.refuse(joint.where, "mimics itself; name another joint")
+            if other.mimics is not None:
+                self.refuse(joint.where, f"{what} itself mimics {other.mimics!r}; mimic {other.mimics!r} directly")
+            types = {joint.type, other.type}
+            if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
+                hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
+                self.refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
+            if other.name not in seen:
+                hint = f"rename joints so that {other.name!r} comes first, or load with mimic=False"
+                self.refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"; nearest: {_some(near)}" if near else ""
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:4]))
+    return shown if len(names) <= 4 else f"{shown}, …"
+
+
+def _text(*values: float) -> str:
+    return " ".join(map(repr, values))

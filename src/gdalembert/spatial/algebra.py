@@ -1,0 +1,122 @@
+"""The small algebra that every formulation shares: products of 3-vectors, rotations, pseudo-inertias.
+
+Each function takes and returns CasADi matrices of any kind (``SX``, ``MX``, ``DM``); nothing here knows about robots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+Matrix: TypeAlias = Any
+"""A CasADi matrix of any kind: SX, MX or DM, and what they give when they meet (a union cannot say that to mypy)."""
+
+
+def constant(values: ArrayLike | ca.SX) -> Matrix:
+    """Numbers as a sparse DM, symbols as a sparse SX: a zero of a model never enters a graph."""
+    return ca.sparsify(values if isinstance(values, ca.SX) else ca.DM(np.asarray(values, dtype=float)))
+
+
+def skew(w: Matrix) -> Matrix:
+    """[w×], the 3 × 3 matrix with ``skew(w) @ x == cross(w, x)``."""
+    return ca.skew(w)
+
+
+def spin(alpha: Matrix, omega: Matrix) -> Matrix:
+    """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates by U x against the origin."""
+    xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
+    xy, xz, yz = omega[0] * omega[1], omega[0] * omega[2], omega[1] * omega[2]
+    return rows(
+        (-(yy + zz), xy - alpha[2], xz + alpha[1]),
+        (xy + alpha[2], -(xx + zz), yz - alpha[0]),
+        (xz - alpha[1], yz + alpha[0], -(xx + yy)),
+    )
+
+
+def rows(*entries: Sequence[Any]) -> Matrix:
+    """A matrix from its rows."""
+    return ca.vertcat(*(ca.horzcat(*row) for row in entries))
+
+
+def congruence(r: Matrix, s: Matrix) -> Matrix:
+    """R S Rᵀ of a symmetric S, each pair of equal entries computed once."""
+    return symmetric(r @ s @ r.T)
+
+
+def symmetric(m: Matrix) -> Matrix:
+    """The upper triangle of M, and its mirror image below."""
+    n = m.shape[0]
+    return rows(*([m[min(i, j), max(i, j)] for j in range(n)] for i in range(n)))
+
+
+def inertia_of(j: Matrix) -> Matrix:
+    """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and the other way round but for a factor."""
+    return ca.diag(ca.vertcat(j[1, 1] + j[2, 2], j[0, 0] + j[2, 2], j[0, 0] + j[1, 1])) - (j - ca.diag(ca.diag(j)))
+
+
+def pseudo_inertia_of(i: Matrix) -> Matrix:
+    """½ tr(I) 1 − I = ∫x xᵀ of an inertia tensor I."""
+    return 0.5 * ca.trace(i) * ca.DM.eye(3) - i
+
+
+def transform(r: Matrix, p: Matrix) -> Matrix:
+    """The 4 × 4 homogeneous matrix of a rotation R and a translation p."""
+    return ca.vertcat(ca.horzcat(r, p), ca.DM([[0, 0, 0, 1]]))
+
+
+def axis_rotation(axis: ArrayLike, cosine: Matrix, sine: Matrix) -> Matrix:
+    """Rotation about a constant unit axis by the angle with the given cosine and sine (Rodrigues)."""
+    a = constant(axis)
+    outer = a @ a.T
+    return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(a)
+
+
+def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
+    """x of M x = b for a symmetric positive definite M, by M = Lᵀ D L from the last row up.
+
+    In a tree the last rows belong to the leaves: eliminated in this order, no entry of M that is structurally zero
+    fills in (Featherstone's branch-induced sparsity).
+    """
+    n = m.shape[0]
+    pattern = m.sparsity()
+    h: list[list[Any]] = [[m[i, j] if pattern.has_nz(i, j) else None for j in range(n)] for i in range(n)]
+    x = [b[i, :] for i in range(n)]
+    for k in reversed(range(n)):
+        above = [i for i in range(k) if h[k][i] is not None]
+        factors = {i: h[k][i] / h[k][k] for i in above}
+        for i in above:
+            for j in (j for j in above if j <= i):
+                product = factors[i] * h[k][j]
+                h[i][j] = -product if h[i][j] is None else h[i][j] - product
+            x[i] = x[i] - factors[i] * x[k]
+        h[k][:k] = [factors.get(i) for i in range(k)]
+        x[k] = x[k] / h[k][k]
+    for k in range(n):
+        for i in range(k):
+            if h[k][i] is not None:
+                x[k] = x[k] - h[k][i] * x[i]
+    return ca.vertcat(*x)
+
+
+def cross_columns(columns: Matrix, x: Matrix) -> Matrix:
+    """w × x of each column w."""
+    return -skew(x) @ columns
+
+
+def outer(x: Matrix) -> Matrix:
+    """x xᵀ, each pair of equal entries computed once."""
+    return congruence(x, ca.DM(1))
+
+
+def twist(linear: Matrix, angular: Matrix) -> Matrix:
+    """The 4 × 4 matrix [[ω×], x; 0, 0] of a twist (x; ω)."""
+    return ca.vertcat(ca.horzcat(skew(angular), linear), ca.DM(1, 4))
+
+
+def translation(x: Matrix) -> Matrix:
+    """The 4 × 4 matrix that is zero but for x in its last column."""
+    return ca.horzcat(ca.DM(4, 3), ca.vertcat(x, 0))

@@ -1,0 +1,52 @@
+"""The one place that makes ``casadi.Function`` objects: named, dense, and with every value computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.common_subexpressions import without_repeats
+
+
+def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
+    """A Function with named inputs and outputs; every output is dense, so that its shape is all a caller must know.
+
+    A ``casadi.Function`` behaves as CasADi's functions do: it takes numbers, SX or MX, by position or by name; a
+    missing keyword is 0, a scalar is broadcast.
+    """
+    dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
+    small = without_repeats(list(inputs.values()), dense)
+    return ca.Function(name, list(inputs.values()), small, list(inputs), list(outputs))
+
+
+def symbols(**lengths: int) -> dict[str, ca.SX]:
+    """Symbolic vectors by name."""
+    return {name: ca.SX.sym(name, length) for name, length in lengths.items()}
+
+
+def directional_derivative(expression: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
+    """d/ds expression(x + s direction) at s = 0."""
+    return ca.jtimes(expression, x, direction)
+
+
+def smaller(one: Matrix, other: Matrix) -> Matrix:
+    """Of two ways to write the same the one with fewer operations; of numbers, the first."""
+    if isinstance(one, ca.DM):
+        return one
+    return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
+
+
+def count(graph: ca.Function) -> dict[str, int]:
+    """The cost of an SX Function: ``instructions``, and how many of them are ``multiplications`` and ``additions``."""
+    operations = [graph.instruction_id(k) for k in range(graph.n_instructions())]
+    return {
+        "instructions": len(operations),
+        "multiplications": sum(op in _MULTIPLICATIONS for op in operations),
+        "additions": sum(op in _ADDITIONS for op in operations),
+    }
+
+
+_MULTIPLICATIONS = {ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE, ca.OP_DIV, ca.OP_INV}
+_ADDITIONS = {ca.OP_ADD, ca.OP_SUB}

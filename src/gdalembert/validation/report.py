@@ -1,0 +1,153 @@
+"""What a validation found: checks, and a report that prints as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gdalembert.errors import UnknownNameError, ValidationError
+from gdalembert.spatial.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """q (nq), v (nv) and a (nv) of one random state."""
+
+    q: Array
+    v: Array
+    a: Array
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """As lists."""
+        return {"q": self.q.tolist(), "v": self.v.tolist(), "a": self.a.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """One quantity or law, at its worst over all states.
+
+    Attributes:
+        name: of the quantity, as ``"mass_matrix"``.
+        part: of the equations of motion it belongs to, as ``"mass matrix"``.
+        error: the largest relative error, max|Δ| / max(1, max|reference|); inf where a value is not finite.
+        tolerance: up to which error the check is ``ok``.
+        entry: names of the joints of the worst entry: none of a scalar, one of a vector, row and column of a matrix.
+        per_joint: the largest relative error in the entries (rows and columns) of each joint; empty for a scalar.
+        state: at which the worst error happened.
+    """
+
+    name: str
+    part: str
+    error: float
+    tolerance: float
+    entry: tuple[str, ...]
+    per_joint: Mapping[str, float]
+    state: State
+
+    @property
+    def ok(self) -> bool:
+        """Whether the error is within the tolerance."""
+        return self.error <= self.tolerance
+
+    @property
+    def joint(self) -> str | None:
+        """The joint with the worst error; ``None`` for a scalar, or if there is no error at all."""
+        return self.entry[0] if self.entry else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can say it; an infinite error is the string ``"inf"``."""
+        return {
+            "name": self.name,
+            "part": self.part,
+            "ok": self.ok,
+            "error": _number(self.error),
+            "tolerance": self.tolerance,
+            "joint": self.joint,
+            "entry": list(self.entry),
+            "per_joint": {name: _number(error) for name, error in self.per_joint.items()},
+            "state": self.state.to_dict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The outcome of :func:`~gdalembert.validation.validate.validate`; ``str(report)`` is a table.
+
+    Attributes:
+        model, candidate: names of what was compared.
+        samples: number of random states. ``seed``: of their generator.
+        checks: quantities and laws.
+        not_checked: what could not be checked, and why.
+        diagnosis: if a check failed, sentences about what is wrong and where.
+        against: what the candidate was held against, in words.
+    """
+
+    model: str
+    candidate: str
+    samples: int
+    seed: int
+    checks: tuple[Check, ...]
+    not_checked: tuple[str, ...]
+    diagnosis: tuple[str, ...]
+    against: str = "Pinocchio"
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check is ok."""
+        return all(check.ok for check in self.checks)
+
+    def __getitem__(self, name: str) -> Check:
+        """The check of that name; an unknown one raises an UnknownNameError."""
+        by_name = {check.name: check for check in self.checks}
+        if name not in by_name:
+            raise UnknownNameError("check", name, by_name)
+        return by_name[name]
+
+    def __str__(self) -> str:
+        states = "1 state" if self.samples == 1 else f"{self.samples} states"
+        lines = [
+            f"{self.model}: {self.candidate} against {self.against} on {states} (seed {self.seed})",
+            *self._table(),
+        ]
+        lines += [f"  not checked: {reason}" for reason in self.not_checked]
+        if not self.ok:
+            failed = sum(not check.ok for check in self.checks)
+            lines += [f"FAILED: {failed} of {len(self.checks)} checks", *(f"  - {text}" for text in self.diagnosis)]
+        return "\n".join(lines)
+
+    def _table(self) -> list[str]:
+        head = ("quantity", "worst error", "tolerance", "worst joint", "")
+        rows = [
+            (c.name, f"{c.error:.1e}", f"{c.tolerance:.0e}", " × ".join(c.entry) or "–", "ok" if c.ok else "FAIL")
+            for c in self.checks
+        ]
+        width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        return [
+            f"  {name:<{width[0]}}  {error:>{width[1]}}  {tolerance:>{width[2]}}  {joint:<{width[3]}}  {ok}".rstrip()
+            for name, error, tolerance, joint, ok in (head, *rows)
+        ]
+
+    def raise_for_failure(self) -> None:
+        """Raise a :class:`~gdalembert.errors.ValidationError` with this report unless every check is ok."""
+        if not self.ok:
+            raise ValidationError(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ``json.dumps`` takes it."""
+        return {
+            "model": self.model,
+            "candidate": self.candidate,
+            "against": self.against,
+            "ok": self.ok,
+            "samples": self.samples,
+            "seed": self.seed,
+            "checks": [check.to_dict() for check in self.checks],
+            "not_checked": list(self.not_checked),
+            "diagnosis": list(self.diagnosis),
+        }
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

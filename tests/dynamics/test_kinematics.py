@@ -1,0 +1,366 @@
+"""Kinematics: equal to Pinocchio for every joint type, frame and reference, and the laws between the Functions."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Iterable
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.spatial.functions import count
+from tests.helpers.models import JOINTS, MIMICABLE, build, is_depth_first, placement, relative_error, states
+
+TIGHT = 1e-12
+REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
+ROBOTS = ("panda7", "puma560", "horn_leg")
+
+
+def with_frames(model: pin.Model, rng: np.random.Generator) -> pin.Model:
+    """Frames of the types that the model does not have yet, on the universe, the first joint and the last one."""
+    for joint in (1, model.njoints - 1):
+        model.addJointFrame(joint)
+    kinds = (pin.FrameType.OP_FRAME, pin.FrameType.FIXED_JOINT, pin.FrameType.SENSOR)
+    for joint, kind in zip((0, 1, model.njoints - 1), kinds, strict=True):
+        model.addFrame(pin.Frame(f"{kind.name}_{joint}", joint, 0, placement(rng), kind))
+    return model
+
+
+def chain(joint: str) -> pin.Model:
+    rng = np.random.default_rng(3)
+    return with_frames(build(rng, ["RX", joint, "RevoluteUnaligned"], [0, 1, 2]), rng)
+
+
+def branched(seed: int) -> pin.Model:
+    """Six random joints that hang on each other in an order that is not depth first, and one that mimics."""
+    rng = np.random.default_rng(seed)
+    names = ["FreeFlyer", *rng.choice(sorted(JOINTS), 4), *rng.choice(MIMICABLE, 1)]
+    model = build(rng, names, [0, 1, 1, 2, 3, 2], mimic=6)
+    assert not is_depth_first(model)
+    return with_frames(model, rng)
+
+
+def check_frames(model: pin.Model, kin: Kinematics, tolerance: float, frames: Iterable[int]) -> None:
+    data, still = model.createData(), np.zeros(model.nv)
+    for q, v, a in states(model, np.random.default_rng(5), 1):
+        for index in frames:
+            jacobians = {r: pin.computeFrameJacobian(model, data, q, index, r).copy() for r in REFERENCES}
+            pin.forwardKinematics(model, data, q, v, still)
+            bias = {r: pin.getFrameAcceleration(model, data, index, r).vector for r in REFERENCES}
+            pin.forwardKinematics(model, data, q, v, a)
+            placed = pin.updateFramePlacement(model, data, index).homogeneous
+            assert relative_error(kin.frame_placement(index)(q).full(), placed) < tolerance
+            for r in REFERENCES:
+                found = {
+                    "J": kin.frame_jacobian(index, r)(q).full(),
+                    "velocity": kin.frame_velocity(index, r)(q, v).full().ravel(),
+                    "acceleration": kin.frame_acceleration(index, r)(q, v, a).full().ravel(),
+                    "classical": kin.frame_classical_acceleration(index, r)(q, v, a).full().ravel(),
+                    "bias": kin.frame_bias_acceleration(index, r)(q, v).full().ravel(),
+                }
+                wanted = {
+                    "J": jacobians[r],
+                    "velocity": pin.getFrameVelocity(model, data, index, r).vector,
+                    "acceleration": pin.getFrameAcceleration(model, data, index, r).vector,
+                    "classical": pin.getFrameClassicalAcceleration(model, data, index, r).vector,
+                    "bias": bias[r],
+                }
+                for what, value in found.items():
+                    error = relative_error(value, wanted[what])
+                    assert error < tolerance, (model.frames[index].name, str(r), what, error)
+        assert relative_error(kin.center_of_mass(q).full().ravel(), pin.centerOfMass(model, data, q)) < tolerance
+
+
+@pytest.mark.parametrize("joint", sorted(JOINTS))
+def test_equals_pinocchio_for_each_joint_type(joint: str) -> None:
+    model = chain(joint)
+    names = ("RX_0", "FIXED_JOINT_1", "body_1", "SENSOR_3")
+    check_frames(model, Kinematics(model, clean=0), TIGHT, map(model.getFrameId, names))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_pinocchio_in_any_order_of_joints_and_with_mimic(seed: int) -> None:
+    model = branched(seed)
+    check_frames(model, Kinematics(model), TIGHT, range(model.nframes))
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_equals_pinocchio_for_robots(robot: str) -> None:
+    model = gd.load_urdf(robot, check="off")
+    frames = (model.nframes // 2, model.nframes - 1)
+    check_frames(model, Kinematics(model, clean=0), TIGHT, frames)
+    check_frames(model, Kinematics(model), 1e-9, frames)
+
+
+@pytest.mark.parametrize("model", [*map(chain, ("Ellipsoid", "Composite")), branched(0)])
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_laws_between_the_functions(model: pin.Model, reference: pin.ReferenceFrame) -> None:
+    """What the words mean, without Pinocchio: rates of placements and twists by differentiation."""
+    kin, index = Kinematics(model, clean=0), model.nframes - 2
+    q, v, a = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("a", model.nv)))
+    q_rate = kin.tree.configuration_rate(q, v)
+
+    def rate(expression: ca.SX) -> ca.SX:
+        along_q = ca.jtimes(ca.vec(expression), q, q_rate) + ca.jtimes(ca.vec(expression), v, a)
+        return ca.reshape(along_q, expression.shape)
+
+    t, j = kin.frame_placement(index)(q), kin.frame_jacobian(index, reference)(q)
+    twist, bias = kin.frame_velocity(index, reference)(q, v), kin.frame_bias_acceleration(index, reference)(q, v)
+    spatial = kin.frame_acceleration(index, reference)(q, v, a)
+    classical = kin.frame_classical_acceleration(index, reference)(q, v, a)
+    # Ṫ = [twist] T seen from the universe, T [twist] seen from the frame
+    hat = ca.vertcat(ca.horzcat(ca.skew(twist[3:]), twist[:3]), ca.DM(1, 4))
+    moving = {pin.LOCAL: t @ hat, pin.WORLD: hat @ t}.get(reference)
+    if moving is None:
+        moving = ca.vertcat(ca.horzcat(hat[:3, :3] @ t[:3, :3], twist[:3]), ca.DM(1, 4))
+    rate_of_entries = classical if reference == pin.LOCAL_WORLD_ALIGNED else spatial
+    pairs = [
+        (rate(t), moving),
+        (j @ v, twist),
+        (rate(twist), rate_of_entries),
+        (j @ a + bias, spatial),
+        (rate(j) @ v + j @ a, rate_of_entries),
+        (classical[:3], spatial[:3] + ca.cross(twist[3:], twist[:3])),
+        (classical[3:], spatial[3:]),
+    ]
+    laws = ca.Function(
+        "laws", [q, v, a], [ca.vertcat(*(ca.vec(side) for side in sides)) for sides in zip(*pairs, strict=True)]
+    )
+    for state in states(model, np.random.default_rng(1), 3):
+        left, right = (x.full() for x in laws(*state))
+        assert relative_error(left, right) < TIGHT
+
+
+def test_frames_on_the_universe_stand_still() -> None:
+    model = chain("Spherical")
+    kin, (q, v, a) = Kinematics(model), states(model, np.random.default_rng(0), 1)[0]
+    at = model.frames[model.getFrameId("OP_FRAME_0")].placement
+    assert relative_error(kin.frame_placement("OP_FRAME_0")(q).full(), at.homogeneous) < TIGHT
+    assert np.array_equal(kin.frame_placement("universe")(q).full(), np.eye(4))
+    for reference in REFERENCES:
+        assert np.array_equal(kin.frame_jacobian("OP_FRAME_0", reference)(q).full(), np.zeros((6, model.nv)))
+        assert np.array_equal(kin.frame_velocity("OP_FRAME_0", reference)(q, v).full(), np.zeros((6, 1)))
+        assert np.array_equal(kin.frame_acceleration("OP_FRAME_0", reference)(q, v, a).full(), np.zeros((6, 1)))
+
+
+def same_quaternions(kin: Kinematics, q: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """q with the quaternions of the same rotations that lie nearer to those of the reference."""
+    q = q.copy()
+    for joint in kin.tree.joints:
+        if type(joint.type).__name__ in ("Spherical", "FreeFlyer"):
+            own = slice(joint.idx_q + joint.type.nq - 4, joint.idx_q + joint.type.nq)
+            q[own] *= np.sign(q[own] @ reference[own])
+    return q
+
+
+@pytest.mark.parametrize("model", [*map(chain, sorted(JOINTS)), branched(1)])
+def test_integrate_and_difference_equal_pinocchio(model: pin.Model) -> None:
+    kin, rng = Kinematics(model), np.random.default_rng(2)
+    for q, v, _ in states(model, rng, 5):
+        for scale in (0, 1e-3, 1, 10):
+            reached = kin.integrate(q, scale * v).full().ravel()
+            wanted = pin.integrate(model, q, scale * v)
+            assert relative_error(same_quaternions(kin, reached, wanted), wanted) < TIGHT
+        other = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        assert relative_error(kin.difference(q, other).full().ravel(), pin.difference(model, q, other)) < TIGHT
+        # small steps against the truth: Pinocchio loses up to nine digits there
+        for scale in (0, 1e-12, 1e-9, 1e-6, 1e-3):
+            back = kin.difference(q, kin.integrate(q, scale * v)).full().ravel()
+            assert np.abs(back - scale * v).max() < 1e-14
+
+
+def test_quaternion_of_a_long_way_is_continuous_in_v() -> None:
+    model = build(np.random.default_rng(0), ["FreeFlyer"], [0])
+    q, turn = pin.neutral(model), np.array([0, 0, 0, 0, 0, 1.5 * np.pi])
+    ours, pinocchio = Kinematics(model).integrate(q, turn).full().ravel(), pin.integrate(model, q, turn)
+    assert relative_error(ours[3:], -pinocchio[3:]) < TIGHT
+    # and both are the same way from q
+    difference = Kinematics(model).difference
+    assert relative_error(difference(q, ours).full(), difference(q, pinocchio).full()) < TIGHT
+
+
+@pytest.mark.parametrize("joint", ["RUBY", "Planar", "Spherical", "FreeFlyer", "Composite"])
+def test_derivatives_of_integrate_and_difference_at_and_near_zero(joint: str) -> None:
+    model = build(np.random.default_rng(6), [joint], [0])
+    kin = Kinematics(model)
+    q, v = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv)
+
+    def derivative(expression: ca.SX, x: ca.SX) -> ca.SX:
+        return ca.jacobian(ca.vec(expression), x)
+
+    reached = kin.integrate(q, v)
+    tower = [reached, derivative(reached, v), derivative(derivative(reached, v), v)]
+    graphs = [ca.Function("tower", [q, v], [ca.vec(level)]) for level in tower]
+    there_and_back = derivative(kin.difference(q, reached), v)
+    identity = ca.Function("identity", [q, v], [there_and_back])
+    zero = ca.Function("zero", [q, v], [derivative(there_and_back, v)])
+    q0, direction = (states(model, np.random.default_rng(7), 1)[0])[:2]
+    for scale in (0, 1e-160, 1e-12, 1e-8, 1e-5, 1e-2, 0.3, 1):
+        at = scale * direction
+        assert relative_error(identity(q0, at).full(), np.eye(model.nv)) < 1e-14
+        assert relative_error(zero(q0, at).full(), np.zeros((model.nv**2, model.nv))) < 1e-13
+        for lower, upper in itertools.pairwise(graphs):
+            h = 1e-3
+            ahead = [[lower(q0, at + k * h * unit).full().ravel() for k in (-2, -1, 1, 2)] for unit in np.eye(model.nv)]
+            # central differences of fourth order: error ~ h⁴/30
+            fd = np.array([(x[0] - 8 * x[1] + 8 * x[2] - x[3]) / (12 * h) for x in ahead]).T.ravel(order="F")
+            assert relative_error(upper(q0, at).full().ravel(), fd) < 1e-11
+
+
+def test_derivative_of_difference_where_both_are_equal() -> None:
+    model = build(np.random.default_rng(6), ["FreeFlyer", "Planar", "RUBX"], [0, 1, 2])
+    kin = Kinematics(model)
+    q0, q1, v = ca.SX.sym("q0", model.nq), ca.SX.sym("q1", model.nq), ca.SX.sym("v", model.nv)
+    along = ca.jtimes(kin.difference(q0, q1), q1, kin.tree.configuration_rate(q1, v))
+    rate = ca.Function("rate", [q0, q1, v], [along])
+    for q, v_0, _ in states(model, np.random.default_rng(8), 3):
+        assert relative_error(rate(q, q, v_0).full().ravel(), v_0) < 1e-14
+        opposite = q.copy()
+        opposite[3:7] *= -1  # the same rotation
+        assert np.abs(kin.difference(q, opposite).full()).max() < 1e-14
+        assert relative_error(rate(q, opposite, v_0).full().ravel(), v_0) < 1e-14
+
+
+def test_functions_are_named() -> None:
+    kin, r = Kinematics(chain("Planar")), pin.LOCAL
+    signatures = {
+        "frame_placement": (kin.frame_placement("body_1"), "q", "T"),
+        "frame_jacobian": (kin.frame_jacobian("body_1", r), "q", "J"),
+        "frame_velocity": (kin.frame_velocity("body_1", r), "q v", "twist"),
+        "frame_acceleration": (kin.frame_acceleration("body_1", r), "q v a", "acceleration"),
+        "frame_classical_acceleration": (kin.frame_classical_acceleration("body_1", r), "q v a", "acceleration"),
+        "frame_bias_acceleration": (kin.frame_bias_acceleration("body_1", r), "q v", "bias"),
+        "center_of_mass": (kin.center_of_mass, "q", "com"),
+        "integrate": (kin.integrate, "q v", "q_next"),
+        "difference": (kin.difference, "q0 q1", "v"),
+    }
+    for name, (graph, inputs, outputs) in signatures.items():
+        assert (graph.name(), " ".join(graph.name_in()), " ".join(graph.name_out())) == (name, inputs, outputs)
+        assert all(graph.sparsity_out(k).is_dense() for k in range(graph.n_out()))
+
+
+def test_functions_are_kept() -> None:
+    model = chain("PX")
+    kin, index = Kinematics(model), model.getFrameId("body_2")
+    for frame in (index, np.int64(index), np.array(index)):
+        assert kin.frame_placement(frame) is kin.frame_placement("body_2")
+        assert kin.frame_velocity(frame, pin.WORLD) is kin.frame_velocity("body_2", pin.WORLD)
+    assert kin.frame_velocity(index, pin.WORLD) is not kin.frame_velocity(index, pin.LOCAL)
+    assert kin.integrate is kin.integrate
+
+
+def test_accepts_a_tree_pickles_and_shows_itself() -> None:
+    model = gd.load_urdf("panda7", check="off")
+    kin = Kinematics(model, clean=0)
+    (q, _, _), r = states(model, np.random.default_rng(0), 1)[0], pin.LOCAL
+    kin.frame_jacobian("flange", r)
+    for other in (pickle.loads(pickle.dumps(kin)), Kinematics(read_tree(model), clean=0)):
+        assert (other.tree, other.changes) == (kin.tree, ())
+        assert np.array_equal(other.frame_jacobian("flange", r)(q).full(), kin.frame_jacobian("flange", r)(q).full())
+    assert repr(kin) == f"Kinematics({model.name!r}, nq=7, nv=7, {model.nframes} frames)"
+    assert pickle.loads(pickle.dumps(Kinematics(model))).changes == Kinematics(model).changes != ()
+
+
+def test_graphs_hold_the_joints_on_the_path_only() -> None:
+    """The counts of the 7-axis arm's flange, so that nobody makes them larger unawares."""
+    model = gd.load_urdf("panda7", check="off")
+    kin = Kinematics(model)
+    limits = {
+        pin.LOCAL: {"jacobian": 228, "velocity": 130, "acceleration": 262, "classical_acceleration": 280},
+        pin.WORLD: {"jacobian": 237, "velocity": 123, "acceleration": 237, "classical_acceleration": 271},
+        pin.LOCAL_WORLD_ALIGNED: {
+            "jacobian": 262,
+            "velocity": 158,
+            "acceleration": 288,
+            "classical_acceleration": 296,
+        },
+    }
+    for reference, largest in limits.items():
+        for name, limit in largest.items():
+            assert count(getattr(kin, f"frame_{name}")("flange", reference))["instructions"] <= limit
+    velocity = kin.frame_velocity(model.frames[model.getFrameId("joint2")].name, pin.LOCAL)
+    assert not any(
+        velocity.jac_sparsity(0, k).get_col() and velocity.jac_sparsity(0, k).get_col()[-1] > 1 for k in (0, 1)
+    )
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        Kinematics(chain("PX")).frame_placement("bodi_1")
+    assert str(raised.value) == "no frame named 'bodi_1'; nearest: 'body_1', 'body_2', 'body_0'"
+    assert raised.value.kind == "frame"
+
+
+def test_a_name_that_several_frames_have() -> None:
+    model = build(np.random.default_rng(0), ["RX", "RY"], [0, 1])
+    for joint in (0, 2):
+        kind = pin.FrameType.SENSOR if joint else pin.FrameType.OP_FRAME
+        model.addFrame(pin.Frame("tool", joint, 0, pin.SE3.Random(), kind))
+    kin, first = Kinematics(model), model.nframes - 2
+    with pytest.raises(ArgumentError) as raised:
+        kin.frame_jacobian("tool", pin.LOCAL)
+    assert str(raised.value) == (
+        f"random: frame 'tool': 2 frames have this name: {first} (on the universe), {first + 1} (on joint 'RY_1'); "
+        "pass the index"
+    )
+    assert kin.frame_jacobian(first + 1, pin.LOCAL).size_out(0) == (6, 2)
+
+
+@pytest.mark.parametrize("index", [-1, 9, 10**20])
+def test_an_index_out_of_range(index: int) -> None:
+    model = build(np.random.default_rng(0), ["RX", "RY"], [0, 1])
+    last = model.nframes - 1
+    with pytest.raises(ArgumentError) as raised:
+        Kinematics(model).frame_velocity(index, pin.LOCAL)
+    assert str(raised.value) == f"random: frame {index}: give an index from 0 to {last}"
+
+
+def test_the_index_that_pinocchio_gives_for_an_unknown_name() -> None:
+    model = build(np.random.default_rng(0), ["RX", "RY"], [0, 1])
+    unknown = model.getFrameId("nobody")
+    with pytest.raises(ArgumentError) as raised:
+        Kinematics(model).frame_placement(unknown)
+    assert str(raised.value) == (
+        f"random: frame {unknown}: give an index from 0 to {unknown - 1}; "
+        "model.getFrameId gives this number for an unknown name"
+    )
+
+
+@pytest.mark.parametrize("frame", [None, 1.0, True, b"tool", [1], np.array([1]), pin.Frame(), pin.LOCAL])
+def test_a_frame_that_is_neither_name_nor_index(frame: object) -> None:
+    with pytest.raises(ArgumentTypeError) as raised:
+        Kinematics(chain("PX")).frame_placement(frame)
+    assert str(raised.value) == (f"frame: expected a name or an index in model.frames, got {type(frame).__name__}")
+
+
+@pytest.mark.parametrize("reference", [None, "LOCAL", 1, pin.FrameType.BODY])
+@pytest.mark.parametrize(
+    "method", ["jacobian", "velocity", "acceleration", "classical_acceleration", "bias_acceleration"]
+)
+def test_a_reference_that_is_none(method: str, reference: object) -> None:
+    with pytest.raises(ArgumentTypeError) as raised:
+        getattr(Kinematics(chain("PX")), f"frame_{method}")("body_1", reference)
+    assert str(raised.value) == (
+        f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {reference!r}"
+    )
+
+
+def test_no_model_and_no_mass() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"expected a pin\.Model, got a pin\.Data"):
+        Kinematics(chain("PX").createData())
+    with pytest.raises(ArgumentError, match=r"clean=1: give a tolerance from 0"):
+        Kinematics(chain("PX"), clean=1)
+    model = pin.Model()
+    model.name = "shaft"
+    model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
+    model.armature = np.ones(1)
+    with pytest.raises(ModelError) as raised:
+        _ = Kinematics(model).center_of_mass
+    assert str(raised.value) == "shaft: its links have no mass; there is no centre of mass"

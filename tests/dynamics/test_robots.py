@@ -1,0 +1,60 @@
+"""The promise: all formulations equal Pinocchio on every robot, over 1,000 random states."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gdalembert as gd
+from benchmarks.common import robots
+from gdalembert.spatial.batch import BatchFunction
+from gdalembert.testing import assert_valid
+from gdalembert.validation.states import batches, rnea
+
+ROBOTS = (*gd.robots(), "panda", "ur5", "solo12", "talos")
+
+
+@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("formulation", sorted(gd.formulations()))
+@pytest.mark.parametrize("name", ROBOTS)
+def test_formulations_equal_pinocchio(name: str, formulation: str, clean: float) -> None:
+    model = robots.load(name)
+    assert_valid(gd.formulations()[formulation](model, clean=clean), model, samples=1000)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_forward_dynamics_without_allowance(name: str) -> None:
+    """The validator allows for the condition number of M; these robots do not need it."""
+    model = robots.load(name)
+    dynamics = [cls(model) for cls in gd.formulations().values()]
+    nv = model.nv
+    for states in batches(model, 1000, 0, 500):
+        q, v, a = states.q, states.v, states.a
+        tau = rnea(model)(q, v, a)
+        for dyn in dynamics:
+            found = BatchFunction(dyn.forward_dynamics, nv)(q, v, tau)
+            scale = np.maximum(1, np.abs(a).max(axis=1))
+            assert (np.abs(found - a).max(axis=1) / scale).max() < 1e-9
+
+
+def test_graphs_are_as_small_as_promised() -> None:
+    model = robots.load("puma560_benchmark")
+    limits = {gd.GeneralizedDAlembert: 1800, gd.LagrangeEuler: 1800, gd.NewtonEuler: 700}
+    for cls, limit in limits.items():
+        assert cls(model).inverse_dynamics.n_instructions() <= limit
+
+
+def test_growth_is_as_slow_as_promised() -> None:
+    """Second differences of the counts: none for a linear Function, constant for a quadratic one."""
+    lengths = (5, 10, 15, 20)
+    for cls in gd.formulations().values():
+        dynamics = [cls(robots.chain(n)) for n in lengths]
+        tau = [dyn.inverse_dynamics.n_instructions() for dyn in dynamics]
+        mass = [dyn.mass_matrix.n_instructions() for dyn in dynamics]
+        steps = [b - a for a, b in itertools.pairwise(tau)]
+        # linear, but for what the frames of one random chain save more than those of another
+        assert max(steps) - min(steps) <= 0.06 * max(steps)
+        bends = [c - 2 * b + a for a, b, c in zip(mass, mass[1:], mass[2:], strict=False)]
+        assert abs(bends[1] - bends[0]) <= 0.05 * max(bends)

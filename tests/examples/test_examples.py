@@ -1,0 +1,12 @@
+"""The scripts in ``examples``: each has a test of what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.helpers.scripts import EXAMPLES
+
+
+def test_every_example_has_a_test() -> None:
+    tests = {path.stem for path in (Path(__file__).parent).glob("test_*.py")}
+    assert {f"test_{path.stem}" for path in EXAMPLES} <= tests

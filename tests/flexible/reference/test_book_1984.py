@@ -1,0 +1,83 @@
+"""The 4 × 4 recursion against the explicit equations, and its size."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from gdalembert.flexible.reference.book_1984 import inverse_dynamics
+from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
+from tests.helpers.arms import CASES, KINEMATICS, case, row_of_links, state
+from tests.helpers.models import relative_error
+from tests.helpers.reference_arms import rigid_model
+
+TIGHT = 1e-12
+
+
+@pytest.mark.parametrize(("exact", "shortening"), [*KINEMATICS, (False, True)])
+@pytest.mark.parametrize("name", CASES)
+def test_explicit(name: str, exact: bool, shortening: bool) -> None:
+    """tau = M a + V + G; at f = 0 as well, and next to it."""
+    robot = case(name, shortening=shortening)
+    q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
+    explicit = (
+        mass_matrix(robot.elements, q, exact=exact) @ a
+        + coriolis_vector(robot.elements, q, v, exact=exact)
+        + gravity_vector(robot.elements, robot.gravity, q, exact=exact)
+    )
+    tau = inverse_dynamics(robot.elements, robot.gravity, q, v, a, exact=exact)
+    both = ca.Function("both", [q, v, a], [tau, explicit])
+    for seed, size in ((1, 1.0), (2, 1.0), (3, 1e-9), (4, 0.0)):
+        x, rate, acceleration = state(robot, seed)
+        x = np.where(robot.modal, size * x, x)
+        value, expected = both(robot.configuration(x), rate, acceleration)
+        assert relative_error(value.full(), expected.full()) < TIGHT
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", CASES)
+def test_rigid_limit(name: str, exact: bool) -> None:
+    """With modes that rest at f = 0 the joints need what those of the rigid robot need."""
+    robot = case(name, seed=1)
+    model, where = rigid_model(robot)
+    x, v, a = (np.where(robot.modal, 0, part) for part in state(robot, 1))
+    tau = inverse_dynamics(
+        robot.elements, robot.gravity, ca.DM(robot.configuration(x)), ca.DM(v), ca.DM(a), exact=exact
+    ).full()
+    expected = pin.rnea(model, model.createData(), x[where], v[where], a[where])
+    assert relative_error(tau.ravel()[where], expected) < TIGHT
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_derivative_at_rest(exact: bool) -> None:
+    """d tau / dq at f = 0, where a linearisation starts, against differences of the fourth order (which allow 1e-9)."""
+    robot = case("two spatial", shortening=exact)
+    q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
+    tau = inverse_dynamics(robot.elements, robot.gravity, q, v, a, exact=exact)
+    both = ca.Function("both", [q, v, a], [tau, ca.jacobian(tau, q)])
+    x, rate, acceleration = state(robot, 1)
+    rest, h = np.where(robot.modal, 0, x), 1e-3
+    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
+    differences = [
+        sum(w * both(rest + k * h * unit, rate, acceleration)[0].full().ravel() for k, w in weights.items()) / h
+        for unit in np.eye(robot.nq)
+    ]
+    _, jacobian = both(rest, rate, acceleration)
+    assert relative_error(jacobian.full(), np.transpose(differences)) < 1e-9
+
+
+@pytest.mark.parametrize(("exact", "most"), [(True, 1400), (False, 1100)])
+def test_linear_in_the_number_of_links(exact: bool, most: int) -> None:
+    """Instructions for one more link, four modes each, axes alternately z and y."""
+
+    def size(links: int) -> int:
+        elements = row_of_links(links)
+        nv = 5 * links
+        x = [ca.SX.sym(name, nv) for name in "qva"]
+        tau = ca.densify(inverse_dynamics(elements, [0, 0, -9.81], *x, exact=exact))
+        return int(ca.Function("tau", x, ca.cse([tau])).n_instructions())
+
+    sizes = [size(links) for links in (2, 3, 4, 6)]
+    assert max(sizes[1] - sizes[0], sizes[2] - sizes[1], (sizes[3] - sizes[2]) / 2) < most

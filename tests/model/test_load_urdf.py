@@ -1,0 +1,708 @@
+"""load_urdf: what it refuses (word by word), what it doubts, and what the shipped robots are."""
+
+import os
+import pickle
+import warnings
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
+from gdalembert.model.load_urdf import load_urdf, robots
+from gdalembert.model.urdf_checks import MAX_DEPTH
+from tests.helpers.paths import ROOT
+
+BAD = Path(__file__).parent / "bad_urdfs"
+SHIPPED = ROOT / "urdf"
+OTHERS = Path(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
+
+NOT_FINITE = "is not a finite number; write digits only, no units"
+TYPES = "continuous, fixed, floating, planar, prismatic, revolute"
+MIMICS = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
+PLANAR = (
+    "but Pinocchio moves a planar joint in its x-y plane; "
+    'turn <origin> so that z is the normal, and give <axis xyz="0 0 1"/>'
+)
+IDLE = (
+    "moves no inertia, so that the mass matrix is singular; "
+    'give the links it moves a mass and inertia, the joint <dynamics armature="…"/>, or make it fixed'
+)
+
+REFUSED = {
+    "armature_fixed": ("joint 'elbow'", "is fixed and has the armature 0.1; leave that out"),
+    "armature_mimic": ("joint 'finger'", "mimics 'elbow' and has the armature 0.1; give 'elbow' multiplier² times it"),
+    "armature_negative": ("joint 'elbow'", "armature is negative (-0.1); give at least 0"),
+    "armature_word": ("joint 'elbow'", "<dynamics armature='0.1 kg'> has 2 numbers; give 1"),
+    "axis_huge": ("joint 'elbow'", "axis is too long (0, 0, 1e+200); give a unit vector"),
+    "axis_without_xyz": ("joint 'elbow'", "<axis> has no xyz; add it"),
+    "axis_zero": ("joint 'elbow'", "axis is zero (0, 0, 0); give a unit vector"),
+    "child_unknown": ("joint 'elbow'", "its child link 'lowr' does not exist; nearest: 'lower'"),
+    "child_without_link": ("joint 'elbow'", 'names no child link; give <child link="…"/>'),
+    "damping_word": ("joint 'elbow'", f"<dynamics damping='low'> {NOT_FINITE}"),
+    "detached_loop": (None, "has a loop of links ('upper', 'lower') without a root; a URDF is a tree"),
+    "doctype": (None, "has a document type (<!DOCTYPE …>), which is not part of URDF; remove it"),
+    "empty": (None, "is not well-formed XML: no element found: line 1, column 0"),
+    "friction_negative": ("joint 'elbow'", "friction is negative (-1); give at least 0"),
+    "idle_joint": ("joint 'elbow'", IDLE),
+    "idle_point_on_axis": ("joint 'elbow'", IDLE),
+    "inertia_incomplete": ("link 'lower'", "<inertia> has no ixy; add it"),
+    "inertia_missing": ("link 'lower'", "<inertial> has no <inertia>; add it"),
+    "inertia_negative": (
+        "link 'lower'",
+        "has the negative principal moment -0.1 kg m²; check the values and signs of <inertia>",
+    ),
+    "inertia_word": ("link 'lower'", f"<inertia ixz='o'> {NOT_FINITE}"),
+    "inertial_origin": ("link 'lower'", f"<origin xyz='0 0 inf'> {NOT_FINITE}"),
+    "inertial_twice": ("link 'lower'", "has <inertial> 2 times; keep one"),
+    "joint_named_universe": ("joint 'universe'", "has a name that Pinocchio uses itself; rename it"),
+    "joint_to_itself": (None, "has a loop of links ('upper') without a root; a URDF is a tree"),
+    "joint_twice": ("joint 'elbow'", "its name is used twice; names must be unique"),
+    "joint_without_name": ("joint number 1", "has no name; give it one"),
+    "limit_effort": ("joint 'elbow'", "<limit> has no effort; add it"),
+    "limit_missing": ("joint 'elbow'", "has no <limit>; give lower, upper, effort and velocity, or make it continuous"),
+    "limit_missing_prismatic": ("joint 'elbow'", "has no <limit>; give lower, upper, effort and velocity"),
+    "limit_negative": ("joint 'elbow'", "effort is negative (-10); give at least 0"),
+    "limit_word": ("joint 'elbow'", f"<limit upper='pi'> {NOT_FINITE}"),
+    "link_twice": ("link 'lower'", "its name is used twice; names must be unique"),
+    "link_without_name": ("link number 2", "has no name; give it one"),
+    "loop": (None, "has a loop of links ('upper', 'lower') without a root; a URDF is a tree"),
+    "malformed": (None, "is not well-formed XML: mismatched tag: line 3, column 2"),
+    "mass_as_text": ("link 'lower'", "<mass> has no value; add it"),
+    "mass_empty": ("link 'lower'", "<mass value=''> has 0 numbers; give 1"),
+    "mass_hex": ("link 'lower'", f"<mass value='0x10'> {NOT_FINITE}"),
+    "mass_missing": ("link 'lower'", "<inertial> has no <mass>; add it"),
+    "mass_nan": ("link 'lower'", f"<mass value='nan'> {NOT_FINITE}"),
+    "mass_negative": ("link 'lower'", "mass is negative (-1 kg); give at least 0"),
+    "mass_outside": ("link 'lower'", "<mass> outside <inertial> counts for nothing; move it inside"),
+    "mass_overflow": ("link 'lower'", f"<mass value='1e400'> {NOT_FINITE}"),
+    "mass_unit": ("link 'lower'", f"<mass value='1.0kg'> {NOT_FINITE}"),
+    "mimic_chain": ("joint 'knuckle'", "mimics 'finger', which itself mimics 'elbow'; mimic 'elbow' directly"),
+    "mimic_continuous": ("joint 'finger'", f"is revolute and mimics 'elbow', which is continuous; {MIMICS}"),
+    "mimic_fixed": ("joint 'finger'", f"is revolute and mimics 'elbow', which is fixed; {MIMICS}"),
+    "mimic_floating": ("joint 'finger'", f"is floating and mimics 'elbow', which is revolute; {MIMICS}"),
+    "mimic_itself": ("joint 'finger'", "mimics itself; name another joint"),
+    "mimic_later": (
+        "joint 'a_finger'",
+        "mimics 'elbow', which Pinocchio visits later (depth first, branches by name); "
+        "rename joints so that 'elbow' comes first, or load with mimic=False",
+    ),
+    "mimic_planar": ("joint 'finger'", f"is planar and mimics 'elbow', which is revolute; {MIMICS}"),
+    "mimic_unknown": ("joint 'finger'", "mimics 'elbo', which does not exist; nearest: 'elbow'"),
+    "mimic_without_joint": ("joint 'finger'", "<mimic> has no joint; name the one to follow"),
+    "mimic_word": ("joint 'finger'", f"<mimic multiplier='two'> {NOT_FINITE}"),
+    "mimic_zero": ("joint 'finger'", "mimics with multiplier 0, so that it never moves; make it fixed"),
+    "no_links": (None, "has no links; a robot needs at least one"),
+    "not_a_robot": (None, "its root element is <sdf>, not <robot>; this is not a URDF"),
+    "origin_comma": ("joint 'elbow'", f"<origin xyz='0, 0, 1'> {NOT_FINITE}"),
+    "origin_count": ("joint 'elbow'", "<origin xyz='0 0'> has 2 numbers; give 3"),
+    "origin_rpy": ("joint 'elbow'", f"<origin rpy='0 0 90deg'> {NOT_FINITE}"),
+    "parent_missing": ("joint 'elbow'", "<joint> has no <parent>; add it"),
+    "parent_unknown": ("joint 'elbow'", "its parent link 'uper' does not exist; nearest: 'upper'"),
+    "planar_axis": ("joint 'elbow'", f"axis is (0, 1, 0), {PLANAR}"),
+    "planar_axis_missing": ("joint 'elbow'", f"<axis> is missing, which means (1, 0, 0), {PLANAR}"),
+    "quaternion_and_rpy": ("joint 'elbow'", "has both rpy and quat_xyzw; keep one"),
+    "quaternion_version": ("joint 'elbow'", 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">'),
+    "quaternion_zero": ("joint 'elbow'", "quat_xyzw is zero; give a unit quaternion"),
+    "two_parents": ("link 'hand'", "is the child of two joints, 'elbow' and 'wrist'; a URDF is a tree"),
+    "two_roots": (None, "has 2 root links ('upper', 'hand'); join all but one to a parent"),
+    "type_missing": ("joint 'elbow'", f"has no type; give one of {TYPES}"),
+    "type_unknown": ("joint 'elbow'", f"type 'spherical' is not known; give one of {TYPES}"),
+    "version": (None, "its URDF version '2.0' is not known; known are 1.0, 1.1 and 1.2"),
+    "xacro_command": (None, "holds the xacro command <xacro:property>; run xacro first"),
+    "xacro_expression": (None, "holds the xacro expression '${m}'; run xacro first"),
+}
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="5"/>'
+AXIS = '<axis xyz="0 0 1"/>'
+REVOLUTE = AXIS + LIMIT
+
+
+def link(name, inner=INERTIAL):
+    return f'<link name="{name}">{inner}</link>'
+
+
+def joint(name, parent, child, inner=REVOLUTE, kind="revolute"):
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
+
+
+def robot(*parts, head='<robot name="arm">'):
+    return head + "".join(parts) + "</robot>"
+
+
+def arm(inner=REVOLUTE, kind="revolute", lower=INERTIAL):
+    return robot(link("upper"), link("lower", lower), joint("elbow", "upper", "lower", inner, kind))
+
+
+def inertial(mass, xx, yy, zz, xyz="0 0 0"):
+    tensor = f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
+    return f'<inertial><origin xyz="{xyz}"/><mass value="{mass}"/>{tensor}</inertial>'
+
+
+def gripper(first="revolute", second="revolute", mimic='joint="thumb" multiplier="-2" offset="0.1"', extra=""):
+    return robot(
+        link("palm"),
+        link("a"),
+        link("b"),
+        joint("thumb", "palm", "a", kind=first),
+        joint("zeigefinger", "palm", "b", REVOLUTE + f"<mimic {mimic}/>" + extra, kind=second),
+    )
+
+
+# Refused, whatever `check` says.
+
+
+def test_every_bad_file_is_in_the_table():
+    assert {file.stem for file in BAD.glob("*.urdf")} == set(REFUSED)
+
+
+@pytest.mark.parametrize("check", ["strict", "warn", "off"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_in_words(name, check, capfd):
+    element, reason = REFUSED[name]
+    with pytest.raises(UrdfError) as caught:
+        load_urdf(BAD / f"{name}.urdf", check=check)
+    error = caught.value
+    assert str(error) == f"{name}.urdf: {element}: {reason}" if element else f"{name}.urdf: {reason}"
+    assert (error.source, error.element, error.reason) == (f"{name}.urdf", element, reason)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert capfd.readouterr() == ("", "")  # nothing is left to the C++ parser's own complaints
+
+
+def test_the_text_itself_is_refused_like_a_file():
+    with pytest.raises(UrdfError) as caught:
+        load_urdf((BAD / "axis_zero.urdf").read_text())
+    assert str(caught.value) == "<text>: joint 'elbow': axis is zero (0, 0, 0); give a unit vector"
+
+
+def chain(length, kind="fixed"):
+    parts = [link("0")]
+    for i in range(1, length + 1):
+        parts += [link(i), joint(f"j{i}", i - 1, i, kind=kind)]
+    return robot(*parts)
+
+
+def test_a_chain_that_could_crash_the_parser():
+    assert load_urdf(chain(MAX_DEPTH)).nv == 0
+    with pytest.raises(
+        UrdfError, match=r"joint 'j1001': is more than 1000 joints from the root; the C\+\+ parser could"
+    ):
+        load_urdf(chain(MAX_DEPTH + 1))
+
+
+def test_entities_are_never_expanded():
+    levels = "".join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(20))
+    with pytest.raises(UrdfError, match="has a document type"):
+        load_urdf(f'<!DOCTYPE robot [<!ENTITY e0 "ha">{levels}]><robot name="&e20;"/>')
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe<", b'<robot name="\xe9"/>', b'<?xml version="1.0" encoding="foo"?><robot/>']
+)
+def test_bytes_that_are_no_text(data, tmp_path):
+    file = tmp_path / "odd.urdf"
+    file.write_bytes(data)
+    with pytest.raises(UrdfError, match=r"^odd\.urdf: is not well-formed XML: "):
+        load_urdf(file)
+
+
+def test_a_joint_may_not_take_the_name_of_the_root_joint():
+    text = robot(link("upper"), link("lower"), joint("root_joint", "upper", "lower"))
+    assert load_urdf(text).nv == 1
+    with pytest.raises(UrdfError, match="joint 'root_joint': has a name that Pinocchio uses itself; rename it"):
+        load_urdf(text, pin.JointModelFreeFlyer())
+
+
+def test_what_pinocchio_refuses_is_a_urdf_error_too(monkeypatch):
+    def refuse(*_):
+        raise ValueError("first line\nthe reason\n")
+
+    monkeypatch.setattr(pin, "buildModelFromXML", refuse)
+    with pytest.raises(UrdfError, match=r"^<text>: Pinocchio refuses it: the reason$"):
+        load_urdf(arm())
+
+
+# Doubtful: a warning, an error or silence.
+
+TRIANGLE = "a principal moment exceeds the sum of the other two, as in no real body"
+DOUBTFUL = {
+    TRIANGLE: (arm(lower=inertial(1, 0.1, 0.1, 0.3)), "link 'lower'"),
+    "<axis> is missing, which means (1, 0, 0)": (arm(LIMIT), "joint 'elbow'"),
+    "the axis is no unit vector; it is normalised": (arm('<axis xyz="0 3 4"/>' + LIMIT), "joint 'elbow'"),
+    "the lower limit is above the upper limit": (
+        arm(AXIS + '<limit lower="1" upper="-1" effort="10" velocity="5"/>'),
+        "joint 'elbow'",
+    ),
+    "<limit> has neither lower nor upper, which means the range [0, 0]": (
+        arm(AXIS + '<limit effort="10" velocity="5"/>'),
+        "joint 'elbow'",
+    ),
+    "damping and friction are kept in the model, but tau is without them": (
+        arm(REVOLUTE + '<dynamics damping="0.1"/>'),
+        "joint 'elbow'",
+    ),
+    'gear and rotor inertia are ignored; reflected inertia goes into <dynamics armature="…"/>': (
+        arm().replace(
+            "</robot>",
+            '<transmission name="drive"><actuator name="motor"><mechanicalReduction>100</mechanicalReduction>'
+            "</actuator></transmission></robot>",
+        ),
+        "transmission 'drive'",
+    ),
+    "has a negative principal moment, but the rigid body it is part of has none": (
+        robot(
+            link("upper"),
+            link("lower"),
+            link("antenna", inertial(0.01, 0.001, 0.001, -0.001)),
+            joint("elbow", "upper", "lower"),
+            joint("clamp", "lower", "antenna", "", "fixed"),
+        ),
+        "link 'antenna'",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", DOUBTFUL)
+def test_doubtful(reason):
+    text, element = DOUBTFUL[reason]
+    with pytest.warns(UrdfWarning) as caught:
+        warned = load_urdf(text)
+    assert [str(warning.message) for warning in caught] == [f"<text>: {element}: {reason}"]
+    assert caught[0].filename == __file__
+    with pytest.raises(UrdfError) as refused:
+        load_urdf(text, check="strict")
+    assert (refused.value.element, refused.value.reason) == (element, reason)
+    assert load_urdf(text, check="off") == warned == pin.buildModelFromXML(text, True)
+
+
+def test_ignored_mimic_is_doubtful():
+    with pytest.warns(UrdfWarning, match="^<text>: joint 'zeigefinger': <mimic> is ignored, because mimic=False"):
+        model = load_urdf(gripper(), mimic=False)
+    assert model.nv == 2
+    with pytest.raises(UrdfError, match="because mimic=False was asked for"):
+        load_urdf(gripper(), mimic=False, check="strict")
+    assert load_urdf(gripper(), mimic=False, check="off") == model
+
+
+def test_one_warning_of_a_kind():
+    text = chain(20, "revolute").replace(LIMIT, LIMIT + '<dynamics friction="0.1"/>')
+    with pytest.warns(UrdfWarning) as caught:
+        load_urdf(text)
+    names = ", ".join(f"'j{i}'" for i in range(1, 9))
+    what = "damping and friction are kept in the model, but tau is without them"
+    assert [str(warning.message) for warning in caught] == [f"<text>: 20 joints ({names}, …): {what}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        arm('<axis xyz="0.577 0.577 0.577"/>' + LIMIT),
+        arm(lower=inertial(1, 0.1, 0.1, 0.2001)),
+        arm(REVOLUTE + '<dynamics damping="0" friction="0"/>'),
+        arm().replace(
+            "</robot>", "<transmission><mechanicalReduction>1.0</mechanicalReduction></transmission></robot>"
+        ),
+        arm(lower=inertial(1, 0.1, 0.1, -1e-12, xyz="1 0 0")),
+        arm(lower=inertial(1, 0, 0, -1e-16, xyz="1 0 0")),
+        gripper(second="fixed"),
+        arm('<axis xyz="0 0 1"/><limit effort="1" velocity="1"/>', "continuous"),
+    ],
+)
+def test_no_doubt_about_rounding_and_what_changes_nothing(text):
+    assert load_urdf(text, check="strict").nv == 1
+
+
+# Read like Pinocchio does, where Pinocchio is right.
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous", "floating", "planar"])
+@pytest.mark.parametrize("root", [None, pin.JointModelFreeFlyer(), pin.JointModelPlanar()])
+def test_joint_types_and_root_joint(kind, root):
+    text = arm(REVOLUTE, kind)
+    model = load_urdf(text, root)
+    assert model == pin.buildModelFromXML(text, *([] if root is None else [root]), True)
+    assert model.name == "arm"
+    assert model.njoints == (2 if root is None else 3)
+
+
+@pytest.mark.parametrize("xyz", ["0 0 2", "3 -4 12", "0.577 0.577 0.577"])
+def test_an_axis_is_normalised(xyz):
+    model = load_urdf(arm(f'<axis xyz="{xyz}"/>{LIMIT}'), check="off")
+    data = model.createData()
+    pin.forwardKinematics(model, data, np.array([0.7]))
+    axis = np.array(xyz.split(), dtype=float)
+    np.testing.assert_allclose(data.oMi[1].rotation, pin.exp3(0.7 * axis / np.linalg.norm(axis)), atol=1e-15)
+
+
+def test_numbers_may_stand_between_blanks():
+    model = load_urdf(arm(lower=inertial(" 1.5\n", 0.1, 0.1, " .1e0 ", "\t1  2\n3 ")))
+    assert model.inertias[1].mass == 1.5  # to the C++ parser alone a mass with a blank is 0
+    np.testing.assert_array_equal(model.inertias[1].lever, [1, 2, 3])
+    assert model.inertias[1].inertia[2, 2] == 0.1
+
+
+def test_text_around_the_robot():
+    text = f'\ufeff<?xml version="1.0" encoding="utf-8"?><!-- {{xacro}} -->{arm()}\n'
+    assert load_urdf(text) == load_urdf("\n  " + text[1:]) == load_urdf(arm())
+    drake = '<robot name="arm" xmlns="http://drake" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    assert load_urdf(arm().replace('<robot name="arm">', drake)) == load_urdf(arm())
+
+
+def test_quaternions_of_urdf_1_1():
+    text = arm('<origin quat_xyzw="0 0 1 1"/>' + REVOLUTE).replace("<robot ", '<robot version="1.1" ')
+    rotation = load_urdf(text).jointPlacements[1].rotation
+    np.testing.assert_allclose(rotation, pin.exp3(np.array([0, 0, np.pi / 2])), atol=1e-15)
+
+
+def test_what_is_not_dynamics_does_not_matter(capfd):
+    extras = '<visual><origin xyz="?"/><geometry><box/></geometry></visual><collision/>'
+    text = arm(lower=INERTIAL + extras).replace("</robot>", '<material name="m"/><material name="m"/></robot>')
+    assert load_urdf(text) == load_urdf(arm())
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("kind", "nv"), [("fixed", 0), ("floating", 6)])
+def test_what_a_joint_has_no_use_for_does_not_matter(kind, nv):
+    losses = '<dynamics damping="0.1"/>' if kind == "fixed" else ""
+    assert load_urdf(arm('<axis xyz="0 0 0"/>' + losses, kind), check="strict").nv == nv
+
+
+def test_a_robot_without_a_name_is_called_after_its_file(tmp_path):
+    nameless = arm().replace(' name="arm"', "", 1)
+    assert load_urdf(nameless).name == "robot"
+    (tmp_path / "left_arm.urdf").write_text(nameless)
+    assert load_urdf(tmp_path / "left_arm.urdf").name == "left_arm"
+
+
+def test_a_robot_that_does_not_move():
+    model = load_urdf(robot(link("box")))
+    assert (model.nv, model.existBodyName("box")) == (0, True)
+    assert load_urdf(robot(link("box")), pin.JointModelFreeFlyer()).inertias[1].mass == 1
+
+
+def test_a_massless_link_keeps_its_inertia():
+    model = load_urdf(arm(lower=inertial(0, 0.01, 0.02, 0.03)))
+    assert pin.crba(model, model.createData(), np.zeros(1)) == 0.03
+
+
+ARMATURE = '<dynamics armature="0.25"/>'
+
+
+@pytest.mark.parametrize(
+    ("kind", "nv"), [("revolute", 1), ("prismatic", 1), ("continuous", 1), ("planar", 3), ("floating", 6)]
+)
+def test_armature(kind, nv):
+    model = load_urdf(arm(REVOLUTE + ARMATURE, kind), pin.JointModelFreeFlyer(), check="strict")
+    np.testing.assert_array_equal(model.armature, [0.0] * 6 + [0.25] * nv)
+
+
+def test_armature_makes_an_idle_joint_move_something():
+    assert load_urdf(arm(REVOLUTE + ARMATURE, lower="")).armature == [0.25]
+
+
+# Mimic joints.
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("revolute", "revolute"),
+        ("revolute", "prismatic"),
+        ("prismatic", "revolute"),
+        ("prismatic", "prismatic"),
+        ("continuous", "continuous"),
+    ],
+)
+def test_mimic(first, second):
+    text = gripper(first, second)
+    model = load_urdf(text)
+    assert model == pin.buildModelFromXML(text, True)
+    assert (model.nv, model.njoints) == (1, 3)
+    data = model.createData()
+    pin.forwardKinematics(model, data, np.array([0.3] if first != "continuous" else [np.cos(0.3), np.sin(0.3)]))
+    moved = data.oMi[2].translation if second == "prismatic" else pin.log3(data.oMi[2].rotation)
+    np.testing.assert_allclose(moved, [0, 0, -2 * 0.3 + 0.1], atol=1e-15)
+
+
+def test_armature_on_a_joint_that_does_not_mimic_after_all():
+    model = load_urdf(gripper(extra=ARMATURE), mimic=False, check="off")
+    np.testing.assert_array_equal(model.armature, [0, 0.25])
+
+
+# Arguments.
+
+
+def test_source_by_name_path_and_text(tmp_path, monkeypatch):
+    model = load_urdf("puma560")
+    file = SHIPPED / "puma560.urdf"
+    for source in (file, str(file), file.read_text()):
+        assert load_urdf(source, check="off") == model
+    (tmp_path / "mine.urdf").write_text(arm())
+    (tmp_path / "plain").write_text(arm())
+    monkeypatch.chdir(tmp_path)
+    assert load_urdf("mine.urdf") == load_urdf("./plain") == load_urdf("plain") == load_urdf(os.curdir + "/mine.urdf")
+
+
+def test_robots():
+    assert robots() == (
+        "cart_pendulum",
+        "horn_arm_offset",
+        "horn_leg",
+        "horn_leg_loads",
+        "panda7",
+        "puma560",
+        "puma560_3",
+        "shala_likaj_rpr",
+        "two_link_arm",
+        "two_link_flexible",
+    )
+
+
+def test_robots_of_an_installed_package(tmp_path, monkeypatch):
+    (tmp_path / "urdf").mkdir()
+    (tmp_path / "urdf" / "wheel.urdf").write_text(arm())
+    monkeypatch.setattr("gdalembert.model.load_urdf.resources.files", lambda package: tmp_path)
+    assert robots() == ("wheel",)
+    assert load_urdf("wheel").nv == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("puma56", "no shipped robot named 'puma56'; nearest: 'puma560', 'puma560_3'"),
+        (
+            "",
+            "no shipped robot named ''; known: 'cart_pendulum', 'horn_arm_offset', 'horn_leg', 'horn_leg_loads', "
+            "'panda7', 'puma560', 'puma560_3', 'shala_likaj_rpr', …",
+        ),
+    ],
+)
+def test_unknown_names(source, message):
+    with pytest.raises(UnknownNameError) as caught:
+        load_urdf(source)
+    assert str(caught.value) == message
+    assert caught.value.name == source
+
+
+@pytest.mark.parametrize(
+    "source", ["nowhere.urdf", "nowhere/puma560", Path("nowhere"), "two\0parts.urdf", "x" * 5000 + ".urdf"]
+)
+def test_paths_that_are_not_there(source):
+    with pytest.raises(UrdfError) as caught:
+        load_urdf(source)
+    assert str(caught.value).startswith(f"{source}: cannot be read: ")
+
+
+def test_a_directory(tmp_path):
+    with pytest.raises(UrdfError, match="cannot be read: Is a directory"):
+        load_urdf(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (
+            (pin.Model(),),
+            ArgumentTypeError,
+            "expected a URDF, got a pin.Model; it needs no loading, pass it on as it is",
+        ),
+        ((b"<robot/>",), ArgumentTypeError, "expected a robot's name, a path or the text of a URDF, got bytes"),
+        ((None,), ArgumentTypeError, "expected a robot's name, a path or the text of a URDF, got NoneType"),
+        (
+            ("puma560", pin.JointModelFreeFlyer),
+            ArgumentTypeError,
+            "root_joint is the class JointModelFreeFlyer; call it: pin.JointModelFreeFlyer()",
+        ),
+        (
+            ("puma560", "free"),
+            ArgumentTypeError,
+            "root_joint must be a joint model such as pin.JointModelFreeFlyer(), not str",
+        ),
+        (("puma560", None, "no"), ArgumentTypeError, "mimic must be True or False, not str"),
+        (("puma560", None, True, "loud"), ArgumentError, "check is 'loud'; give one of 'strict', 'warn', 'off'"),
+    ],
+)
+def test_wrong_arguments(arguments, kind, message):
+    with pytest.raises(kind) as caught:
+        load_urdf(*arguments)
+    assert str(caught.value) == message
+
+
+# The shipped robots, against their sources.
+
+
+def rod(mass, length, axis):
+    moments = np.full(3, mass * length**2 / 12)
+    moments[axis] = 0
+    return moments
+
+
+RX = np.array([[1, 0, 0], [0, np.cos(0.5), np.sin(0.5)], [0, -np.sin(0.5), np.cos(0.5)]])  # by −β about x
+PUMA = [
+    (0, (0, 0, 0), (0, 0, 0.35), 1.14),
+    (17.40, (0.068, 0.006, 0.2275), (0.130, 0.524, 0.539), 4.71),
+    (4.80, (0, -0.070, 0.014), (0.066, 0.0125, 0.086), 0.83),
+    (0.82, (0, 0, -0.019), (1.8e-3, 1.8e-3, 1.3e-3), 0.200),
+    (0.34, (0, 0, 0), (0.3e-3, 0.3e-3, 0.4e-3), 0.179),
+    (0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3), 0.193),
+]
+COLUMN = (8, (0, 0, -0.3), (8 * (3 * 0.1**2 + 0.6**2) / 12, 8 * (3 * 0.1**2 + 0.6**2) / 12, 8 * 0.1**2 / 2), 0)
+BODIES = {  # mass, centre of mass, moments about it (or the tensor), armature
+    "puma560": PUMA,
+    "puma560_3": PUMA[:3],
+    "two_link_arm": [(3, (0.25, 0, 0), rod(3, 0.5, 0), 0), (1.5, (0.2, 0, 0), rod(1.5, 0.4, 0), 0)],
+    "cart_pendulum": [(2, (0, 0, 0), (0, 0, 0), 0), (0.5, (0, 0, -0.6), (0, 0, 0), 0)],
+    "shala_likaj_rpr": [
+        (6, (0.02, -0.015, -0.18 + 0.4), (0.08, 0.07, 0.03), 0),
+        (4, RX @ (0.03, -0.02, -0.12), RX @ np.diag((0.05, 0.045, 0.02)) @ RX.T, 0),
+        (2, (0.015, 0.025, -0.1 + 0.25), (0.012, 0.01, 0.005), 0),
+    ],
+    "horn_leg": [COLUMN, (3, (0, 0, 0.25), rod(3, 0.5, 2), 0), (2, (0, 0, 0.3), rod(2, 0.6, 2), 0)],
+    "horn_arm_offset": [COLUMN, (3, (0, 0.15, 0.25), rod(3, 0.5, 2), 0), (2, (0, 0.1, 0.3), rod(2, 0.6, 2), 0)],
+    "horn_leg_loads": [  # a rod with a point load at its end: about the common centre
+        COLUMN,
+        (4.5, (0, 0, (3 * 0.25 + 1.5 * 0.5) / 4.5), rod(3, 0.5, 2) + 3 * 1.5 / 4.5 * 0.25**2 * np.array([1, 1, 0]), 0),
+        (2.8, (0, 0, (2 * 0.3 + 0.8 * 0.6) / 2.8), rod(2, 0.6, 2) + 2 * 0.8 / 2.8 * 0.3**2 * np.array([1, 1, 0]), 0),
+    ],
+    "two_link_flexible": [(0.6, (0.5, 0, 0), rod(0.6, 1, 0), 0), (0.36, (0.4, 0, 0), rod(0.36, 0.8, 0), 0)],
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_of_the_shipped_robots(name):
+    model = load_urdf(name)
+    assert model.name == name
+    assert model.nq == model.nv == len(BODIES[name]) == model.njoints - 1
+    for body, armature, (mass, com, inertia, rotor) in zip(
+        model.inertias[1:], model.armature, BODIES[name], strict=True
+    ):
+        assert body.mass == pytest.approx(mass, abs=1e-15)
+        np.testing.assert_allclose(body.lever, com, atol=1e-15)
+        tensor = np.diag(inertia) if np.ndim(inertia) == 1 else inertia
+        np.testing.assert_allclose(body.inertia, tensor, atol=1e-15)
+        assert armature == rotor
+
+
+def test_the_panda_is_that_of_example_robot_data():
+    file = OTHERS / "panda_description" / "urdf" / "panda.urdf"
+    full = pin.buildModelFromXML(file.read_text(), False)
+    fingers = [full.getJointId(f"panda_finger_joint{i}") for i in (1, 2)]
+    theirs, ours = pin.buildReducedModel(full, fingers, pin.neutral(full)), load_urdf("panda7")
+    assert ours.njoints == theirs.njoints == 8
+    for i in range(1, 8):
+        assert ours.joints[i] == theirs.joints[i]
+        np.testing.assert_allclose(ours.inertias[i].matrix(), theirs.inertias[i].matrix(), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(ours.jointPlacements[i], theirs.jointPlacements[i], rtol=0, atol=1e-15)
+    for limit in ("lowerPositionLimit", "upperPositionLimit", "upperEffortLimit", "upperVelocityLimit"):
+        np.testing.assert_array_equal(getattr(ours, limit), getattr(theirs, limit))
+    assert not np.any(ours.armature)
+
+
+def placed(name, frame, q):
+    """Where a frame of a shipped robot is."""
+    model = load_urdf(name)
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array(q, dtype=float))
+    assert model.existFrame(frame)
+    return data.oMf[model.getFrameId(frame)]
+
+
+@pytest.mark.parametrize("name", ["puma560", "puma560_3"])
+def test_puma_placements(name):
+    q = [0.3, -0.5, 0.9, 0.4, 0.2, -0.1][: 6 if name == "puma560" else 3]
+    a2, a3, d2, d4 = 0.4318, -0.02032, 0.14909, 0.43307
+    (c1, c2, c23), (s1, s2, s23) = (f([q[0], q[1], q[1] + q[2]]) for f in (np.cos, np.sin))
+    p2 = np.array([a2 * c1 * c2 - d2 * s1, a2 * s1 * c2 + d2 * c1, -a2 * s2])
+    np.testing.assert_allclose(placed(name, "link3", q).translation, p2, atol=1e-15)
+    p3 = p2 + a3 * np.array([c1 * c23, s1 * c23, -s23])
+    wrist = p3 + d4 * np.array([c1 * s23, s1 * s23, c23])  # along the third column of R_3
+    np.testing.assert_allclose(
+        placed(name, "link4" if name == "puma560" else "wrist", q).translation, wrist, atol=1e-15
+    )
+
+
+def test_puma_tool():
+    tool, link6 = placed("puma560", "tool", [0.1] * 6), placed("puma560", "link6", [0.1] * 6)
+    np.testing.assert_allclose(link6.actInv(tool).translation, [0, 0, 0.05625], atol=1e-15)
+
+
+def test_puma_ranges_are_those_of_the_report():
+    model = load_urdf("puma560")
+    np.testing.assert_allclose(np.rad2deg(model.lowerPositionLimit), [-160, -225, -45, -110, -100, -266])
+    np.testing.assert_allclose(np.rad2deg(model.upperPositionLimit), [160, 45, 225, 170, 100, 266])
+
+
+def test_two_link_arm_placements():
+    t1, t2 = 0.4, 0.8
+    tip = [0.5 * np.cos(t1) + 0.4 * np.cos(t1 + t2), 0, 0.5 * np.sin(t1) + 0.4 * np.sin(t1 + t2)]
+    np.testing.assert_allclose(placed("two_link_arm", "tip", [t1, t2]).translation, tip, atol=1e-15)
+
+
+def test_cart_pendulum_placements():
+    bob = [0.7 + 0.6 * np.sin(0.4), 0, -0.6 * np.cos(0.4)]
+    np.testing.assert_allclose(placed("cart_pendulum", "bob", [0.7, 0.4]).translation, bob, atol=1e-15)
+
+
+def test_rpr_placements():
+    tip = placed("shala_likaj_rpr", "tip", [0.3, 0.2, 0.9])
+    np.testing.assert_allclose(
+        tip.rotation[:, 2], pin.exp3(np.array([0, 0, 0.3])) @ [0, np.sin(0.5), np.cos(0.5)], atol=1e-15
+    )
+    np.testing.assert_allclose(tip.translation, np.array([0, 0, 0.4 + 0.2]) + 0.25 * tip.rotation[:, 2], atol=1e-15)
+
+
+@pytest.mark.parametrize(("name", "d3"), [("horn_leg", 0), ("horn_leg_loads", 0), ("horn_arm_offset", 0.1)])
+def test_horn_placements(name, d3):
+    q = [0.3, 0.5, 0.8]
+    (s1, s2), (c1, c2) = np.sin(q[:2]), np.cos(q[:2])
+    reach, height = 0.5 * s2 + 0.6 * np.sin(1.3), 0.5 * c2 + 0.6 * np.cos(1.3)
+    tip = [reach * c1 - d3 * s1, reach * s1 + d3 * c1, height]
+    np.testing.assert_allclose(placed(name, "tip", q).translation, tip, atol=1e-15)
+
+
+def test_two_link_flexible_placements():
+    tip = [np.cos(0.4) + 0.8 * np.cos(1.2), np.sin(0.4) + 0.8 * np.sin(1.2), 0]
+    np.testing.assert_allclose(placed("two_link_flexible", "tip", [0.4, 0.8]).translation, tip, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_shipped_robots_are_vetted(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_urdf(name)
+    if name.startswith("puma560"):  # as published: only "strict" speaks
+        with pytest.raises(UrdfError) as refused:
+            load_urdf(name, check="strict")
+        assert (refused.value.element, refused.value.reason) == ("link 'link1'", TRIANGLE)
+    else:
+        load_urdf(name, check="strict")
+
+
+# Robots of others.
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "panda_description/urdf/panda.urdf",
+        "ur_description/urdf/ur5_robot.urdf",
+        "talos_data/robots/talos_reduced.urdf",
+        "anymal_b_simple_description/robots/anymal.urdf",
+        "solo_description/robots/solo12.urdf",
+        "go2_description/urdf/go2.urdf",
+        "icub_description/robots/icub.urdf",
+        "tiago_description/robots/tiago.urdf",
+        "pr2_description/urdf/pr2.urdf",
+        "human_description/robots/human.urdf",
+        "allegro_hand_description/urdf/allegro_left_hand.urdf",
+        "baxter_description/urdf/baxter.urdf",
+    ],
+)
+@pytest.mark.parametrize("root", [None, pin.JointModelFreeFlyer()])
+def test_robots_of_others_are_as_pinocchio_reads_them(path, root):
+    file = OTHERS / path
+    theirs = pin.buildModelFromXML(file.read_text(), *([] if root is None else [root]), True)
+    assert load_urdf(file, root, check="off") == theirs

@@ -1,0 +1,205 @@
+"""What README and the pages in docs say: their code runs, and their numbers are those that are measured."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gdalembert as gd
+from benchmarks.common import robots
+from tests.helpers.paths import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "api").glob("*.md"))]
+SITE = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks/results").glob("*.md"), ROOT / "urdf/README.md"]
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks_and_output(page: Path) -> list[tuple[str, str]]:
+    """Each python block, and the text block that follows it at once: what the page says that it prints, or ''."""
+    pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?"
+    return re.findall(pattern, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def python_blocks(page: Path) -> list[str]:
+    return [block for block, _ in blocks_and_output(page)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=named)
+def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And print what the page says that they print."""
+    registered = dict(gd.registry.REGISTRY)
+    namespace: dict[str, object] = {}
+    printed = ""
+    try:
+        for block, said in blocks_and_output(page):
+            exec(compile(block, str(page), "exec"), namespace)
+            out = capsys.readouterr().out
+            assert out.rstrip() == said.rstrip() or not said, block
+            printed += out
+    finally:
+        gd.registry.REGISTRY.clear()
+        gd.registry.REGISTRY.update(registered)
+    assert printed
+
+
+@pytest.mark.parametrize("page", SITE, ids=named)
+def test_python_stands_in_blocks_that_run(page: Path) -> None:
+    """No directive of Sphinx shows code that nothing runs; every fence of a page is of a kind that is known."""
+    text = page.read_text(encoding="utf-8")
+    assert "code-block" not in text
+    fences = re.findall(r"^ *(?:```|~~~)+(\S.*)$", text, flags=re.MULTILINE)
+    known = {"python", "text", "sh", "math", "{toctree}", "{eval-rst}"}
+    assert [fence for fence in fences if fence not in known and not fence.startswith("{literalinclude} ../src/")] == []
+
+
+def test_the_troubleshooting_shows_every_message() -> None:
+    """Each block that prints is followed by what it prints."""
+    silent = [block for block, said in blocks_and_output(DOCS / "troubleshooting.md") if not said]
+    assert [block for block in silent if "show(lambda" in block or re.search(r"^print", block, re.MULTILINE)] == []
+
+
+def entries_of_toctrees() -> list[Path]:
+    entries = []
+    for page in SITE:
+        for tree in re.findall(
+            r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            lines = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            names = [re.sub(r"^.*<(.*)>$", r"\1", line) for line in lines]
+            entries += [file.resolve() for name in names for file in page.parent.glob(f"{name}.md")]
+    return entries
+
+
+def test_every_page_is_in_one_toctree() -> None:
+    assert sorted(entries_of_toctrees()) == sorted(page for page in SITE if page != DOCS / "index.md")
+
+
+@pytest.mark.parametrize("page", SITE, ids=named)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    """From where the page stands in the repository: the site has the same folders."""
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith("http"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name) if name else page
+        if not target.is_file() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def anchors(page: Path) -> list[str]:
+    """Of the headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#{1,3} (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    reference = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    listed = set(re.findall(r"^\.\. auto\w+:: (\S+)$", reference, flags=re.MULTILINE))
+    public = set(gd.__all__)
+    modules = {name for name in public if isinstance(getattr(gd, name), ModuleType)}
+    missing = [name for name in public - modules if f"gdalembert.{name}" not in listed]
+    missing += [name for name in modules if getattr(gd, name).__name__ not in listed]
+    assert missing == []
+    initial = (ROOT / "src/gdalembert").glob("*/__init__.py")
+    packages = [path.parent.name for path in initial if "__all__" in path.read_text(encoding="utf-8")]
+    assert [name for name in packages if f"gdalembert.{name}" not in listed] == []
+
+
+def test_the_own_formulation_in_the_docs_is_right() -> None:
+    namespace: dict[str, object] = {}
+    registered = dict(gd.registry.REGISTRY)
+    try:
+        for block in python_blocks(DOCS / "extending.md"):
+            exec(block, namespace)
+    finally:
+        gd.registry.REGISTRY.clear()
+        gd.registry.REGISTRY.update(registered)
+    model = gd.load_urdf("puma560")
+    gd.validate(namespace["LagrangeByDifferentiation"](model), against=model, samples=20).raise_for_failure()
+
+
+def lines_of(code: str) -> int:
+    return len([line for line in code.splitlines() if line.strip()])
+
+
+def test_the_five_line_starts_have_five_lines() -> None:
+    assert lines_of(python_blocks(ROOT / "README.md")[0]) == 5
+    assert [lines_of(block) for block in python_blocks(DOCS / "index.md")] == [5, 5, 4]
+
+
+def test_the_formulation_in_30_lines_has_no_more() -> None:
+    code = python_blocks(DOCS / "extending.md")[0]
+    assert lines_of(code[code.index("class ") : code.index("\n\n\nmodel")]) <= 30
+
+
+def test_the_cost_table_is_measured() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*?\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", readme, re.MULTILINE
+    )
+    printed = {name: [int(x) for x in counts] for name, *counts in rows}
+    models = [robots.load(name) for name in ("puma560_benchmark", "panda7", "talos")]
+    measured = {}
+    for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler):
+        dynamics = [cls(model) for model in models]
+        measured[cls.__name__] = [
+            graph.n_instructions() for dyn in dynamics for graph in (dyn.inverse_dynamics, dyn.mass_matrix)
+        ]
+    assert printed == measured
+
+
+def test_the_recorded_sizes_are_measured() -> None:
+    """benchmarks/results/sizes.md, for the two robots that need nothing but this package."""
+    from benchmarks.graph_size import sizes
+
+    recorded = (robots.HERE / "results" / "sizes.md").read_text(encoding="utf-8")
+    for name in ("puma560_benchmark", "panda7"):
+        section = sizes.table([name]).split("## ", 1)[1]
+        assert section.strip() in recorded
+
+
+def test_every_shipped_robot_has_its_row() -> None:
+    for page in (ROOT / "README.md", ROOT / "urdf" / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        assert [name for name in gd.robots() if f"| `{name}` |" not in text] == []
+
+
+def test_readme_has_exactly_two_set_up_commands() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^<!-- setup: (\w+) -->\n```sh\n([^\n]*)\n```$", readme, re.MULTILINE)
+    assert [name for name, _ in commands] == ["run", "test"]
+    assert all("python3 -m venv" in command for _, command in commands)
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_rows_of_results_are_rows_of_results(page: Path) -> None:
+    """Under "rows of FILE": the numbers of each row begin one of the file."""
+    text = page.read_text(encoding="utf-8")
+    for source, table in re.findall(r"<!-- rows of (\S+) -->\n((?:\|.*\n)+)", text):
+        recorded = [cells(line)[1:] for line in (ROOT / source).read_text(encoding="utf-8").splitlines() if "|" in line]
+        for row in table.splitlines()[2:]:
+            numbers = cells(row)[1:]
+            assert any(known[: len(numbers)] == numbers for known in recorded), row
+
+
+def test_the_picture_of_frames_is_drawn(tmp_path: Path) -> None:
+    """By the script that the page names, in the size of the one that is there."""
+    script = runpy.run_path(str(DOCS / "draw_frames.py"))
+    script["main"]([str(tmp_path / "drawn.png")])
+    drawn, there = (path.read_bytes() for path in (tmp_path / "drawn.png", DOCS / "images" / "frames_and_wrenches.png"))
+    header = slice(0, 24)  # signature, width, height
+    assert drawn[header] == there[header]
