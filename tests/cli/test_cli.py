@@ -18,6 +18,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.cli import main as cli
 from gdalembert.cli.main import main
+from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
 from gdalembert.spatial.functions import count
 from tests.helpers.paths import ROOT
@@ -61,7 +62,7 @@ def wrong() -> Iterator[None]:
             return own(q, v, a) - 2 * own(q, zero, zero)
 
     yield
-    del gd.dynamics.REGISTRY["upside_down"]
+    del REGISTRY["upside_down"]
 
 
 def run(*argv: str) -> subprocess.CompletedProcess[str]:

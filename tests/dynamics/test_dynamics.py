@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.dynamics.dynamics import REGISTRY, Springs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build, relative_error, states
@@ -174,9 +175,7 @@ def test_springs_add_to_torque_and_energy(model: pin.Model) -> None:
         ({"RX_0": (1, np.nan)}, ArgumentError, r"got \(1, nan\); give finite numbers, stiffness at least 0"),
     ],
 )
-def test_springs_that_cannot_be_used(
-    model: pin.Model, springs: gd.dynamics.Springs, error: type[Exception], message: str
-) -> None:
+def test_springs_that_cannot_be_used(model: pin.Model, springs: Springs, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         gd.NewtonEuler(model, springs=springs)
 
@@ -226,7 +225,7 @@ def test_a_subclass_with_a_name_is_registered() -> None:
     try:
         assert gd.formulations()["named"] is Named
     finally:
-        del gd.registry.REGISTRY["named"]
+        del REGISTRY["named"]
     assert "named" not in gd.formulations()
 
 

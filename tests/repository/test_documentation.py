@@ -11,6 +11,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
+from gdalembert.dynamics.dynamics import REGISTRY
 from tests.helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -35,7 +36,7 @@ def python_blocks(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=named)
 def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And print what the page says that they print."""
-    registered = dict(gd.registry.REGISTRY)
+    registered = dict(REGISTRY)
     namespace: dict[str, object] = {}
     printed = ""
     try:
@@ -45,8 +46,8 @@ def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]
             assert out.rstrip() == said.rstrip() or not said, block
             printed += out
     finally:
-        gd.registry.REGISTRY.clear()
-        gd.registry.REGISTRY.update(registered)
+        REGISTRY.clear()
+        REGISTRY.update(registered)
     assert printed
 
 
@@ -117,13 +118,13 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_the_own_formulation_in_the_docs_is_right() -> None:
     namespace: dict[str, object] = {}
-    registered = dict(gd.registry.REGISTRY)
+    registered = dict(REGISTRY)
     try:
         for block in python_blocks(DOCS / "extending.md"):
             exec(block, namespace)
     finally:
-        gd.registry.REGISTRY.clear()
-        gd.registry.REGISTRY.update(registered)
+        REGISTRY.clear()
+        REGISTRY.update(registered)
     model = gd.load_urdf("puma560")
     gd.validate(namespace["LagrangeByDifferentiation"](model), against=model, samples=20).raise_for_failure()
 
