@@ -90,7 +90,8 @@ options. *Slanted* columns are recorded, with casadi {casadi}; all others are co
 * *Pinocchio*: the SX graphs of {Pinocchio}.
 * *Pinocchio, cleaned*: {Pinocchio, cleaned}.
 * *casadi-kin-dyn*: {casadi-kin-dyn}.
-* *urdf2casadi*: {urdf2casadi}. It takes serial robots with a fixed base.
+* *urdf2casadi*: {urdf2casadi}.
+  It takes serial robots with a fixed base.
 * adam: version {adam}. τ is M a + bias, the one way it offers. a is its articulated-body algorithm where the base
   moves, and M \\ (τ − bias) by CasADi's LDLᵀ where the base is fixed, for which it has none. Its base always moves: for
   a robot with a fixed base it rests in the origin, as numbers, and the rows and columns of the joints are counted; for

@@ -61,6 +61,14 @@ def test_python_stands_in_blocks_that_run(page: Path) -> None:
     assert [fence for fence in fences if fence not in known and not fence.startswith("{literalinclude} ../src/")] == []
 
 
+@pytest.mark.parametrize("page", SITE, ids=named)
+def test_prose_is_at_most_120_wide(page: Path) -> None:
+    """Code, equations (indented), tables and pictures apart."""
+    prose = re.sub(r"^ *(```|~~~).*?^ *\1", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for line in prose.splitlines() if not line.startswith(("|", "    ", "!["))]
+    assert [line for line in lines if len(line) > 120] == []
+
+
 def test_the_troubleshooting_shows_every_message() -> None:
     """Each block that prints is followed by what it prints."""
     silent = [block for block, said in blocks_and_output(DOCS / "troubleshooting.md") if not said]
