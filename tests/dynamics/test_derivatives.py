@@ -220,12 +220,12 @@ def test_the_hook_takes_numbers_and_expressions(name: str) -> None:
     dyn = gd.formulations()[name](model)
     numbers = states(model, np.random.default_rng(11), 1)[0]
     expected = call(dyn.inverse_dynamics_derivatives, *numbers)
-    for ours, theirs in zip(dyn._inverse_dynamics_derivatives(*map(ca.DM, numbers)), expected, strict=True):
+    for ours, theirs in zip(dyn.inverse_dynamics_derivatives_expression(*map(ca.DM, numbers)), expected, strict=True):
         assert relative_error(ours.full(), theirs) < 1e-13
     for kind in (ca.SX, ca.MX):
         symbols = [kind.sym("x", len(x)) for x in numbers]
         q, v, a = (2 * symbol for symbol in symbols)
-        again = ca.Function("again", symbols, list(dyn._inverse_dynamics_derivatives(q, v, a)))
+        again = ca.Function("again", symbols, list(dyn.inverse_dynamics_derivatives_expression(q, v, a)))
         for ours, theirs in zip(call(again, *(x / 2 for x in numbers)), expected, strict=True):
             assert relative_error(ours, theirs) < 1e-13
 
@@ -233,8 +233,8 @@ def test_the_hook_takes_numbers_and_expressions(name: str) -> None:
 class Doubled(gd.NewtonEuler):
     """Derivatives of its own, wrong on purpose."""
 
-    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-        dtau_dq, dtau_dv = super()._inverse_dynamics_derivatives(q, v, a)
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        dtau_dq, dtau_dv = super().inverse_dynamics_derivatives_expression(q, v, a)
         return 2 * dtau_dq, 2 * dtau_dv
 
 

@@ -105,7 +105,7 @@ def test_a_formulation_survives_pickling(model: pin.Model) -> None:
 def test_the_equations_run_on_numbers_too(dyn: gd.Dynamics, model: pin.Model) -> None:
     """The same code on DM: the formulas are not tied to symbols."""
     q, v, a = states(model, np.random.default_rng(2), 1)[0]
-    tau = dyn._inverse_dynamics(ca.DM(q), ca.DM(v), ca.DM(a)) + dyn.tree.armature * a
+    tau = dyn.inverse_dynamics_expression(ca.DM(q), ca.DM(v), ca.DM(a)) + dyn.tree.armature * a
     assert relative_error(tau.full().ravel(), dyn.inverse_dynamics(q, v, a).full().ravel()) < 1e-14
 
 
@@ -114,8 +114,8 @@ def test_the_equations_run_on_mx_too(dyn: gd.Dynamics, model: pin.Model) -> None
     numbers = states(model, np.random.default_rng(3), 1)[0]
     q, v, a = numbers
     for expression, graph in (
-        (dyn._inverse_dynamics(*s) + ca.DM(dyn.tree.armature) * s[2], dyn.inverse_dynamics),
-        (dyn._coriolis_matrix(*s[:2]), dyn.coriolis_matrix),
+        (dyn.inverse_dynamics_expression(*s) + ca.DM(dyn.tree.armature) * s[2], dyn.inverse_dynamics),
+        (dyn.coriolis_matrix_expression(*s[:2]), dyn.coriolis_matrix),
     ):
         again = ca.Function("again", s, [expression])
         assert relative_error(again(q, v, a).full(), graph.call(list(numbers[: graph.n_in()]))[0].full()) < 1e-12
@@ -195,8 +195,8 @@ def test_no_spring_on_a_mimic_or_a_continuous_joint() -> None:
 class OnlyTau(gd.Dynamics):
     """One equation written down; everything else follows."""
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return gd.NewtonEuler(self.tree, clean=0)._inverse_dynamics(q, v, a)
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return gd.NewtonEuler(self.tree, clean=0).inverse_dynamics_expression(q, v, a)
 
 
 def test_everything_follows_from_inverse_dynamics() -> None:

@@ -169,8 +169,8 @@ IN_PLANE.gravity.linear = np.array([0.0, -9.81, 0.0])
 class OtherMass(gd.FlexibleArm):
     """One modal entry of M and its mirror image."""
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
-        m = ca.SX(super()._mass_matrix(q))
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        m = ca.SX(super().mass_matrix_expression(q))
         m[2, 3] += 0.01
         m[3, 2] += 0.01
         return m
@@ -179,7 +179,7 @@ class OtherMass(gd.FlexibleArm):
 class Lopsided(gd.FlexibleArm):
     @cached_property
     def mass_matrix(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         m = ca.SX(super().mass_matrix(s["q"]))
         m[2, 3] *= 1.01
         return function("mass_matrix", s, {"M": m})
@@ -188,7 +188,7 @@ class Lopsided(gd.FlexibleArm):
 class Negative(gd.FlexibleArm):
     @cached_property
     def mass_matrix(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         m = ca.SX(super().mass_matrix(s["q"]))
         m[5, 5] -= 1.0
         return function("mass_matrix", s, {"M": m})
@@ -197,8 +197,8 @@ class Negative(gd.FlexibleArm):
 class GravityUpwards(gd.FlexibleArm):
     """In the rows of the modes."""
 
-    def _generalized_gravity(self, q: Matrix) -> Matrix:
-        g = super()._generalized_gravity(q)
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
+        g = super().generalized_gravity_expression(q)
         return ca.vertcat(g[:2], -g[2:])
 
 
@@ -210,7 +210,7 @@ class WithoutDamping(gd.FlexibleArm):
 class HalfStiff(gd.FlexibleArm):
     @cached_property
     def nle(self) -> ca.Function:
-        s = self._symbols("q", "v")
+        s = self.symbols("q", "v")
         less = super().nle(s["q"], s["v"]) - 0.5 * ca.DM(self.stiffness_matrix) @ s["q"]
         return function("nle", s, {"nle": less})
 
@@ -223,15 +223,15 @@ class WithoutElasticEnergy(gd.FlexibleArm):
 class TwiceElastic(gd.FlexibleArm):
     @cached_property
     def elastic_energy(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("elastic_energy", s, {"elastic": 2 * super().elastic_energy(s["q"])})
 
 
 class NotChristoffel(gd.FlexibleArm):
     """C v stays the same: a part of C that is orthogonal to v."""
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
-        c = ca.SX(super()._coriolis_matrix(q, v))
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        c = ca.SX(super().coriolis_matrix_expression(q, v))
         c[2, 3] += v[2]
         c[2, 2] -= v[3]
         return c
@@ -240,7 +240,7 @@ class NotChristoffel(gd.FlexibleArm):
 class OneSignInTerms(gd.FlexibleArm):
     @cached_property
     def terms(self) -> ca.Function:
-        s = self._symbols("q", "v")
+        s = self.symbols("q", "v")
         parts = super().terms.call(s)
         return function("terms", s, parts | {"C_2": -parts["C_2"]})
 
@@ -260,8 +260,8 @@ class MotorOnTheLink(gd.FlexibleArm):
 class NotFinite(gd.FlexibleArm):
     """As the textbook's sin t / t in all derivatives at t = 0."""
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return super()._inverse_dynamics(q, v, a) + ca.sqrt(q[2]) * ca.DM([0, 0, 1, 0, 0, 0, 0])
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return super().inverse_dynamics_expression(q, v, a) + ca.sqrt(q[2]) * ca.DM([0, 0, 1, 0, 0, 0, 0])
 
 
 WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
@@ -362,7 +362,7 @@ def test_wrong_arms_are_found(of: type[gd.FlexibleArm]) -> None:
 class LastNegative(gd.FlexibleArm):
     @cached_property
     def mass_matrix(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         m = ca.SX(super().mass_matrix(s["q"]))
         m[5, 5] *= -1
         return function("mass_matrix", s, {"M": m})

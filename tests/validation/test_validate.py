@@ -377,7 +377,7 @@ def test_mimic_models_are_diagnosed() -> None:
 class Broken(gd.NewtonEuler):
     """Right in everything that a subclass leaves alone; without a name of its own it is not registered."""
 
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         return newton_euler.forward_dynamics(self._prepared, q, v, tau)
 
 
@@ -400,81 +400,81 @@ class UpsideDown(Broken):
 class WrongGravityFunction(Broken):
     @cached_property
     def generalized_gravity(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("g", s, {"g": -super().generalized_gravity(s["q"])})
 
 
 class WrongEntry(Broken):
-    def _mass_matrix(self, q: Matrix) -> Matrix:
-        m = super()._mass_matrix(q)
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        m = super().mass_matrix_expression(q)
         m[2, 3] *= 2
         m[3, 2] *= 2
         return m
 
 
 class Lopsided(Broken):
-    def _mass_matrix(self, q: Matrix) -> Matrix:
-        m = super()._mass_matrix(q)
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        m = super().mass_matrix_expression(q)
         m[2, 3] += q[1]
         return m
 
 
 class Indefinite(Broken):
-    def _mass_matrix(self, q: Matrix) -> Matrix:
-        return super()._mass_matrix(q) - 3 * ca.DM.eye(6)
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        return super().mass_matrix_expression(q) - 3 * ca.DM.eye(6)
 
 
 class Undefined(Broken):
     @cached_property
     def mass_matrix(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("mass_matrix", s, {"M": super().mass_matrix(s["q"]) * ca.sqrt(s["q"][0])})
 
 
 class HalfCoriolis(Broken):
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
-        return 0.5 * super()._coriolis_matrix(q, v)
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return 0.5 * super().coriolis_matrix_expression(q, v)
 
 
 class OtherCoriolis(Broken):
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         idle = ca.vertcat(ca.horzcat(v[1], -v[0], ca.DM(1, 4)), ca.DM(5, 6))
-        return super()._coriolis_matrix(q, v) + idle
+        return super().coriolis_matrix_expression(q, v) + idle
 
 
 class NoBias(Broken):
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        return ca.solve(self._mass_matrix(q) + self._armature_matrix, tau)
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        return ca.solve(self.mass_matrix_expression(q) + self._armature_matrix, tau)
 
 
 class KineticWithoutArmature(Broken):
     @cached_property
     def kinetic_energy(self) -> ca.Function:
-        s = self._symbols("q", "v")
-        return function("kinetic_energy", s, {"kinetic": self._kinetic_energy(s["q"], s["v"])})
+        s = self.symbols("q", "v")
+        return function("kinetic_energy", s, {"kinetic": self.kinetic_energy_expression(s["q"], s["v"])})
 
 
 class HalfKinetic(Broken):
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
-        return 0.5 * super()._kinetic_energy(q, v) - 0.25 * ca.dot(self._armature, v * v)
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return 0.5 * super().kinetic_energy_expression(q, v) - 0.25 * ca.dot(self._armature, v * v)
 
 
 class OtherKinetic(Broken):
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
-        return super()._kinetic_energy(q, v) + v[0]
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return super().kinetic_energy_expression(q, v) + v[0]
 
 
 class PotentialDownwards(Broken):
     @cached_property
     def potential_energy(self) -> ca.Function:
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("potential_energy", s, {"potential": -super().potential_energy(s["q"])})
 
 
 class NleWithoutGravity(Broken):
     @cached_property
     def nle(self) -> ca.Function:
-        s = self._symbols("q", "v")
+        s = self.symbols("q", "v")
         gravity_torque = super().generalized_gravity(s["q"])
         return function("nle", s, {"nle": super().nle(s["q"], s["v"]) - gravity_torque})
 
@@ -582,7 +582,7 @@ def test_wrong_formulations_are_explained(broken: type[gd.Dynamics]) -> None:
 
 def test_what_a_formulation_does_not_have_is_named() -> None:
     class OnlyTau(Broken):
-        _coriolis_matrix = gd.Dynamics._coriolis_matrix
+        coriolis_matrix_expression = gd.Dynamics.coriolis_matrix_expression
 
     model = build(np.random.default_rng(0), ["RX", "Spherical"], [0, 1])
     report = assert_valid(OnlyTau(model), model, samples=5)
@@ -877,7 +877,7 @@ def test_a_formulation_of_the_wrong_shape() -> None:
     class Short(Broken):
         @cached_property
         def nle(self) -> ca.Function:
-            s = self._symbols("q", "v")
+            s = self.symbols("q", "v")
             return function("nle", s, {"nle": s["v"][:5]})
 
     with pytest.raises(ArgumentError) as caught:
@@ -918,7 +918,7 @@ def test_forward_dynamics_is_no_torque_function() -> None:
 
 def test_what_goes_wrong_in_a_users_formulation_is_said_in_words() -> None:
     class Clumsy(Broken):
-        def _mass_matrix(self, q: Matrix) -> Matrix:
+        def mass_matrix_expression(self, q: Matrix) -> Matrix:
             raise KeyError("no such link")
 
     with pytest.raises(ArgumentError, match="the candidate's mass_matrix cannot be built: 'no such link'"):

@@ -5,8 +5,8 @@
     a   = M⁻¹ (tau − nle)                                   g = ∂V/∂q
     ∂a/∂q = −M⁻¹ ∂tau/∂q,  ∂a/∂v = −M⁻¹ ∂tau/∂v             (∂tau at constant a)
 
-A formulation is a subclass that writes down ``_inverse_dynamics`` for the links alone; armature and springs are
-added here. What it does not write down itself follows from that one function.
+A formulation is a subclass that writes down ``inverse_dynamics_expression`` for the links alone; armature and springs
+are added here. What it does not write down itself follows from that one function.
 
 Derivatives with respect to q are taken in the tangent space, nv columns: in the direction δ q moves as
 ``pin.integrate(q, s δ)`` does, dq/ds = T(q) δ, so that ∂f/∂q there is the partial derivative times T. T is the matrix
@@ -107,42 +107,44 @@ class Dynamics(ABC):
     # What a formulation writes down, for the links alone: no armature, no springs.
 
     @abstractmethod
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """tau (nv) of the links, gravity included."""
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
         """M (nv × nv) of the links: tau is linear in a."""
         a = ca.SX.sym("a", self.tree.nv)
-        return ca.jacobian(self._inverse_dynamics(q, ca.DM(self.tree.nv, 1), a), a)
+        return ca.jacobian(self.inverse_dynamics_expression(q, ca.DM(self.tree.nv, 1), a), a)
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
         if any(joint.type.nq != joint.type.nv for joint in self.tree.joints):
             raise UnsupportedError(
                 f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
-                "write _coriolis_matrix in the subclass"
+                "write coriolis_matrix_expression in the subclass"
             )
-        product = self._inverse_dynamics(q, v, ca.DM(self.tree.nv, 1)) - self._generalized_gravity(q)
+        product = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1)) - self.generalized_gravity_expression(
+            q
+        )
         return 0.5 * ca.jacobian(product, v)
 
-    def _generalized_gravity(self, q: Matrix) -> Matrix:
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         """g (nv): tau at rest."""
         zero = ca.DM(self.tree.nv, 1)
-        return self._inverse_dynamics(q, zero, zero)
+        return self.inverse_dynamics_expression(q, zero, zero)
 
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """a (nv) of M a = tau − nle, armature included."""
-        bias = self._inverse_dynamics(q, v, ca.DM(self.tree.nv, 1))
-        return symmetric_solve(self._mass_matrix(q) + self._armature_matrix, tau - bias)
+        bias = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1))
+        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, tau - bias)
 
-    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
         """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
 
-        By algorithmic differentiation of ``_inverse_dynamics``, forward (column by column) or in reverse (row by row):
-        which makes the smaller graph depends on the formulation and the robot, so both are tried.
+        By algorithmic differentiation of ``inverse_dynamics_expression``, forward (column by column) or in reverse (row
+        by row): which makes the smaller graph depends on the formulation and the robot, so both are tried.
         """
-        s = self._symbols("q", "v", "a")
-        tau = ca.cse([self._inverse_dynamics(s["q"], s["v"], s["a"])])[0]
+        s = self.symbols("q", "v", "a")
+        tau = ca.cse([self.inverse_dynamics_expression(s["q"], s["v"], s["a"])])[0]
         x = ca.vertcat(s["q"], s["v"])
         directions = ca.diagcat(self._tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
         forward = ca.jtimes(tau, x, directions)
@@ -151,11 +153,11 @@ class Dynamics(ABC):
         dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a), self.tree.nv)
         return dtau_dq, dtau_dv
 
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """½ v·M v of the links."""
-        return 0.5 * ca.dot(v, self._mass_matrix(q) @ v)
+        return 0.5 * ca.dot(v, self.mass_matrix_expression(q) @ v)
 
-    def _gravitational_energy(self, q: Matrix) -> Matrix:
+    def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         """−Σ m g·r of the links."""
         return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
 
@@ -175,9 +177,9 @@ class Dynamics(ABC):
     @cached_property
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
-        s = self._symbols("q", "v", "a")
+        s = self.symbols("q", "v", "a")
         tau = (
-            self._inverse_dynamics(s["q"], s["v"], s["a"])
+            self.inverse_dynamics_expression(s["q"], s["v"], s["a"])
             + self._armature * s["a"]
             + self._passive_torque(s["q"], s["v"])
         )
@@ -186,8 +188,8 @@ class Dynamics(ABC):
     @cached_property
     def mass_matrix(self) -> ca.Function:
         """(q) → (M), nv × nv, full and symmetric, armature included: equals ``pin.crba``."""
-        s = self._symbols("q")
-        return function("mass_matrix", s, {"M": self._mass_matrix(s["q"]) + self._armature_matrix})
+        s = self.symbols("q")
+        return function("mass_matrix", s, {"M": self.mass_matrix_expression(s["q"]) + self._armature_matrix})
 
     @cached_property
     def coriolis_matrix(self) -> ca.Function:
@@ -196,21 +198,23 @@ class Dynamics(ABC):
         Christoffel's matrix where v = dq/dt; equals ``pin.computeCoriolisMatrix`` for joints with a constant motion
         subspace.
         """
-        s = self._symbols("q", "v")
-        return function("coriolis_matrix", s, {"C": self._coriolis_matrix(s["q"], s["v"])})
+        s = self.symbols("q", "v")
+        return function("coriolis_matrix", s, {"C": self.coriolis_matrix_expression(s["q"], s["v"])})
 
     @cached_property
     def nle(self) -> ca.Function:
         """(q, v) → (nle), nv: C v + g, and the torque of the springs."""
-        s = self._symbols("q", "v")
-        tau = self._inverse_dynamics(s["q"], s["v"], ca.DM(self.tree.nv, 1)) + self._passive_torque(s["q"], s["v"])
+        s = self.symbols("q", "v")
+        tau = self.inverse_dynamics_expression(s["q"], s["v"], ca.DM(self.tree.nv, 1)) + self._passive_torque(
+            s["q"], s["v"]
+        )
         return function("nle", s, {"nle": tau})
 
     @cached_property
     def generalized_gravity(self) -> ca.Function:
         """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; springs are not in it."""
-        s = self._symbols("q")
-        return function("generalized_gravity", s, {"g": self._generalized_gravity(s["q"])})
+        s = self.symbols("q")
+        return function("generalized_gravity", s, {"g": self.generalized_gravity_expression(s["q"])})
 
     @cached_property
     def forward_dynamics(self) -> ca.Function:
@@ -220,9 +224,9 @@ class Dynamics(ABC):
             UnsupportedError: if M is singular in every configuration, as with a free-flyer on a link without mass.
         """
         self._require_regular_mass_matrix()
-        s = self._symbols("q", "v", "tau")
+        s = self.symbols("q", "v", "tau")
         tau = s["tau"] - self._passive_torque(s["q"], s["v"])
-        return function("forward_dynamics", s, {"a": self._forward_dynamics(s["q"], s["v"], tau)})
+        return function("forward_dynamics", s, {"a": self.forward_dynamics_expression(s["q"], s["v"], tau)})
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> ca.Function:
@@ -235,8 +239,8 @@ class Dynamics(ABC):
         Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
         ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
         """
-        s = self._symbols("q", "v", "a")
-        dtau_dq, dtau_dv = self._inverse_dynamics_derivatives(s["q"], s["v"], s["a"])
+        s = self.symbols("q", "v", "a")
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"])
         by_q, by_v = self._passive_derivatives
         return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
 
@@ -255,10 +259,10 @@ class Dynamics(ABC):
             UnsupportedError: as :attr:`forward_dynamics`.
         """
         self._require_regular_mass_matrix()
-        s = self._symbols("q", "v", "tau")
+        s = self.symbols("q", "v", "tau")
         q, v, nv = s["q"], s["v"], self.tree.nv
-        m = self._mass_matrix(q) + self._armature_matrix
-        bias = self._inverse_dynamics(q, v, ca.DM(nv, 1)) + self._passive_torque(q, v)
+        m = self.mass_matrix_expression(q) + self._armature_matrix
+        bias = self.inverse_dynamics_expression(q, v, ca.DM(nv, 1)) + self._passive_torque(q, v)
         dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, symmetric_solve(m, s["tau"] - bias))
         # one elimination: that of the second call is a common subexpression
         solved = symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
@@ -279,9 +283,9 @@ class Dynamics(ABC):
         two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
         derivative along ``pin.integrate``. Springs and armature have no part in any of it.
         """
-        s = self._symbols("q", "v", "a", "lam")
+        s = self.symbols("q", "v", "a", "lam")
         q, v, a, nq, nv = s["q"], s["v"], s["a"], self.tree.nq, self.tree.nv
-        tau = ca.cse([self._inverse_dynamics(q, v, a)])[0]
+        tau = ca.cse([self.inverse_dynamics_expression(q, v, a)])[0]
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), s["lam"], True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self._tangent_map(q), ca.SX.sym("y", nq)
@@ -301,15 +305,15 @@ class Dynamics(ABC):
     @cached_property
     def kinetic_energy(self) -> ca.Function:
         """(q, v) → (kinetic) [J], that of the armature included."""
-        s = self._symbols("q", "v")
-        energy = self._kinetic_energy(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
+        s = self.symbols("q", "v")
+        energy = self.kinetic_energy_expression(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
         return function("kinetic_energy", s, {"kinetic": energy})
 
     @cached_property
     def potential_energy(self) -> ca.Function:
         """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and ½ K (q − rest)²."""
-        s = self._symbols("q")
-        energy = self._gravitational_energy(s["q"]) + self._spring_energy(s["q"])
+        s = self.symbols("q")
+        energy = self.gravitational_energy_expression(s["q"]) + self._spring_energy(s["q"])
         return function("potential_energy", s, {"potential": energy})
 
     @cached_property
@@ -323,7 +327,7 @@ class Dynamics(ABC):
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=nv)
         q, v = s["x"][:nq], s["x"][nq:]
-        a = self._forward_dynamics(q, v, s["u"] - self._passive_torque(q, v))
+        a = self.forward_dynamics_expression(q, v, s["u"] - self._passive_torque(q, v))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 
     @property
@@ -398,7 +402,7 @@ class Dynamics(ABC):
         v = ca.SX.sym("v", self.tree.nv)
         return ca.jacobian(self.tree.configuration_rate(q, v), v)
 
-    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
         return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
 
 

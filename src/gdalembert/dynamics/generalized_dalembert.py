@@ -304,17 +304,17 @@ class GeneralizedDAlembert(Dynamics):
 
     name: ClassVar[str] = "generalized_dalembert"
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a)
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
         links = place(self.tree, q)
         return translational_mass_matrix(self.tree, links) + rotational_mass_matrix(self.tree, links)
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return coriolis_matrix(self.tree, q, v)
 
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return kinetic_energy(self.tree, q, v)
 
     @cached_property
@@ -324,7 +324,7 @@ class GeneralizedDAlembert(Dynamics):
         D_tra, D_rot are nv × nv, the others nv; "tra" comes from ½ m |ṙ|², "rot" from ½ ω·Ī ω, link by link, and each
         is Lagrangian by itself. Armature is in I_act alone.
         """
-        tree, s = self.tree, self._symbols("q", "v")
+        tree, s = self.tree, self.symbols("q", "v")
         links = place(tree, s["q"])
         motions = move(tree, links, s["q"], s["v"], ca.DM(tree.nv, 1))
         return function(
@@ -346,5 +346,5 @@ class GeneralizedDAlembert(Dynamics):
 
         Horn's T_ij, links in Pinocchio's order: the sum of the columns, I_act a and g make tau (springs apart).
         """
-        s = self._symbols("q", "v", "a")
+        s = self.symbols("q", "v", "a")
         return function("link_torques", s, {"links": link_torques(self.tree, s["q"], s["v"], s["a"])})

@@ -274,7 +274,7 @@ class Kinematics:
         index = find_frame(self.tree, frame)
         key = "frame_placement", index, None
         if key not in self._functions:
-            s = self._symbols("q")
+            s = self.symbols("q")
             r, p = placement(self.tree, self.tree.frames[index], s["q"])
             self._functions[key] = function("frame_placement", s, {"T": spatial.transform(r, p)})
         return self._functions[key]
@@ -319,7 +319,7 @@ class Kinematics:
         mass = sum(joint.mass for joint in self.tree.joints)
         if mass == 0:
             raise ModelError(f"{self.tree.name}: its links have no mass; there is no centre of mass")
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("center_of_mass", s, {"com": self.tree.first_moment(s["q"]) / mass})
 
     @cached_property
@@ -330,7 +330,7 @@ class Kinematics:
         is not normalised. Of the two quaternions of a rotation this is the one that is continuous in v; for a
         free-flyer Pinocchio gives the one nearer to q, which is the other where it turns by more than π.
         """
-        s = self._symbols("q", "v")
+        s = self.symbols("q", "v")
         reached = [j.type.integrate(j.configuration(s["q"]), j.velocity(s["v"])) for j in self._own_joints]
         return function("integrate", s, {"q_next": ca.vertcat(*reached)})
 
@@ -363,10 +363,10 @@ class Kinematics:
         name = f"frame_{expression.__name__}"
         key = name, index, reference
         if key not in self._functions:
-            s = self._symbols(*inputs)
+            s = self.symbols(*inputs)
             value = expression(self.tree, self.tree.frames[index], reference, **s)
             self._functions[key] = function(name, s, {output: value})
         return self._functions[key]
 
-    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
         return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})

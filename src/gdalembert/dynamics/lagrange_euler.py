@@ -226,16 +226,16 @@ class LagrangeEuler(Dynamics):
 
     name: ClassVar[str] = "lagrange_euler"
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a)
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return mass_matrix(self.tree, place(self.tree, q))
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return coriolis_matrix(self.tree, q, v)
 
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return kinetic_energy(self.tree, q, v)
 
     @cached_property
@@ -246,7 +246,7 @@ class LagrangeEuler(Dynamics):
         (spherical, planar, free-flyer) it is not: k is the column, m the direction of differentiation, and
         C_ik = Σ_m h_ikm v_m still holds. Armature is in I_act alone.
         """
-        s = self._symbols("q")
+        s = self.symbols("q")
         links = place(self.tree, s["q"])
         tensor = velocity_tensor(self.tree, s["q"], links)
         return function(

@@ -182,21 +182,23 @@ class FlexibleArm(Dynamics):
     def _is_exact(self) -> bool:
         return self.kinematics == "exact"
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         if self._is_exact:
             return recursion.inverse_dynamics(self.flexible, q, v, a)
         tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
         return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
-        return recursion.mass_matrix(self.flexible, q) if self._is_exact else super()._mass_matrix(q)
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        return recursion.mass_matrix(self.flexible, q) if self._is_exact else super().mass_matrix_expression(q)
 
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         if not self._is_exact:
-            return super()._forward_dynamics(q, v, tau)
-        return smaller(recursion.forward_dynamics(self.flexible, q, v, tau), super()._forward_dynamics(q, v, tau))
+            return super().forward_dynamics_expression(q, v, tau)
+        return smaller(
+            recursion.forward_dynamics(self.flexible, q, v, tau), super().forward_dynamics_expression(q, v, tau)
+        )
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         for joint in self.tree.joints:
             if joint.type.nq != joint.type.nv and not isinstance(joint.type, UnboundedRevolute):
                 raise UnsupportedError(
@@ -204,7 +206,7 @@ class FlexibleArm(Dynamics):
                     "joint, where v is not dq/dt; nle holds C v"
                 )
         s_v = ca.SX.sym("v", self.tree.nv)
-        product = self._inverse_dynamics(q, s_v, ca.DM(self.tree.nv, 1))
+        product = self.inverse_dynamics_expression(q, s_v, ca.DM(self.tree.nv, 1))
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
 
     @cached_property
@@ -263,7 +265,7 @@ class FlexibleArm(Dynamics):
     @cached_property
     def elastic_energy(self) -> ca.Function:
         """(q) → (elastic) [J]: ½ qᵀ K q of modes and flexible joints."""
-        s = self._symbols("q")
+        s = self.symbols("q")
         return function("elastic_energy", s, {"elastic": self._elastic_energy(s["q"])})
 
     @cached_property
@@ -272,7 +274,9 @@ class FlexibleArm(Dynamics):
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=self.actuation.shape[1])
         q, v = s["x"][:nq], s["x"][nq:]
-        a = self._forward_dynamics(q, v, spatial.constant(self.actuation) @ s["u"] - self._passive_torque(q, v))
+        a = self.forward_dynamics_expression(
+            q, v, spatial.constant(self.actuation) @ s["u"] - self._passive_torque(q, v)
+        )
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 
     # The parts by name, and what is asked of a flexible robot.
@@ -292,10 +296,10 @@ class FlexibleArm(Dynamics):
 
         C_1 and C_2 are vectors, as in the paper. Armature and rotors are not in it.
         """
-        s = self._symbols("q", "v")
+        s = self.symbols("q", "v")
         zero = ca.DM(self.tree.nv, 1)
-        m, gravity = self._mass_matrix(s["q"]), self._generalized_gravity(s["q"])
-        velocity = self._inverse_dynamics(s["q"], s["v"], zero) - gravity
+        m, gravity = self.mass_matrix_expression(s["q"]), self.generalized_gravity_expression(s["q"])
+        velocity = self.inverse_dynamics_expression(s["q"], s["v"], zero) - gravity
         r, f = slice(0, self.modes.start), slice(self.modes.start, self.modes.stop)
         parts = {
             "m_r": m[r, r],

@@ -53,13 +53,13 @@ def static_deflection(
     where = "static_deflection"
     configuration = _vector(where, "q", q, arm.tree.nq).copy()
     push: Matrix = ca.DM(arm.tree.nv, 1)
-    s = arm._symbols("q")
+    s = arm.symbols("q")
     if len({frame is None, wrench is None, reference is None}) > 1:
         raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
     if frame is not None and wrench is not None:
         push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], _vector(where, "wrench", wrench, 6))
     zero = ca.DM(arm.tree.nv, 1)
-    rest = arm._generalized_gravity(s["q"]) + arm._passive_torque(s["q"], zero) - push
+    rest = arm.generalized_gravity_expression(s["q"]) + arm._passive_torque(s["q"], zero) - push
     free = slice(arm.modes.start, arm.tree.nv)
     first = free.start + arm.tree.nq - arm.tree.nv
     residual = ca.Function("residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, first:]])

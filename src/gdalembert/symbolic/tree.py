@@ -111,8 +111,8 @@ class _Parametric(Dynamics):
 
     tree: SymbolicTree
 
-    def _symbols(self, *names: str) -> dict[str, ca.SX]:
-        return super()._symbols(*names) | {"parameters": self.tree.parameters}
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
+        return super().symbols(*names) | {"parameters": self.tree.parameters}
 
     def _require_regular_mass_matrix(self) -> None:
         """Symbols are generic."""

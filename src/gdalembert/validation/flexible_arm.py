@@ -197,7 +197,7 @@ class SecondComputation(Truth):
         else:
             self.title = self.source = "its own inverse dynamics"
             self.missing = f"a second computation of tau: the explicit equations are too large for {nv} coordinates"
-            tau = arm._inverse_dynamics(*given)
+            tau = arm.inverse_dynamics_expression(*given)
         return BatchFunction(ca.Function("links", given, [ca.densify(tau)]), nv)
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:

@@ -530,6 +530,6 @@ def test_the_smaller_forward_dynamics_is_taken() -> None:
     for name in ("puma560_benchmark", "ur5", "solo12"):
         dyn = gd.NewtonEuler(robots.load(name))
         s = [ca.SX.sym("q", dyn.tree.nq), ca.SX.sym("v", dyn.tree.nv), ca.SX.sym("tau", dyn.tree.nv)]
-        ways = gd.Dynamics._forward_dynamics(dyn, *s), newton_euler.forward_dynamics(dyn._prepared, *s)
+        ways = gd.Dynamics.forward_dynamics_expression(dyn, *s), newton_euler.forward_dynamics(dyn._prepared, *s)
         sizes = [ca.Function("a", s, ca.cse([way])).n_instructions() for way in ways]
         assert dyn.forward_dynamics.n_instructions() <= min(sizes) + 2  # what is spent on springs and armature

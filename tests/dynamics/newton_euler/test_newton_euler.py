@@ -354,7 +354,7 @@ def test_articulated_bodies_and_elimination_agree(joint: str) -> None:
     model = build(np.random.default_rng(11), ["RX", joint, "RevoluteUnaligned", joint, "RY"], [0, 1, 2, 2, 4])
     dyn = gd.NewtonEuler(model, clean=0)
     s = [ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("tau", model.nv)]
-    ways = newton_euler.forward_dynamics(dyn._prepared, *s), gd.Dynamics._forward_dynamics(dyn, *s)
+    ways = newton_euler.forward_dynamics(dyn._prepared, *s), gd.Dynamics.forward_dynamics_expression(dyn, *s)
     both = ca.Function("both", s, ways)
     for q, v, a in states(model, np.random.default_rng(12), 2):
         tau = pin.rnea(model, model.createData(), q, v, a)
@@ -369,7 +369,7 @@ def test_derivatives_are_those_of_inverse_dynamics(name: str) -> None:
     model = MODELS[name]()
     dyn = gd.NewtonEuler(model, clean=0)
     s = [ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("a", model.nv)]
-    by_differentiation = ca.Function("derivatives", s, gd.Dynamics._inverse_dynamics_derivatives(dyn, *s))
+    by_differentiation = ca.Function("derivatives", s, gd.Dynamics.inverse_dynamics_derivatives_expression(dyn, *s))
     for state in states(model, np.random.default_rng(17), 2):
         for found, truth in zip(dyn.inverse_dynamics_derivatives(*state), by_differentiation(*state), strict=True):
             assert relative_error(found.full(), truth.full()) < 1e-12
@@ -396,7 +396,7 @@ def test_a_long_chain_needs_no_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*_: object) -> None:
         raise AssertionError("M was built")
 
-    monkeypatch.setattr(gd.NewtonEuler, "_mass_matrix", refuse)
+    monkeypatch.setattr(gd.NewtonEuler, "mass_matrix_expression", refuse)
     with pytest.raises(AssertionError, match="M was built"):
         _ = gd.NewtonEuler(robots.chain(6)).forward_dynamics
     for number in (36, 48):

@@ -62,25 +62,25 @@ class NewtonEuler(Dynamics):
     def _prepared(self) -> Tree:
         return prepare(self.tree)
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self._prepared, q, v, a)
 
-    def _generalized_gravity(self, q: Matrix) -> Matrix:
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         return gravity_torques(self._prepared, q)
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return mass_matrix(self._prepared, q)
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return coriolis_matrix(self._prepared, q, v)
 
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
-            return super()._forward_dynamics(q, v, tau)
+            return super().forward_dynamics_expression(q, v, tau)
         articulated = forward_dynamics(self._prepared, q, v, tau)
         if self._is_deep:
             return articulated
-        return smaller(articulated, super()._forward_dynamics(q, v, tau))
+        return smaller(articulated, super().forward_dynamics_expression(q, v, tau))
 
     @property
     def _is_deep(self) -> bool:
@@ -93,12 +93,12 @@ class NewtonEuler(Dynamics):
         elimination, articulated = sum(d * d + 20 * d for d in depths), 350 * len(depths)
         return elimination > 2 * articulated
 
-    def _inverse_dynamics_derivatives(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
         if any(isinstance(joint.type, Ellipsoid) for joint in self.tree.joints):  # its columns are not constant
-            return super()._inverse_dynamics_derivatives(q, v, a)
+            return super().inverse_dynamics_derivatives_expression(q, v, a)
         return inverse_dynamics_derivatives(self._prepared, q, v, a)
 
-    def _kinetic_energy(self, q: Matrix, v: Matrix) -> Matrix:
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return kinetic_energy(self._prepared, q, v)
 
     @cached_property
@@ -107,7 +107,7 @@ class NewtonEuler(Dynamics):
 
         In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea``, gravity included, armature not.
         """
-        s = self._symbols("q", "v", "a")
+        s = self.symbols("q", "v", "a")
         links = place(self.tree, s["q"])
         wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], -ca.DM(self.tree.gravity)))
         shown = [wrenches[i] for i in self.tree.links]

@@ -181,8 +181,12 @@ class SimplifiedDynamics(Dynamics):
     @cached_property
     def terms(self) -> ca.Function:
         """(q) → (D, G, I_act): the kept terms of the mass matrix and of gravity; armature is in I_act alone."""
-        s = self._symbols("q")
-        parts = {"D": self._mass_matrix(s["q"]), "G": self._generalized_gravity(s["q"]), "I_act": self._armature}
+        s = self.symbols("q")
+        parts = {
+            "D": self.mass_matrix_expression(s["q"]),
+            "G": self.generalized_gravity_expression(s["q"]),
+            "I_act": self._armature,
+        }
         return function("terms", s, parts)
 
     @cached_property
@@ -190,22 +194,22 @@ class SimplifiedDynamics(Dynamics):
         """How much cleaning changes the exact tau: :attr:`~gdalembert.dynamics.dynamics.Dynamics.change_in_tau`."""
         return self._exact.change_in_tau
 
-    def _inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return self._lagrangian.inverse_dynamics(q, v, a)
 
-    def _mass_matrix(self, q: Matrix) -> Matrix:
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.mass_matrix(q)
 
-    def _coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return self._lagrangian.coriolis_matrix(q, v)
 
-    def _gravitational_energy(self, q: Matrix) -> Matrix:
+    def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.potential(q)
 
     def _felt(self) -> set[int]:
         """The entries of q that the torques depend on."""
         q = ca.SX.sym("q", self.tree.nq)
-        felt = ca.vertcat(ca.vec(self._exact._mass_matrix(q)), self._exact._generalized_gravity(q))
+        felt = ca.vertcat(ca.vec(self._exact.mass_matrix_expression(q)), self._exact.generalized_gravity_expression(q))
         return set(ca.jacobian_sparsity(felt, q).get_col())
 
     def _expand(self, matrices: Callable[[Matrix], Sequence[Matrix]]) -> list[list[Term]]:
@@ -213,8 +217,8 @@ class SimplifiedDynamics(Dynamics):
         nv = self.tree.nv
         x = ca.SX.sym("x", nv)
         q = self._coordinates.configuration(x)
-        v = ca.SX(super()._gravitational_energy(q))
-        sampled = ca.SX(ca.vertcat(ca.diag(self._exact._mass_matrix(q)), v))
+        v = ca.SX(super().gravitational_energy_expression(q))
+        sampled = ca.SX(ca.vertcat(ca.diag(self._exact.mass_matrix_expression(q)), v))
         scale = np.abs(self._coordinates.evaluate(x, sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
         rows = [

@@ -62,7 +62,7 @@ class PrunedDynamics(SimplifiedDynamics):
         return {"error": self.error}
 
     def _choose(self) -> tuple[list[Term], list[Term]]:
-        inertia, energy = self._expand(lambda q: [self._exact._mass_matrix(q)])
+        inertia, energy = self._expand(lambda q: [self._exact.mass_matrix_expression(q)])
         terms = [*inertia, *energy]
         candidates = [term for term in terms if not term.is_free]
         drop = droppable(contributions(self._coordinates, self.limits, candidates), self.error * self.limits.tau)
@@ -125,7 +125,7 @@ class TranslationalRotational(SimplifiedDynamics):
 
         def kept_and_dropped(q: Matrix) -> list[Matrix]:
             rot = rotational_mass_matrix(self.tree, place(self.tree, q))
-            tra = self._exact._mass_matrix(q) - rot
+            tra = self._exact.mass_matrix_expression(q) - rot
             mask = np.array(takes_rotation, dtype=float)
             return [mask * rot + (1 - mask) * tra, mask * tra + (1 - mask) * rot]
 
