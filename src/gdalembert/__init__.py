@@ -6,29 +6,37 @@ model = gd.load_urdf("puma560")
 dyn = gd.NewtonEuler(model)
 tau = dyn.inverse_dynamics(q, v, a)
 gd.validate(dyn, against=model).raise_for_failure()
+
+Each name is imported when it is first used (PEP 562): ``import gdalembert`` alone loads neither Pinocchio nor CasADi.
 """
 
-from gdalembert import ocp
-from gdalembert.citation import citation
-from gdalembert.compilation.compiled_function import CompiledFunction, compile
-from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
-from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-from gdalembert.dynamics.newton_euler import NewtonEuler
-from gdalembert.dynamics.registry import formulations
-from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
-from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
-from gdalembert.flexible import modes
-from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.flexible_arm import FlexibleArm
-from gdalembert.flexible.flexible_joint import FlexibleJoint
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.model.load_urdf import load_urdf, robots
-from gdalembert.simulation.result import Simulation
-from gdalembert.simulation.simulate import simulate
-from gdalembert.validation.validate import validate
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from gdalembert.citation import citation  # at once: the module has the same name, and whoever imports it would hide it
+
+if TYPE_CHECKING:
+    from gdalembert import ocp
+    from gdalembert.compilation.compiled_function import CompiledFunction, compile
+    from gdalembert.dynamics.dynamics import Dynamics
+    from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
+    from gdalembert.dynamics.kinematics import Kinematics
+    from gdalembert.dynamics.lagrange_euler import LagrangeEuler
+    from gdalembert.dynamics.newton_euler import NewtonEuler
+    from gdalembert.dynamics.registry import formulations
+    from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
+    from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
+    from gdalembert.flexible import modes
+    from gdalembert.flexible.beams.beam import Beam
+    from gdalembert.flexible.beams.nodes import Nodes
+    from gdalembert.flexible.flexible_arm import FlexibleArm
+    from gdalembert.flexible.flexible_joint import FlexibleJoint
+    from gdalembert.flexible.flexible_link import FlexibleLink
+    from gdalembert.model.load_urdf import load_urdf, robots
+    from gdalembert.simulation.result import Simulation
+    from gdalembert.simulation.simulate import simulate
+    from gdalembert.validation.validate import validate
 
 __all__ = [
     "Beam",
@@ -59,3 +67,51 @@ __all__ = [
     "transform_wrench",
     "validate",
 ]
+
+_HOMES = {
+    "Beam": "flexible.beams.beam",
+    "CompiledFunction": "compilation.compiled_function",
+    "Dynamics": "dynamics.dynamics",
+    "FlexibleArm": "flexible.flexible_arm",
+    "FlexibleJoint": "flexible.flexible_joint",
+    "FlexibleLink": "flexible.flexible_link",
+    "GeneralizedDAlembert": "dynamics.generalized_dalembert",
+    "Kinematics": "dynamics.kinematics",
+    "LagrangeEuler": "dynamics.lagrange_euler",
+    "NewtonEuler": "dynamics.newton_euler",
+    "Nodes": "flexible.beams.nodes",
+    "PrunedDynamics": "dynamics.simplified.recipes",
+    "Simulation": "simulation.result",
+    "TranslationalRotational": "dynamics.simplified.recipes",
+    "compile": "compilation.compiled_function",
+    "formulations": "dynamics.registry",
+    "joint_torques": "dynamics.statics",
+    "load_urdf": "model.load_urdf",
+    "modes": "flexible.modes",
+    "ocp": "ocp",
+    "payload_torques": "dynamics.statics",
+    "robots": "model.load_urdf",
+    "simulate": "simulation.simulate",
+    "transform_twist": "dynamics.statics",
+    "transform_wrench": "dynamics.statics",
+    "validate": "validation.validate",
+}
+"""The module of the package that defines each name, or is it."""
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name for one of the package
+
+    def __getattr__(name: str) -> object:
+        """A public name, or a module of the package, at its first use."""
+        if name in _HOMES:
+            module = import_module(f"{__name__}.{_HOMES[name]}")
+            found = getattr(module, name, module)
+        elif find_spec(f"{__name__}.{name}"):
+            found = import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import metadata
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -119,6 +118,8 @@ def citation(format: Format = "bibtex", *, sources: bool = False) -> str:
     """
     if format not in get_args(Format):
         raise ArgumentError(f"citation: format={format!r}; give 'bibtex' or 'text'")
+    from importlib.metadata import metadata  # here, since every import of the package reads this module
+
     about = metadata("gdalembert")
     fields = {"note": f"Version {about['Version']}", "year": str(YEAR)}
     package = Source("gdalembert", "misc", TITLE, (f"{{{about['Author']}}}",), "", fields)

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 import gdalembert as gd
-from gdalembert.cli import main as cli
 from gdalembert.cli.main import main
 from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
@@ -476,7 +475,7 @@ def test_interrupted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "validate", interrupted)
+    monkeypatch.setattr("gdalembert.cli.validate.validate", interrupted)
     assert main(["validate", "puma560"]) == 130
     assert capsys.readouterr().err == "gdalembert: interrupted\n"
 

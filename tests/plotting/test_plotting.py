@@ -844,10 +844,10 @@ def test_the_command_draws_what_is_asked_for(tmp_path: Path, monkeypatch: pytest
     assert np.array_equal(options["limits"], model.effortLimit)
 
 
-def test_a_swing_goes_from_rest_to_rest_along_its_own_rates() -> None:
+def test_a_random_motion_goes_from_rest_to_rest_along_its_own_rates() -> None:
     """v and a are the rates of q: differences of fourth order over 5 ms, of a motion of one second."""
     model = tree_with_everything()
-    t, q, v, a = command.swing(model, 1.0, 0)
+    t, q, v, a = command.random_motion(model, 1.0, 0)
     assert np.abs(v[[0, -1]]).max() == np.abs(a[[0, -1]]).max() == 0
     h = t[1]
     steps = np.array(
@@ -857,7 +857,7 @@ def test_a_swing_goes_from_rest_to_rest_along_its_own_rates() -> None:
     assert np.abs((v[2:] - v[:-2]) / (2 * h) - a[1:-1]).max() < h**2 * 360
     for duration in (0.0, np.inf):
         with pytest.raises(ArgumentError, match=r"--duration .*: give a positive number of seconds"):
-            command.swing(model, duration, 0)
+            command.random_motion(model, duration, 0)
 
 
 def test_a_trajectory_is_read_from_a_file(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.cli.options import configuration
-from gdalembert.cli.view import swing
+from gdalembert.cli.view import joint_sweep
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, UrdfWarning
 from gdalembert.flexible.centreline import centreline
 from gdalembert.viewer import Viewer, viewer
@@ -121,7 +121,7 @@ def test_mimic_joints_follow() -> None:
     scene.place(np.array([0.3]))
     for joint in (1, 2):
         assert relative_error(scene.data.oMi[joint].homogeneous, data.oMi[joint].homogeneous) < ROUNDING
-    t, q = swing(model, scene.neutral)
+    t, q = joint_sweep(model, scene.neutral)
     assert q.shape == (33, 1)
     assert (t[-1], q.max(), q.min()) == (4.0, 1.0, -1.0)
 
@@ -814,9 +814,9 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
 # ---- the command
 
 
-def test_swing_stays_within_limits() -> None:
+def test_a_joint_sweep_stays_within_limits() -> None:
     model = gd.load_urdf("panda7")
-    t, q = swing(model, pin.neutral(model))
+    t, q = joint_sweep(model, pin.neutral(model))
     assert np.all(np.diff(t) > 0)
     # neutral itself lies outside the range of joint 4 (and 6), which is its own upper limit there
     inside = (model.lowerPositionLimit <= 0) & (model.upperPositionLimit >= 0)
@@ -824,12 +824,12 @@ def test_swing_stays_within_limits() -> None:
     assert np.all(q.max(axis=0)[inside] <= np.minimum(model.upperPositionLimit, np.pi)[inside] + 1e-12)
     assert np.all(np.ptp(q, axis=0) > 1)
     model = every_joint(0)
-    t, q = swing(model, pin.neutral(model))
+    t, q = joint_sweep(model, pin.neutral(model))
     assert len(t) == 32 * model.nv + 1
     assert all(pin.isNormalized(model, row, 1e-9) for row in q)
 
 
-def test_swing_goes_from_where_it_is_to_the_limits() -> None:
+def test_a_joint_sweep_goes_from_where_it_is_to_the_limits() -> None:
     """But for slides by no more than 1 m."""
     model = pin.Model()
     kinds = (pin.JointModelRX(), pin.JointModelPY(), pin.JointModelTranslation())
@@ -837,7 +837,7 @@ def test_swing_goes_from_where_it_is_to_the_limits() -> None:
         model.addJoint(k, kind, pin.SE3.Identity(), f"joint {k}")
     model.lowerPositionLimit = np.array([-0.5, -5.0, -0.1, -0.3, -0.5])
     model.upperPositionLimit = np.array([0.8, 5.0, 0.2, 0.4, 0.6])
-    _, rows = swing(model, np.array([0.2, 0.5, 0.05, 0.1, 0.2]))
+    _, rows = joint_sweep(model, np.array([0.2, 0.5, 0.05, 0.1, 0.2]))
     assert rows.max(axis=0) == pytest.approx([0.8, 1.5, 0.2, 0.4, 0.6])
     assert rows.min(axis=0) == pytest.approx([-0.5, -0.5, -0.1, -0.3, -0.5])
     assert rows[0] == pytest.approx(rows[-1])

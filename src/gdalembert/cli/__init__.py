@@ -1,1 +1,1 @@
-"""The commands of the command line that have options of their own: derive, plot, view."""
+"""The command line: one module for each command, which has ``add_arguments`` and ``run``."""

@@ -6,7 +6,7 @@ import argparse
 
 import pinocchio as pin
 
-from gdalembert.cli.options import numbers
+from gdalembert.cli.options import add_clean, add_robot, load, numbers
 from gdalembert.dynamics.registry import formulations
 from gdalembert.dynamics.simplified.recipes import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
@@ -15,7 +15,9 @@ from gdalembert.symbolic.graph import MAX_TERMS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of :func:`run`."""
+    """The arguments that :func:`run` reads."""
+    add_robot(parser)
+    add_clean(parser)
     parser.add_argument("--to", choices=FORMATS, required=True, help="latex and sympy: closed forms; else code")
     parser.add_argument(
         "--formulation",
@@ -36,34 +38,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=MAX_TERMS,
         metavar="N",
-        help=f"products of terms at which closed forms are given up (default: {MAX_TERMS})",
+        help=f"number of products of terms above which closed forms are refused (default: {MAX_TERMS})",
     )
     parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
     parser.add_argument(
         "--simplify",
         type=float,
         metavar="X",
-        help="leave out terms as long as no torque is wrong by more than X times its limit (code alone)",
+        help="drop terms as long as no torque is wrong by more than X times its limit (code only)",
     )
     for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
         default = "" if name == "a-max" else " (default: the model's)"
         text = f"with --simplify: the largest {what}, or one for all{default}"
         parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
-    parser.add_argument("--output", metavar="PATH", help="a file, or a folder (default: print, if it is one file)")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--output", metavar="PATH", help="a file or a folder (default: print, if there is one file)")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def run(model: pin.Model, arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Print the files, or write them.
 
-    Args:
-        model: the robot.
-        arguments: as parsed.
-
     Raises:
-        GdalembertError: if an option does not go with the others, or the equations cannot be written.
+        GdalembertError: if an option contradicts another, or the equations cannot be written.
     """
-    simple = arguments.simplify is not None
+    model = load(arguments.robot, arguments)
     _check_simplify(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
@@ -74,7 +72,7 @@ def run(model: pin.Model, arguments: argparse.Namespace) -> int:
         )
     try:
         files = derive(
-            _simplified(model, arguments) if simple else model,
+            model if arguments.simplify is None else _simplified(model, arguments),
             arguments.to,
             formulation=arguments.formulation,
             terms=arguments.terms and [x.strip() for x in arguments.terms.split(",")],

@@ -1,4 +1,4 @@
-"""What the commands read from the texts of their options."""
+"""The options that several commands share, and what they mean."""
 
 from __future__ import annotations
 
@@ -7,27 +7,66 @@ import argparse
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.registry import formulations
+from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import check_unit_lengths
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.load_urdf import load_urdf
 from gdalembert.spatial.arrays import Array
 
 
-def numbers(option: str, text: str, example: str) -> list[float]:
-    """Numbers with commas between them.
+def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """``ROBOT`` and how :func:`load` loads it."""
+    parser.add_argument("robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF")
+    parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
+    parser.add_argument("--no-mimic", action="store_true", help="let mimic joints move freely (mimic=False)")
+
+
+def load(robot: str, arguments: argparse.Namespace) -> pin.Model:
+    """One of the robots that are given."""
+    root_joint = pin.JointModelFreeFlyer() if arguments.free_flyer else None
+    return load_urdf(robot, root_joint=root_joint, mimic=not arguments.no_mimic)
+
+
+def add_formulation(parser: argparse.ArgumentParser) -> None:
+    """``--formulation``, read by :func:`chosen_formulations`."""
+    parser.add_argument(
+        "--formulation",
+        action="append",
+        metavar="NAME",
+        help=f"one of {', '.join(formulations())}; repeatable (default: all)",
+    )
+
+
+def chosen_formulations(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
+    """The formulations in the order given, or all.
 
     Raises:
-        ArgumentError: if they are none.
+        UnknownNameError: if a name is not registered.
     """
-    try:
-        return [float(x) for x in text.split(",")]
-    except ValueError:
-        raise ArgumentError(f"{option} {text}: give numbers, as {example}") from None
+    known = formulations()
+    names = list(dict.fromkeys(arguments.formulation or known))
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("formulation", name, known)
+    return {name: known[name] for name in names}
+
+
+def add_clean(parser: argparse.ArgumentParser) -> None:
+    """``--clean``."""
+    parser.add_argument(
+        "--clean",
+        type=float,
+        default=1e-11,
+        metavar="X",
+        help="tolerance within which constants are rounded; 0 takes every bit as given (default: 1e-11)",
+    )
 
 
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:
     """``--q``, read by :func:`configuration`."""
-    text = f"the configuration, as 0,0.5,-1; --q=-1,0 where it begins with a minus (default: {default})"
+    text = f"the configuration, as 0,0.5,-1; --q=-1,0 if it begins with a minus (default: {default})"
     parser.add_argument("--q", metavar="X,Y,…", help=text)
 
 
@@ -35,7 +74,8 @@ def configuration(model: pin.Model, text: str) -> Array:
     """A configuration (nq) from numbers with commas between them.
 
     Raises:
-        ArgumentError: if it is none.
+        ArgumentError: if the text does not hold nq finite numbers, or a quaternion or pair (cos, sin) is off unit
+            length.
     """
     q = np.array(numbers("--q", text, "0,0.5,-1"))
     if q.size != model.nq:
@@ -45,3 +85,15 @@ def configuration(model: pin.Model, text: str) -> Array:
         raise ArgumentError(f"--q {text}: number {k + 1} of {q.size} is {q[k]:g}; give finite numbers")
     check_unit_lengths(f"--q {text}", q, read_tree(model, dynamics=False))
     return q
+
+
+def numbers(option: str, text: str, example: str) -> list[float]:
+    """Numbers with commas between them.
+
+    Raises:
+        ArgumentError: if the text holds anything else.
+    """
+    try:
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"{option} {text}: give numbers, as {example}") from None

@@ -1,6 +1,6 @@
-"""``gdalembert plot FIGURE ROBOT``: the figures that need no more than a robot.
+"""``gdalembert plot FIGURE ROBOT``: the figures that need nothing but a robot.
 
-matplotlib is an extra, and :mod:`gdalembert.plotting` is not imported before a figure is drawn.
+matplotlib is an extra: :mod:`gdalembert.plotting` is imported when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import add_configuration, configuration
+from gdalembert.cli.options import add_configuration, add_robot, configuration, load
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arrays import Array
 
@@ -23,39 +23,40 @@ _OPTIONS = {
     ("torque-decomposition",): ("joint", "by", "trajectory", "duration"),
     ("force-ellipsoid", "velocity-ellipsoid"): ("frame", "reference", "q", "plane", "limits"),
 }
-"""By the figures that use them."""
+"""The options that only these figures use."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of :func:`run` but for the figure, which stands before the robot."""
+    """The arguments that :func:`run` reads."""
+    parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
+    add_robot(parser)
     parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of what is drawn at random (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="seed of random motions and configurations (default: 0)"
+    )
     torque = parser.add_argument_group("torque-decomposition")
-    torque.add_argument("--joint", metavar="NAME", help="one joint (default: a panel for each)")
+    torque.add_argument("--joint", metavar="NAME", help="one joint (default: one panel for each joint)")
     torque.add_argument("--by", choices=("kind", "link"), help="(default: kind)")
-    text = "CSV with a row t, q or t, q, v, a for each time (default: a random smooth swing)"
+    text = "CSV with one row t, q or t, q, v, a for each time (default: a smooth random motion)"
     torque.add_argument("--trajectory", metavar="FILE", help=text)
-    torque.add_argument("--duration", type=float, metavar="T", help="of the swing, in s (default: 1)")
+    torque.add_argument("--duration", type=float, metavar="T", help="duration of the random motion in s (default: 1)")
     ellipsoid = parser.add_argument_group("force-ellipsoid, velocity-ellipsoid")
     ellipsoid.add_argument("--frame", metavar="NAME", help="(default: the last frame of the model)")
-    ellipsoid.add_argument("--reference", choices=_REFERENCES, help="whose axes (default: local-world-aligned)")
-    add_configuration(ellipsoid, "one at random")
-    ellipsoid.add_argument("--plane", metavar="XY", help="two of the axes, as xy (default: all three)")
-    ellipsoid.add_argument("--limits", action="store_true", help="in parts of the model's limits")
+    ellipsoid.add_argument("--reference", choices=_REFERENCES, help="reference frame (default: local-world-aligned)")
+    add_configuration(ellipsoid, "random")
+    ellipsoid.add_argument("--plane", metavar="XY", help="two axes, as xy (default: all three)")
+    ellipsoid.add_argument("--limits", action="store_true", help="as fractions of the model's limits")
 
 
-def run(model: pin.Model, arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Draw and write the figure.
-
-    Args:
-        model: the robot.
-        arguments: as parsed.
 
     Raises:
         GdalembertError: if matplotlib is not installed, or an argument cannot be used.
         OSError: if a file cannot be read or written.
     """
-    from gdalembert import plotting  # which says what to install where matplotlib is not
+    model = load(arguments.robot, arguments)
+    from gdalembert import plotting  # says what to install if matplotlib is missing
 
     _check_options(arguments)
     if arguments.output is None:
@@ -69,7 +70,7 @@ def run(model: pin.Model, arguments: argparse.Namespace) -> int:
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
-    """That all that are given are of the figure."""
+    """Refuse options that the figure does not use."""
     for figures, options in _OPTIONS.items():
         for option in options:
             if arguments.figure not in figures and getattr(arguments, option) not in (None, False):
@@ -85,7 +86,7 @@ def _check_ending(output: Path) -> None:
 
 
 def _write(drawn: Any, output: Path) -> None:
-    """The figure of one or several Axes."""
+    """Write the figure of one or several Axes."""
     from matplotlib import pyplot
 
     figure = np.ravel(drawn)[0].get_figure(root=True)
@@ -97,7 +98,7 @@ def _write(drawn: Any, output: Path) -> None:
 
 def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
     if arguments.trajectory is None:
-        motion = swing(model, 1.0 if arguments.duration is None else arguments.duration, arguments.seed)
+        motion = random_motion(model, 1.0 if arguments.duration is None else arguments.duration, arguments.seed)
     else:
         motion = read_motion(model, Path(arguments.trajectory))
     return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by or "kind")
@@ -130,8 +131,8 @@ FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
 }
 
 
-def swing(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a of a swing from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
+def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
+    """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
 
     q = integrate(neutral, s δ) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ δ.
 
@@ -150,11 +151,11 @@ def swing(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, A
 
 
 def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a of a CSV file; v and a by central differences where it has none.
+    """t, q, v, a of a CSV file; if v and a are not in it, they are central differences.
 
     Raises:
-        ArgumentError: if it has no such rows.
-        OSError: if it cannot be read.
+        ArgumentError: if the file has no such rows.
+        OSError: if the file cannot be read.
     """
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)

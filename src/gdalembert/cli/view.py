@@ -12,43 +12,46 @@ from collections.abc import Iterator
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import add_configuration, configuration
+from gdalembert.cli.options import add_configuration, add_robot, configuration, load
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import motion_of
 from gdalembert.viewer.viewer import Viewer, check_png
 
-_PATIENCE = 60.0
-"""For a browser, before a screenshot [s]."""
-_PAUSE = 1 / 30
-"""Between pictures [s]."""
-_LAP = 4.0
-"""In which a joint goes through its range and back [s]."""
+_BROWSER_TIMEOUT = 60.0
+"""How long a screenshot waits for a browser [s]."""
+_FRAME_PERIOD = 1 / 30
+"""Time between pictures [s]."""
+_SWEEP_TIME = 4.0
+"""Time in which a joint moves through its range and back [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of :func:`run`."""
+    """The arguments that :func:`run` reads."""
+    add_robot(parser)
     add_configuration(parser, "neutral")
-    parser.add_argument("--plain", action="store_true", help="cylinders and boxes in place of the URDF's bodies")
+    parser.add_argument("--plain", action="store_true", help="cylinders and boxes instead of the URDF's bodies")
     parser.add_argument("--frames", action="store_true", help="show frames with their names")
-    parser.add_argument("--swing", action="store_true", help="move each joint through its range, one after the other")
-    parser.add_argument("--port", type=int, default=8080, metavar="N", help="of the page; 0: any (default: 8080)")
+    parser.add_argument("--swing", action="store_true", help="move one joint after the other through its range")
+    parser.add_argument(
+        "--port", type=int, default=8080, metavar="N", help="port of the page; 0: any free port (default: 8080)"
+    )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.add_argument(
-        "--screenshot", metavar="FILE", help="write a PNG of what the browser shows, and end; needs a browser"
+        "--screenshot", metavar="FILE", help="write a PNG of what the browser shows, and exit; needs a browser"
     )
     parser.add_argument(
-        "--package-dir", action="append", default=[], metavar="FOLDER", help="where package:// is; repeatable"
+        "--package-dir",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="where package:// is looked for; repeatable",
     )
 
 
-def run(model: pin.Model, arguments: argparse.Namespace) -> int:
-    """Serve the robot until interrupted.
-
-    Args:
-        model: the robot.
-        arguments: as parsed, with the URDF's name as ``robot``.
-    """
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the robot until interrupted."""
+    model = load(arguments.robot, arguments)
     if arguments.screenshot is not None:
         check_png("--screenshot", arguments.screenshot)
     q = None if arguments.q is None else configuration(model, arguments.q)
@@ -56,29 +59,29 @@ def run(model: pin.Model, arguments: argparse.Namespace) -> int:
     with Viewer(
         model, q=q, visual_model=bodies, frames=arguments.frames, port=arguments.port, open=arguments.open
     ) as viewer:
-        logging.getLogger("websockets").setLevel(logging.CRITICAL)  # browsers open connections that they never use
+        logging.getLogger("websockets").setLevel(logging.CRITICAL)  # browsers open idle connections
         address = f"{model.name}: {viewer.url} (Ctrl-C ends)"
         if arguments.screenshot is not None:
             print(address, flush=True)
-            viewer.wait_for_browser(_PATIENCE)
+            viewer.wait_for_browser(_BROWSER_TIMEOUT)
             viewer.screenshot(arguments.screenshot)
             print(arguments.screenshot)
             return 0
-        motion = motion_of(viewer.scene.tree, swing(model, viewer.q)) if arguments.swing else None
+        motion = motion_of(viewer.scene.tree, joint_sweep(model, viewer.q)) if arguments.swing else None
         with _interrupts() as interrupts:
             print(address, flush=True)
-            begun = time.monotonic()
+            start = time.monotonic()
             while not interrupts:
                 if motion is not None:
                     _, end, at = motion
-                    viewer.show(at((time.monotonic() - begun) % end))
-                time.sleep(_PAUSE)
+                    viewer.show(at((time.monotonic() - start) % end))
+                time.sleep(_FRAME_PERIOD)
     return 0
 
 
 @contextlib.contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Ctrl-C as an entry in a list, to be looked at between pictures: CasADi and viser do not survive it in a call."""
+    """Collect Ctrl-C in a list that is read between pictures: CasADi and viser do not survive it within a call."""
     found: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: found.append(number))
     try:
@@ -87,25 +90,25 @@ def _interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def swing(model: pin.Model, q: Array) -> tuple[Array, Array]:
-    """(t, q): each velocity in turn moves its joint from q to its upper limit, to its lower one, and back.
+def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
+    """(t, q): one velocity after the other moves its joint from q to the upper limit, to the lower limit, and back.
 
-    Joints without limits, or with limits beyond half a turn (or 1 m), go half a turn (or 1 m) each way; where v is not
-    dq/dt, a quarter of that.
+    A joint without limits, or with limits beyond half a turn (or 1 m), moves by half a turn (or 1 m) each way; by an
+    eighth of a turn where v is not dq/dt.
     """
     t, rows = [0.0], [q]
     for joint in list(model.joints)[1:]:
         for k in range(joint.nv if joint.idx_v >= 0 else 0):
             column = joint.idx_v + k
-            low, high = _reach(model, joint, q, k)
+            low, high = _range(model, joint, q, k)
             for at in (*np.linspace(0, high, 9)[1:], *np.linspace(high, low, 17)[1:], *np.linspace(low, 0, 9)[1:]):
                 rows.append(pin.integrate(model, q, at * np.eye(model.nv)[column]))
-                t.append(t[-1] + _LAP / 32)
+                t.append(t[-1] + _SWEEP_TIME / 32)
     return np.array(t), np.array(rows)
 
 
-def _reach(model: pin.Model, joint: pin.JointModel, q: Array, k: int) -> tuple[float, float]:
-    """How far the velocity k of a joint may take it, down and up."""
+def _range(model: pin.Model, joint: pin.JointModel, q: Array, k: int) -> tuple[float, float]:
+    """How far velocity k of a joint may move it, down and up."""
     if joint.nq != joint.nv:
         return -np.pi / 4, np.pi / 4
     limit = 1.0 if joint.shortname().startswith("JointModelP") else np.pi

@@ -1,0 +1,58 @@
+"""``gdalembert count ROBOT``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+import casadi as ca
+
+from gdalembert.cli.options import add_clean, add_formulation, add_robot, chosen_formulations, load
+from gdalembert.cli.table import print_table
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import UnsupportedError
+from gdalembert.spatial.functions import count
+
+_FUNCTIONS = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "nle",
+    "generalized_gravity",
+    "forward_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "state_derivative",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_hessian",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run` reads."""
+    add_robot(parser)
+    add_formulation(parser)
+    add_clean(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the instructions, multiplications and additions of every Function of the formulations."""
+    chosen = chosen_formulations(arguments)
+    model = load(arguments.robot, arguments)
+    rows = []
+    for name, formulation in chosen.items():
+        dynamics = formulation(model, clean=arguments.clean)
+        rows += [(name, *row) for row in _costs(dynamics)]
+    print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
+    return 0
+
+
+def _costs(dynamics: Dynamics) -> Iterable[tuple[str, ...]]:
+    for name in (*_FUNCTIONS, "terms"):
+        try:
+            function: ca.Function = getattr(dynamics, name)
+        except UnsupportedError:
+            yield name, "–", "–", "–"
+        else:
+            yield name, *(str(number) for number in count(function).values())
