@@ -16,7 +16,7 @@ author = "The gdalembert developers"
 release = version = version_of("gdalembert")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-include_patterns = ["*.md", "docs/**.md", "benchmarks/results/*.md", "urdf/README.md"]
+include_patterns = ["*.md", "docs/**.md", "benchmarks/**.md", "urdf/README.md"]
 root_doc = "docs/index"
 
 html_theme = "furo"

@@ -16,7 +16,7 @@ from tests.helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "api").glob("*.md"))]
-SITE = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks/results").glob("*.md"), ROOT / "urdf/README.md"]
+SITE = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md"), ROOT / "urdf/README.md"]
 
 
 def named(page: Path) -> str:
@@ -178,9 +178,19 @@ def test_the_recorded_sizes_are_measured() -> None:
 
 
 def test_every_shipped_robot_has_its_row() -> None:
-    for page in (ROOT / "README.md", ROOT / "urdf" / "README.md"):
-        text = page.read_text(encoding="utf-8")
-        assert [name for name in gd.robots() if f"| `{name}` |" not in text] == []
+    """In the table of urdf/README.md; README names it."""
+    readme, table = (path.read_text(encoding="utf-8") for path in (ROOT / "README.md", ROOT / "urdf" / "README.md"))
+    assert [name for name in gd.robots() if f"| `{name}` |" not in table or f"`{name}`" not in readme] == []
+
+
+def test_every_result_has_its_command() -> None:
+    """In the table of benchmarks/README.md, and every command is a module that is there."""
+    table = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    pages = [f"results/{page.name}" for page in (ROOT / "benchmarks" / "results").glob("*.md")]
+    assert [page for page in pages if f"({page})" not in table] == []
+    modules = re.findall(r"`python -m ([\w.]+)`", table)
+    assert len(modules) == len(pages)
+    assert [name for name in modules if not (ROOT / f"{name.replace('.', '/')}.py").is_file()] == []
 
 
 def test_readme_has_exactly_two_set_up_commands() -> None:
