@@ -1,0 +1,33 @@
+"""What the head of an exported file says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gdalembert as gd
+from gdalembert.export import derive
+from tests.helpers.models import build
+
+# What is asked for
+
+
+def test_heads_say_what_q_of_a_continuous_joint_is() -> None:
+    model = build(np.random.default_rng(0), ["RX", "RUBX"], [0, 1])
+    numeric, closed, latex = (
+        " ".join("".join(derive(model, *args, terms="nle", **options).values()).split())
+        for args, options in ((("python",), {}), (("python",), {"symbolic": True}), (("latex",), {"symbolic": False}))
+    )
+    assert "q_2 = cosine, q_3 = sine of the angle, v_2 [rad/s]" in numeric
+    assert "q_i is an angle here" not in numeric
+    assert "q_i is an angle here; Pinocchio's q has its cosine and sine instead: RUBX_1" in closed
+    assert "is an angle here; Pinocchio's q has its cosine and sine instead: " in latex
+    assert "is an angle here" not in derive("two_link_arm", "latex")["two_link_arm.tex"]
+
+
+# Any Dynamics
+
+
+def test_the_distances_of_the_bound_are_said() -> None:
+    model = gd.load_urdf("shala_likaj_rpr")
+    dynamics = gd.PrunedDynamics(model, 0.01, a_max=1, q_range=np.array([-0.25, 0.5]))
+    assert "-0.25 <= q_2 <= 0.5" in "".join(derive(dynamics, "python").values())

@@ -1,0 +1,79 @@
+"""Robots, states and results of the tests of exports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+import gdalembert as gd
+from gdalembert.export.choice import NUMERIC, choose
+from gdalembert.model.checks import random_configuration
+from tests.helpers.models import build
+
+FORMULATIONS = (gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler)
+
+
+THREE_JOINTS = ("cart_pendulum", "two_link_arm", "puma560_3", "shala_likaj_rpr", "horn_leg_loads", "horn_arm_offset")
+
+
+PRINTED = [
+    (robot, formulation, symbolic)
+    for robot in THREE_JOINTS
+    for formulation in ("generalized_dalembert", "lagrange_euler")
+    for symbolic in (True, False)
+]
+
+
+TOLERANCE = 1e-12
+
+
+def mixed() -> pin.Model:
+    """A branched robot that flies, with velocities that are not dq/dt."""
+    return build(np.random.default_rng(0), ["FreeFlyer", "RUBX", "HX", "PY", "Spherical"], [0, 1, 2, 1, 3])
+
+
+def functions_of(dynamics: gd.Dynamics, terms: Sequence[str] | None = None) -> dict[str, ca.Function]:
+    return {choice.name: choice.function(dynamics) for choice in choose(dynamics, terms, NUMERIC)}
+
+
+def states(dynamics: gd.Dynamics, function: ca.Function, rng: np.random.Generator) -> list[np.ndarray]:
+    """One random value for each input."""
+    tree = dynamics.tree
+    values = []
+    for name in function.name_in():
+        if name == "q":
+            values.append(random_configuration(tree, rng))
+        elif name == "x":
+            values.append(ca.vertcat(random_configuration(tree, rng), rng.normal(size=tree.nv)))
+        elif name == "parameters":
+            values.append(tree.parameter_values())
+        else:
+            values.append(rng.normal(size=function.size_in(name)[0]))
+    return [np.array(x, dtype=float).ravel() for x in values]
+
+
+def reference(function: ca.Function, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [x.full() for x in function.call([ca.DM(x) for x in values])]
+
+
+# Python
+
+
+def executed(source: str) -> dict[str, Any]:
+    imported = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [ast.unparse(node) for node in imported] == ["import math"]
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), namespace)
+    return namespace
+
+
+# Any Dynamics
+
+
+def pruned() -> gd.PrunedDynamics:
+    return gd.PrunedDynamics(gd.load_urdf("puma560"), 0.01, a_max=[8, 6, 12, 25, 25, 25])

@@ -1,0 +1,122 @@
+"""Bounds of models and of coordinates, at stages and at the grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from tests.helpers import models
+from tests.helpers.ocp import slider
+
+# Expressions along the path.
+
+
+@pytest.mark.parametrize("bounds_at", ["stages", "grid"])
+@pytest.mark.parametrize(("what", "limit"), [("q", 0.95), ("v", 1.4)])
+def test_bounds_hold_at_the_stages_unless_the_grid_is_asked_for(what: str, limit: float, bounds_at: str) -> None:
+    """q = 4 t (1 − t) and v = 6 t (1 − t) are largest at a half, between the instants of the grid, but at a stage."""
+    dyn = gd.NewtonEuler(slider())
+    options = {} if bounds_at == "stages" else {"bounds_at": bounds_at}  # the stages are the default
+    bounds = ocp.Bounds.of(dyn, **{what: {"slide": limit}})
+    problem = ocp.Problem(dyn, 1.0, 3, bounds=bounds, control="linear", **options)
+    problem.start([0.0], v=4.0 if what == "q" else 0.0)
+    problem.end([0.0 if what == "q" else 1.0], v=-4.0 if what == "q" else 0.0)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution, free = problem.solve(), 1.0 if what == "q" else 1.5
+    largest = getattr(solution.stages, what).max()
+    assert largest == pytest.approx(limit if bounds_at == "stages" else free, abs=1e-6)
+    if bounds_at == "grid":
+        name = "slide" if what == "q" else "rate of slide"
+        assert solution.excess == {name: pytest.approx(free - limit, abs=1e-6)}
+
+
+def test_bounds_that_contradict_are_said() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 10)
+    problem.start([0.0])
+    problem.end([0.5], v=3.0)
+    problem.path(lambda v: v, upper=1.0)
+    problem.minimize(problem.integral(lambda u: u**2))
+    with pytest.raises(
+        ocp.OptimizationError, match=r"after 0 iterations .* ends, bounds and paths contradict each other"
+    ):
+        problem.solve()
+
+
+# Bounds.
+
+
+def test_bounds_are_those_of_the_model() -> None:
+    model = gd.load_urdf("puma560")
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model, v={model.names[2]: 0.5}, u={model.names[3]: (-7, 8)})
+    np.testing.assert_array_equal(bounds.q_lower, model.lowerPositionLimit)
+    np.testing.assert_array_equal(bounds.q_upper, model.upperPositionLimit)
+    np.testing.assert_array_equal(bounds.v_upper, np.where(np.arange(6) == 1, 0.5, model.velocityLimit))
+    np.testing.assert_array_equal(bounds.v_lower, -bounds.v_upper)
+    np.testing.assert_array_equal(bounds.u_upper, np.where(np.arange(6) == 2, 8, model.effortLimit))
+    np.testing.assert_array_equal(bounds.u_lower, np.where(np.arange(6) == 2, -7, -model.effortLimit))
+    assert bounds.u_names == tuple(list(model.names)[1:])
+
+
+def test_bounds_of_an_arm_leave_its_modes_alone() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    beam = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), bending_y=gd.modes.clamped_free(2))
+    arm = gd.FlexibleArm(model, {"link1": beam}, {"joint2": gd.FlexibleJoint(stiffness=10.0, rotor_inertia=0.1)})
+    bounds = ocp.Bounds.of(arm, model)
+    assert bounds.q_names == bounds.v_names == arm.layout
+    assert bounds.u_names == ("joint1", "joint2")
+    np.testing.assert_array_equal(np.isfinite(bounds.q_upper), [True, True, False, False, False])
+    np.testing.assert_array_equal(np.isfinite(bounds.v_upper), [True, True, False, False, False])
+    np.testing.assert_array_equal(bounds.u_upper, model.effortLimit)
+
+
+def test_bounds_of_manifolds() -> None:
+    """Unit lengths have none, and nothing drives a free-flyer."""
+    model = models.build(np.random.default_rng(0), ["FreeFlyer", "RUBX", "RX"], [0, 1, 2])
+    model.lowerPositionLimit, model.upperPositionLimit = np.full(10, -1.01), np.full(10, 1.01)
+    model.effortLimit, model.velocityLimit = np.full(8, 5.0), np.full(8, 3.0)
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert np.flatnonzero(np.isfinite(bounds.q_upper)).tolist() == [0, 1, 2, 9]
+    assert bounds.passive == tuple(f"FreeFlyer_0[{i}]" for i in range(6))
+    assert bounds.q_names[7:] == ("RUBX_1[0]", "RUBX_1[1]", "RX_2")
+
+
+def test_no_limit_of_a_model_is_infinite() -> None:
+    model = slider()
+    model.effortLimit = np.array([np.finfo(float).max])
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert bounds.u_upper == np.inf
+    assert bounds.u_lower == -np.inf
+
+
+def test_what_follows_another_joint_has_no_bounds_of_its_own() -> None:
+    model = models.build(np.random.default_rng(0), ["RX", "PY"], [0, 1], mimic=1)
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), q={"RX_0": 0.5})
+    assert bounds.q_names == bounds.v_names == bounds.u_names == ("RX_0", "PY_1")
+    assert bounds.q_upper.tolist() == [0.5, np.inf]
+
+
+def test_excess_is_what_lies_beyond_either_bound() -> None:
+    """q from −4 to 5 and v from −10 to 10, and a millionth is nothing."""
+    model = slider()
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model), model)
+    assert bounds.excess([[5 + 5e-7], [-4 - 5e-7]], [[10 + 5e-7], [0.0]]) == {}
+    above = bounds.excess([[5.25], [5.125], [0.0]], [[0.0], [10.5], [0.0]])
+    assert above == {"slide": 0.25, "rate of slide": 0.5}
+    below = bounds.excess([[-4.25], [5.125], [0.0]], [[0.0], [-10.5], [10.25]])
+    assert below == {"slide": 0.25, "rate of slide": 0.5}
+
+
+def test_a_passive_joint_gets_no_torque() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model)
+    bounds = ocp.Bounds.of(dyn, model, u={"swing": 0.0})
+    assert bounds.passive == ("swing",)
+    problem = ocp.Problem(dyn, 1.0, 20, bounds=bounds)
+    problem.start([0.0, 0.0])
+    problem.end([0.3, 0.0])
+    problem.minimize(problem.integral(lambda u: u[0] ** 2))
+    solution = problem.solve()
+    assert not solution.u[:, 1].any()
+    assert np.abs(solution.simulate().q[-1] - [0.3, 0.0]).max() < 1e-5  # steps of 50 ms

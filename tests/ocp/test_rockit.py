@@ -1,0 +1,64 @@
+"""Robots in rockit."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from tests.helpers.ocp import slider, turning
+
+
+def cart() -> tuple[gd.Dynamics, ocp.Bounds]:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model)
+    return dyn, ocp.Bounds.of(dyn, model, u={"swing": 0.0})
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+def test_rockit_finds_the_same_optimum(implicit: bool) -> None:
+    import rockit
+
+    dyn, bounds = cart()
+    problem = ocp.Problem(dyn, 2.0, 40, bounds=bounds)
+    problem.start([0.0, 0.0])
+    problem.end([0.0, np.pi])
+    problem.minimize(problem.integral(lambda u: u[0] ** 2))
+    ours = problem.solve()
+
+    other = rockit.Ocp(T=2.0)
+    robot = ocp.add_to_rockit(other, dyn, bounds, implicit=implicit)
+    for x in (robot.q, robot.v):
+        other.subject_to(other.at_t0(x) == 0)
+    other.subject_to(other.at_tf(robot.q) == ca.vertcat(0, np.pi))
+    other.subject_to(other.at_tf(robot.v) == 0)
+    other.add_objective(other.integral(robot.u[0] ** 2))
+    other.set_initial(robot.q, ca.vertcat(0, np.pi * other.t / 2))
+    other.solver("ipopt", {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"})
+    other.method(
+        rockit.DirectCollocation(N=40, M=1, degree=3, scheme="legendre")
+        if implicit
+        else rockit.MultipleShooting(N=40, M=2, intg="rk")
+    )
+    theirs = other.solve()
+    # the same collocation, or another method of order 4 with steps of 25 ms
+    assert float(theirs.value(other.objective)) == pytest.approx(ours.cost, rel=1e-8 if implicit else 1e-4)
+
+
+def test_rockit_refuses_in_words() -> None:
+    import rockit
+
+    dyn, bounds = cart()
+    with pytest.raises(
+        gd.errors.ArgumentTypeError, match=r"add_to_rockit takes a rockit.Ocp or a stage of it, not Opti"
+    ):
+        ocp.add_to_rockit(ca.Opti(), dyn)
+    with pytest.raises(gd.errors.ArgumentTypeError, match=r"^bounds='slider': give Bounds.of\(dyn, model\)$"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), dyn, "slider")
+    with pytest.raises(gd.errors.UnsupportedError, match="joint 'turn' has unit lengths in q"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), turning(pin.JointModelSpherical()))
+    with pytest.raises(gd.errors.ArgumentError, match="the bounds are not those of slider"):
+        ocp.add_to_rockit(rockit.Ocp(T=1), gd.NewtonEuler(slider()), bounds)
