@@ -61,18 +61,12 @@ def reference(function: ca.Function, values: Sequence[np.ndarray]) -> list[np.nd
     return [x.full() for x in function.call([ca.DM(x) for x in values])]
 
 
-# Python
-
-
 def executed(source: str) -> dict[str, Any]:
     imported = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert [ast.unparse(node) for node in imported] == ["import math"]
     namespace: dict[str, Any] = {}
     exec(compile(source, "exported", "exec"), namespace)
     return namespace
-
-
-# Any Dynamics
 
 
 def pruned() -> gd.PrunedDynamics:

@@ -1,0 +1,49 @@
+"""Instruction counts, compared and over the number of joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gdalembert import plotting
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from tests.helpers.plots import lines
+
+pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+
+
+def test_sizes_are_drawn_in_multiples_of_the_reference() -> None:
+    ax = plotting.instructions({"arm": {"N–E": 1000, "other": 2500}, "leg": {"N–E": 400, "other": None}}, "N–E")
+    (bars,) = ax.containers
+    assert [(bar.get_y(), bar.get_height()) for bar in bars] == [(1, 1.5), (1, 0)]
+    assert [text.get_text() for text in ax.texts] == ["2.5", "–"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["arm\n1,000", "leg\n400"]
+    assert ax.get_ylabel() == "instructions / N–E"
+    with pytest.raises(ArgumentError, match="robot 'leg' has no count for 'N–E'; give one above 0"):
+        plotting.instructions({"leg": {"other": 3}}, "N–E")
+
+
+def test_growth_is_drawn_with_its_texts() -> None:
+    counts = {"a": {1: 10, 10: 1000}, "b": {1: 9, 10: 900}}
+    corner = plotting.scaling(counts, texts={"a": "$n^2$"})
+    assert {name: line.tolist() for name, line in lines(corner).items()} == {"a": [10, 1000], "b": [9, 900]}
+    assert (corner.get_xscale(), corner.get_yscale()) == ("log", "log")
+    assert (corner.get_xlabel(), corner.get_ylabel()) == ("joints n", "instructions")
+    assert [text.get_text() for text in corner.texts] == ["$n^2$"]
+    ends = plotting.scaling(counts, texts={"a": "A", "b": "B"}, at_ends=True, key=False)
+    assert ends.get_legend() is None
+    heights = {text.get_text(): np.log10(text.get_position()[1]) for text in ends.texts}
+    assert heights["A"] - heights["B"] == pytest.approx(0.26)  # moved apart
+
+
+@pytest.mark.parametrize("draw", [plotting.scaling, lambda x: plotting.instructions(x, "N–E")])
+def test_counts_that_are_none_are_refused(draw: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"expected counts as \{name: \{name or n: count\}\}, got (list|dict)"):
+        draw([1, 2])
+    with pytest.raises(ArgumentTypeError, match="expected counts"):
+        draw({"a": 3})
+    for empty in ({}, {"a": {}}):
+        with pytest.raises(ArgumentError, match="got no counts; give at least one"):
+            draw(empty)
