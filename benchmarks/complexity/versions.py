@@ -17,7 +17,8 @@ from benchmarks.complexity.chain import Chain, generic
 from benchmarks.complexity.fits import polynomial
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.functions import count, function, symbols
+from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.instructions import count
 
 LONGEST = 12
 COUNTED = ("multiplications", "additions")

@@ -20,7 +20,7 @@ import gdalembert as gd
 from benchmarks.common import peers
 from benchmarks.common.robots import NAMES, TITLES, known, load
 from benchmarks.common.tables import BLUE, ORANGE, PURPLE, RESULTS, SKY, heading, label, markdown, panels, save, write
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,7 @@ import gdalembert as gd
 from gdalembert.cli.main import main
 from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 from tests.helpers.paths import ROOT
 
 Capture = pytest.CaptureFixture[str]

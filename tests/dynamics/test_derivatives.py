@@ -14,7 +14,7 @@ import gdalembert as gd
 from benchmarks.common.robots import chain, load
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, relative_error, states
 
 FORMULATIONS = sorted(gd.formulations())

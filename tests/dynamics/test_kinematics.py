@@ -15,7 +15,7 @@ import gdalembert as gd
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 from tests.helpers.models import JOINTS, MIMICABLE, build, is_depth_first, placement, relative_error, states
 
 TIGHT = 1e-12

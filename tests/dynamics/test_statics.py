@@ -13,7 +13,7 @@ import gdalembert as gd
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 from tests.helpers.models import JOINTS, MIMICABLE, build, is_depth_first, placement, relative_error, states
 
 TIGHT = 1e-12

@@ -13,7 +13,7 @@ from benchmarks.common import robots
 from gdalembert.dynamics import newton_euler
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.spatial.common_subexpressions import without_repeats
+from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 
 Rng = np.random.Generator
 Make = Callable[[ca.SX, ca.SX, ca.SX], list[ca.SX]]
@@ -35,7 +35,7 @@ def operations(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> int:
 
 def assert_same(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], rng: Rng) -> list[ca.SX]:
     """No value, no shape and no place differs, and the graph is not larger than by ``ca.cse``."""
-    small = without_repeats(inputs, outputs)
+    small = eliminate_common_subexpressions(inputs, outputs)
     before, after = (ca.Function("f", list(inputs), list(x)) for x in (outputs, small))
     assert [x.shape for x in small] == [x.shape for x in outputs]
     assert all(x.is_dense() for x in small)
@@ -196,7 +196,7 @@ def test_robots_keep_their_values_and_lose_operations(name: str) -> None:
     tree = prepare(read_tree(robots.load(name)))
     q, v, a = (ca.SX.sym(letter, number) for letter, number in (("q", tree.nq), ("v", tree.nv), ("a", tree.nv)))
     tau, m = (ca.densify(x) for x in (newton_euler.inverse_dynamics(tree, q, v, a), newton_euler.mass_matrix(tree, q)))
-    small = without_repeats([q, v, a], [tau, m])
+    small = eliminate_common_subexpressions([q, v, a], [tau, m])
     assert size([q, v, a], small) < size([q, v, a], ca.cse([tau, m]))
     before, after = (ca.Function("f", [q, v, a], x) for x in ([tau, m], small))
     rng = np.random.default_rng(7)
@@ -210,5 +210,5 @@ def test_every_function_goes_through_it() -> None:
     dyn = gd.NewtonEuler(robots.load("solo12"))
     for graph in (dyn.inverse_dynamics, dyn.mass_matrix, dyn.coriolis_matrix, dyn.forward_dynamics):
         s = [ca.SX.sym(name, graph.size1_in(k)) for k, name in enumerate(graph.name_in())]
-        again = without_repeats(s, graph.call(s, True, False))
+        again = eliminate_common_subexpressions(s, graph.call(s, True, False))
         assert size(s, again) == graph.n_instructions()

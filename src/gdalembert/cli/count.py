@@ -11,7 +11,7 @@ from gdalembert.cli.options import add_clean, add_formulation, add_robot, chosen
 from gdalembert.cli.table import print_table
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import UnsupportedError
-from gdalembert.spatial.functions import count
+from gdalembert.spatial.instructions import count
 
 _FUNCTIONS = (
     "inverse_dynamics",

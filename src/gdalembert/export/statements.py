@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.symbolic.graph import operation_name
+from gdalembert.spatial.instructions import evaluate, operation_name
 
 FUNCTIONS = {
     ca.OP_SIN: "sin",
@@ -54,34 +54,30 @@ class Statements:
 
 
 def statements(function: ca.Function, language: Language) -> Statements:
-    """Carry out an SX Function in text; constants keep all their digits.
+    """Write down an SX Function; constants keep all their digits.
 
     Raises:
         UnsupportedError: if the graph has an operation, or a constant that is not finite, that cannot be written.
     """
-    operations = _ARITHMETIC | dict(language.operations)
-    work: dict[int, str] = {}
+    templates = _ARITHMETIC | dict(language.operations)
     assignments: list[tuple[str, str]] = []
-    outputs = [["0.0"] * function.numel_out(i) for i in range(function.n_out())]
-    places = [function.sparsity_out(i).find() for i in range(function.n_out())]
-    for k in range(function.n_instructions()):
-        op, into, operands = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
-        if op == ca.OP_CONST:
-            work[into[0]] = _number(function.instruction_constant(k), function.name())
-        elif op == ca.OP_INPUT:
-            nonzero = function.sparsity_in(operands[0]).find()[operands[1]]
-            work[into[0]] = language.entry(function.name_in(operands[0]), nonzero)
-        elif op == ca.OP_OUTPUT:
-            outputs[into[0]][places[into[0]][into[1]]] = work[operands[0]]
-        elif op in operations:
-            assignments.append((f"w{len(assignments) + 1}", operations[op].format(*(work[i] for i in operands))))
-            work[into[0]] = assignments[-1][0]
-        else:
+
+    def constant(x: float) -> str:
+        return _number(x, function.name())
+
+    def operation(op: int, *operands: str) -> str:
+        if op not in templates:
             raise UnsupportedError(
                 f"{function.name()}: its operation {operation_name(op)} cannot be written in {language.name}; export "
                 "it to C"
             )
-    return Statements(assignments, outputs)
+        assignments.append((f"w{len(assignments) + 1}", templates[op].format(*operands)))
+        return assignments[-1][0]
+
+    inputs = [
+        [language.entry(name, k) for k in range(function.numel_in(i))] for i, name in enumerate(function.name_in())
+    ]
+    return Statements(assignments, evaluate(function, inputs, constant, operation))
 
 
 def _number(x: float, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import casadi as ca
 
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.common_subexpressions import without_repeats
+from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 
 
 def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
@@ -17,7 +17,7 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
     missing keyword is 0, a scalar is broadcast.
     """
     dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
-    small = without_repeats(list(inputs.values()), dense)
+    small = eliminate_common_subexpressions(list(inputs.values()), dense)
     return ca.Function(name, list(inputs.values()), small, list(inputs), list(outputs))
 
 
@@ -36,17 +36,3 @@ def smaller(one: Matrix, other: Matrix) -> Matrix:
     if isinstance(one, ca.DM):
         return one
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
-
-
-def count(graph: ca.Function) -> dict[str, int]:
-    """The cost of an SX Function: ``instructions``, and how many of them are ``multiplications`` and ``additions``."""
-    operations = [graph.instruction_id(k) for k in range(graph.n_instructions())]
-    return {
-        "instructions": len(operations),
-        "multiplications": sum(op in _MULTIPLICATIONS for op in operations),
-        "additions": sum(op in _ADDITIONS for op in operations),
-    }
-
-
-_MULTIPLICATIONS = {ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE, ca.OP_DIV, ca.OP_INV}
-_ADDITIONS = {ca.OP_ADD, ca.OP_SUB}

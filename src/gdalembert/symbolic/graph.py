@@ -16,6 +16,7 @@ import numpy.typing as npt
 import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.symbolic.formula import Formula, formula
 from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational
 
@@ -55,7 +56,7 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
             of another input's entry.
         UnsupportedError: if the graph holds an operation that SymPy does not have; the message names it.
     """
-    results = _carried_out(_expanded(function), _values(function, inputs), _SYMPY)
+    results = _evaluated(_expanded(function), _values(function, inputs), _SYMPY)
     return {name: sympy.Matrix(result) for name, result in results.items()}
 
 
@@ -87,12 +88,7 @@ def to_trigonometric(
         TrigonometricPolynomial.of,
         _POLYNOMIAL | {ca.OP_MUL: budget.product, ca.OP_SQ: lambda x: budget.product(x, x)},
     )
-    return _carried_out(graph, values, algebra)
-
-
-def operation_name(op: int) -> str:
-    """CasADi's name of an operation, as ``"OP_ATAN2"``."""
-    return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"operation {op}")
+    return _evaluated(graph, values, algebra)
 
 
 class _Budget:
@@ -153,11 +149,8 @@ def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Exp
         entries = list(given[name]) if name in given else _names(name, *function.size_in(i))
         if len(entries) != function.numel_in(i):
             raise ArgumentError(f"input {name!r}: has {function.numel_in(i)} entries, got {len(entries)} names")
-        rows, columns = function.sparsity_in(i).get_triplet()
-        height = function.size1_in(i)
-        dense = [x if isinstance(x, sympy.Expr) else formula(x) for x in entries]
-        _check_names(name, dense, function, given)
-        values.append([dense[row + height * column] for row, column in zip(rows, columns, strict=True)])
+        values.append([x if isinstance(x, sympy.Expr) else formula(x) for x in entries])
+        _check_names(name, values[-1], function, given)
     return values
 
 
@@ -179,26 +172,22 @@ def _names(name: str, rows: int, columns: int) -> list[str]:
     return [f"{name}_{i + 1}_{j + 1}" for j, i in itertools.product(range(columns), range(rows))]
 
 
-def _carried_out(function: ca.Function, values: Sequence[Sequence[Any]], algebra: Algebra) -> dict[str, Formulas]:
-    zero = algebra.constant(0.0)
-    results = {name: np.full(function.size_out(name), zero, dtype=object) for name in function.name_out()}
-    places = [list(zip(*function.sparsity_out(i).get_triplet(), strict=True)) for i in range(function.n_out())]
-    work: dict[int, Any] = {}
-    for k in range(function.n_instructions()):
-        op, into, operands = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
-        if op == ca.OP_INPUT:
-            work[into[0]] = values[operands[0]][operands[1]]
-        elif op == ca.OP_CONST:
-            work[into[0]] = algebra.constant(function.instruction_constant(k))
-        elif op == ca.OP_OUTPUT:
-            results[function.name_out(into[0])][places[into[0]][into[1]]] = work[operands[0]]
-        elif op in algebra.operations:
-            work[into[0]] = algebra.operations[op](*(work[i] for i in operands))
-        else:
+def _evaluated(function: ca.Function, inputs: Sequence[Sequence[Any]], algebra: Algebra) -> dict[str, Formulas]:
+    """The outputs as matrices by name."""
+
+    def operation(op: int, *operands: Any) -> Any:
+        if op not in algebra.operations:
             raise UnsupportedError(
                 f"{function.name()}: its operation {operation_name(op)} has no form in {algebra.name}; write it with "
                 "sums, products, quotients, powers and elementary functions"
             )
+        return algebra.operations[op](*operands)
+
+    results = {}
+    for name, entries in zip(function.name_out(), evaluate(function, inputs, algebra.constant, operation), strict=True):
+        column = np.empty(len(entries), dtype=object)
+        column[:] = entries
+        results[name] = column.reshape(function.size_out(name), order="F")
     return results
 
 

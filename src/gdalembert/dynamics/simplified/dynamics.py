@@ -26,7 +26,8 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import count, function
+from gdalembert.spatial.functions import function
+from gdalembert.spatial.instructions import count
 
 _BATCH = 10_000  # states at once
 _CONFIGURATIONS = 2000  # at which M is looked at where nothing is guaranteed
