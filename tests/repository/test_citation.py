@@ -11,9 +11,13 @@ import pytest
 import yaml
 
 import gdalembert as gd
-from gdalembert.citation import SOURCES, TITLE, YEAR
+from gdalembert.citation import TITLE, YEAR, all_sources
+from gdalembert.dynamics.dynamics import REGISTRY
+from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError
 from tests.helpers.paths import ROOT
+
+SOURCES = all_sources()
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +95,26 @@ def test_each_source_comes_with_what_it_is_used_for() -> None:
 
 
 def test_every_formulation_has_a_source() -> None:
-    used = {each.used_for.split(",")[0] for each in SOURCES}
-    ours = [cls.name for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler)]
-    assert [name for name in ours if name not in used] == []
+    for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler):
+        assert {each.used_for.split(",")[0] for each in cls.sources} == {cls.name}
+        assert cls.sources[0].equations
+    assert all(each in SOURCES for each in gd.FlexibleArm.sources)
+
+
+def test_sources_of_a_formulation_are_its_own() -> None:
+    """Not those of the class that it is derived from; they are listed when it is registered."""
+
+    class Another(gd.NewtonEuler):
+        name = "another"
+
+    try:
+        assert Another.sources == ()
+        assert all_sources() == SOURCES
+        Another.sources = (Source("me2026", "misc", "Mine", ("A. Me",), "another"),)
+        assert all_sources() == (*Another.sources, *SOURCES)
+        assert "% another\n@misc{me2026,\n" in gd.citation(sources=True)
+    finally:
+        del REGISTRY["another"]
 
 
 def test_an_unknown_format() -> None:

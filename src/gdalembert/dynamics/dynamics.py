@@ -27,6 +27,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.checks import is_singular, random_configuration
 from gdalembert.model.from_pinocchio import read_tree
@@ -58,6 +59,7 @@ class Dynamics(ABC):
             stiffness in N m/rad or N/m, rest in rad or m; one number each, or nv of them.
 
     Attributes:
+        sources: where the equations come from, the first being what exports name; of the class.
         tree: the numbers that stand in the graphs, after cleaning.
         clean: the tolerance of the cleaning, as given.
         changes: what cleaning changed; :attr:`change_in_tau` is what that did to tau.
@@ -71,6 +73,7 @@ class Dynamics(ABC):
     """
 
     name: ClassVar[str]
+    sources: ClassVar[tuple[Source, ...]] = ()
     tree: Tree
     clean: float
     changes: tuple[Change, ...]
@@ -83,6 +86,8 @@ class Dynamics(ABC):
             if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise ArgumentError(f"{cls.__qualname__}: the name {cls.name!r} is that of {taken.__qualname__}")
             REGISTRY[cls.name] = cls
+            if "sources" not in cls.__dict__:  # those of a base class are not where its equations come from
+                cls.sources = ()
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11, springs: Springs | None = None) -> None:
         self._given = read_tree(model)

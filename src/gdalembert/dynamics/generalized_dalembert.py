@@ -30,6 +30,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.sources import Source
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
@@ -303,6 +304,25 @@ class GeneralizedDAlembert(Dynamics):
     """
 
     name: ClassVar[str] = "generalized_dalembert"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "lee1982",
+            "techreport",
+            "An Efficient Formulation of Robot Arm Dynamics for Control Analysis and Manipulator Design",
+            ("C. S. G. Lee", "B. H. Lee", "R. Nigam"),
+            "generalized_dalembert",
+            {"number": "RSD-TR-8-82", "institution": "University of Michigan", "year": "1982"},
+            equations="generalized d'Alembert equations of motion (28) to (33)",
+        ),
+        Source(
+            "horn1977",
+            "techreport",
+            "Dynamics of a Three Degree of Freedom Kinematic Chain",
+            ("B. K. P. Horn", "K. Hirokawa", "V. V. Vazirani"),
+            "generalized_dalembert, link_torques",
+            {"number": "AI Memo 478", "institution": "Massachusetts Institute of Technology", "year": "1977"},
+        ),
+    )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a)

@@ -30,6 +30,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.sources import Source
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
@@ -225,6 +226,16 @@ class LagrangeEuler(Dynamics):
     """
 
     name: ClassVar[str] = "lagrange_euler"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "niku",
+            "book",
+            "Introduction to Robotics: Analysis, Control, Applications",
+            ("S. B. Niku",),
+            "lagrange_euler",
+            equations="Lagrange-Euler equations in trace form (chapter 4)",
+        ),
+    )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a)

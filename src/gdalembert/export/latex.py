@@ -45,7 +45,7 @@ def latex_files(
     printer = Printer(frozenset(forms.shorthand))
     tree = dynamics.tree
     origin = source(dynamics)
-    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{origin[0].upper()}{origin[1:]}. {writer()}")]
+    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{origin[0].upper()}{origin[1:]} {writer()}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree).items()]
     lines += map(_formulas, remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]

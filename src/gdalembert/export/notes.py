@@ -19,14 +19,6 @@ from gdalembert.model.joints import Prismatic, UnboundedRevolute
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.tree import SymbolicTree
 
-_SOURCES = {
-    "generalized_dalembert": (
-        "generalized d'Alembert equations of motion: C. S. G. Lee, B. H. Lee, R. Nigam, RSD-TR-8-82, University of "
-        "Michigan, 1982, eqs. 28-33"
-    ),
-    "lagrange_euler": "Lagrange-Euler equations in trace form: S. B. Niku, Introduction to Robotics, chapter 4",
-    "newton_euler": "recursive Newton-Euler equations: J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980",
-}
 _SYMBOLS = {
     "m_i": "mass of link i [kg]",
     "c_ix, c_iy, c_iz": "its centre of mass, from the origin of joint i, in the axes of the link [m]",
@@ -43,8 +35,8 @@ UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio'
 
 def source(dynamics: Dynamics) -> str:
     """Where the equations come from."""
-    name = called(dynamics)
-    return _SOURCES.get(name, f"formulation {name}")
+    named = [each for each in dynamics.sources if each.equations]
+    return f"{named[0].equations}: {named[0].text}" if named else f"formulation {called(dynamics)}."
 
 
 def heading(dynamics: Dynamics) -> str:
@@ -60,7 +52,7 @@ def writer() -> str:
 def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
     tree = dynamics.tree
-    lines = [f"{heading(dynamics)}.", writer(), "", UNITS]
+    lines = [heading(dynamics), writer(), "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree).items()]
     if not isinstance(tree, SymbolicTree):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -21,6 +21,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics, Springs, spring_vectors
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import linear_analysis as analysis
 from gdalembert.flexible import newton_euler as recursion
@@ -77,6 +78,25 @@ class FlexibleArm(Dynamics):
         UnsupportedError: if the kinematics do not take a joint.
     """
 
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "book1984",
+            "article",
+            "Recursive Lagrangian Dynamics of Flexible Manipulator Arms",
+            ("W. J. Book",),
+            "flexible links",
+            {"journal": "The International Journal of Robotics Research", "year": "1984"},
+        ),
+        Source(
+            "cetinkunt1988",
+            "article",
+            "Symbolic Modeling and Dynamic Simulation of Robotic Manipulators with Compliant Links and Joints",
+            ("S. Cetinkunt", "W. J. Book"),
+            "flexible links and joints",
+            {"journal": "Robotics and Computer-Integrated Manufacturing", "year": "1988"},
+            equations="equations of motion of flexible links and joints, corrected and generalised",
+        ),
+    )
     assembly: Assembly
     kinematics: str
     flexible: FlexibleTree

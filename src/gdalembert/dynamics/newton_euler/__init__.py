@@ -44,6 +44,7 @@ from gdalembert.dynamics.newton_euler.rnea import (
     joint_wrenches,
     kinetic_energy,
 )
+from gdalembert.dynamics.sources import Source
 from gdalembert.model.joints import Ellipsoid
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -57,6 +58,25 @@ class NewtonEuler(Dynamics):
     """
 
     name: ClassVar[str] = "newton_euler"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "luh1980",
+            "article",
+            "On-Line Computational Scheme for Mechanical Manipulators",
+            ("J. Y. S. Luh", "M. W. Walker", "R. P. C. Paul"),
+            "newton_euler",
+            {"journal": "Journal of Dynamic Systems, Measurement, and Control", "year": "1980"},
+            equations="recursive Newton-Euler equations",
+        ),
+        Source(
+            "shala",
+            "article",
+            "Dynamic Modeling of 3 DoF Robot Manipulator",
+            ("A. Shala", "R. Likaj"),
+            "newton_euler",
+            {"journal": "Acta Technica Corviniensis"},
+        ),
+    )
 
     @cached_property
     def _prepared(self) -> Tree:
