@@ -11,6 +11,7 @@ from gdalembert.dynamics.registry import formulations
 from gdalembert.dynamics.simplified.recipes import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
+from gdalembert.export.formats import code_formats
 from gdalembert.symbolic.graph import MAX_TERMS
 
 
@@ -65,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     _check_simplify(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
-    if arguments.formulation == "newton_euler" and (arguments.to in ("latex", "sympy") or arguments.symbolic):
+    if arguments.formulation == "newton_euler" and (FORMATS[arguments.to].closed or arguments.symbolic):
         raise UnsupportedError(
             "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
-            "or choose --to python, c or matlab without --symbolic"
+            f"or choose --to {code_formats()} without --symbolic"
         )
     try:
         files = derive(
@@ -100,8 +101,8 @@ def _check_simplify(arguments: argparse.Namespace) -> None:
             if value is not None:
                 raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
         return
-    if arguments.to in ("latex", "sympy"):
-        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to python, c or matlab")
+    if FORMATS[arguments.to].closed:
+        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to {code_formats()}")
     if arguments.formulation is not None or arguments.symbolic is not None:
         raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
     if arguments.a_max is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
+from gdalembert.export.formats import Files, code_format
 from gdalembert.export.notes import signature
 
 _CALLS = (
@@ -15,7 +16,8 @@ _CALLS = (
 )
 
 
-def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> dict[str, str]:
+@code_format("c")
+def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """``name.c`` and ``name.h``, with a function ``name_…`` for each Function."""
     first = f"{name}_{next(iter(functions))}"  # CasADi's helpers and the guard are named by it: exports can be linked
     generator = ca.CodeGenerator(first, {"with_export": False, "casadi_int": "int"})

@@ -10,17 +10,9 @@ import casadi as ca
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.symbolic.closed_forms import FUNCTIONS
 
-CLOSED = (
-    "inverse_dynamics",
-    "mass_matrix",
-    "coriolis_matrix",
-    "nle",
-    "generalized_gravity",
-    "kinetic_energy",
-    "potential_energy",
-    "link_torques",
-)
+CLOSED = FUNCTIONS
 """Functions that have closed forms."""
 NUMERIC = (
     *CLOSED,
@@ -30,6 +22,7 @@ NUMERIC = (
     "forward_dynamics_derivatives",
     "inverse_dynamics_hessian",
 )
+"""Functions that can be written as code."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import sympy
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.export.choice import Choice
+from gdalembert.export.notes import identifier, notes, values
 from gdalembert.symbolic import abbreviations, closed_forms, readable
 from gdalembert.symbolic.graph import Formulas
 from gdalembert.symbolic.tree import SymbolicTree
@@ -23,24 +24,52 @@ class ClosedForms:
     """Matrices by name, and the shorthand that they may be written in.
 
     Attributes:
+        tree: the robot.
+        dynamics: the formulation on it.
         matrices: without shorthand.
         shorthand: {c_23: cos(q_2 + q_3)}, for all of them.
+        automatic: whether the symbols are those that :func:`~gdalembert.symbolic.parameters.symbolic_tree` chooses.
+        remarks: lines about the coordinates.
     """
 
+    tree: SymbolicTree
+    dynamics: Dynamics
     matrices: dict[str, sympy.Matrix]
     shorthand: dict[sympy.Symbol, sympy.Expr]
+    automatic: bool
+    remarks: Sequence[str]
 
-    def short(self, name: str) -> sympy.Matrix:
-        """A matrix in shorthand."""
-        return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
+    @property
+    def name(self) -> str:
+        """The robot's, as one of a file."""
+        return identifier(self.tree.name)
+
+    @property
+    def notes(self) -> list[str]:
+        """What stands at the head of a file."""
+        used = values(self.tree, (x.name for x in self.symbols), self.automatic)
+        return notes(self.dynamics, [*self.remarks, *used])
 
     @property
     def symbols(self) -> list[sympy.Symbol]:
         """All that stand in the matrices, by name."""
         return sorted({x for matrix in self.matrices.values() for x in matrix.free_symbols}, key=str)
 
+    def short(self, name: str) -> sympy.Matrix:
+        """A matrix in shorthand."""
+        return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
 
-def close(tree: SymbolicTree, formulation: type[Dynamics], choices: Sequence[Choice], max_terms: int) -> ClosedForms:
+
+def close(
+    tree: SymbolicTree,
+    dynamics: Dynamics,
+    formulation: type[Dynamics],
+    choices: Sequence[Choice],
+    max_terms: int,
+    *,
+    automatic: bool,
+    remarks: Sequence[str],
+) -> ClosedForms:
     """Multiply out, and put in a form to read.
 
     Raises:
@@ -57,4 +86,5 @@ def close(tree: SymbolicTree, formulation: type[Dynamics], choices: Sequence[Cho
             f"than max_terms={max_terms}; ask for fewer outputs, give numbers for parameters, or raise max_terms"
         )
     matrices = {name: readable(matrix, shorthand=False) for name, matrix in unique.items()}
-    return ClosedForms(matrices, abbreviations(sympy.Matrix([x for m in matrices.values() for x in m])))
+    shorthand = abbreviations(sympy.Matrix([x for matrix in matrices.values() for x in matrix]))
+    return ClosedForms(tree, dynamics, matrices, shorthand, automatic, remarks)

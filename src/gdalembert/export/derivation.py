@@ -9,26 +9,25 @@ from typing import TypeAlias
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.dynamics.lagrange_euler import LagrangeEuler
+from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.export.c import c_files
 from gdalembert.export.choice import CLOSED, NUMERIC, Choice, called, choose
 from gdalembert.export.closed import close
-from gdalembert.export.latex import latex_files
-from gdalembert.export.matlab import matlab_files
-from gdalembert.export.notes import angles, identifier, notes, parameters, values
-from gdalembert.export.python import python_files
-from gdalembert.export.sympy_source import sympy_files
+from gdalembert.export.formats import FORMATS, Files, Format, code_formats
+from gdalembert.export.notes import angles, identifier, notes, parameters
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.tree import Tree
 from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.tree import SymbolicTree
 
-FORMATS = ("latex", "sympy", "python", "c", "matlab")
 _Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
-_CLOSED_FORMATS = ("latex", "sympy")
-_ORDER = ("newton_euler", "generalized_dalembert", "lagrange_euler")
+_SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler)
+"""The formulations that take symbols for constants, in the order in which they are tried."""
+_NUMERIC: tuple[type[Dynamics], ...] = (NewtonEuler, *_SYMBOLIC)
 _DEFAULT = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
 
 
@@ -42,7 +41,7 @@ def derive(
     max_terms: int = MAX_TERMS,
     clean: float = 1e-11,
     body_only: bool = False,
-) -> dict[str, str]:
+) -> Files:
     """The equations of a robot as text.
 
     ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"c"`` and ``"matlab"`` write down the graph, of robots
@@ -52,7 +51,7 @@ def derive(
     Args:
         robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
             code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, whose own are taken.
-        to: one of ``FORMATS``.
+        to: a name in ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, and Newton–Euler for code with numbers;
             if that has not all ``terms``, the first one that has.
         terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
@@ -73,57 +72,52 @@ def derive(
     """
     if to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
-    if body_only and to != "latex":
-        raise ArgumentError(f"body_only (--body-only): only latex has a preamble, and {to} has none; leave it out")
-    closed = to in _CLOSED_FORMATS
+    into = FORMATS[to]
+    if body_only and not into.has_preamble:
+        having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
+        raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
     if isinstance(robot, Dynamics):
         if formulation is not None or symbolic is not None:
             raise ArgumentError(f"{robot!r}: has its formulation and its constants; give no formulation, no symbolic")
-        if closed:
-            raise UnsupportedError(f"{robot!r}: is exported as code alone; choose python, c or matlab")
-        own = parameters(robot.tree, False) if isinstance(robot.tree, SymbolicTree) else []
-        chosen = choose(robot, _DEFAULT if terms is None else terms, CLOSED if own else NUMERIC)
-        return _code(to, robot, chosen, own)
-    with_symbols = isinstance(robot, SymbolicTree) or (closed if symbolic is None else symbolic)
-    order = _ORDER[1:] if closed or with_symbols else _ORDER
-    kinds = [formulations()[x] for x in order] if formulation is None else [_formulation(formulation)]
+        return _of_dynamics(robot, into, terms)
+    with_symbols = isinstance(robot, SymbolicTree) or (into.closed if symbolic is None else symbolic)
     model = load_urdf(robot) if isinstance(robot, str) else robot
-    tree = _symbolic(model, with_symbols, clean) if closed or with_symbols else None
+    tree = _symbolic(model, with_symbols, clean) if into.closed or with_symbols else None
     make: _Make = partial(_numeric, model, clean) if tree is None else tree.dynamics
-    wanted: Iterable[str] | None = _DEFAULT if terms is None and not closed else terms
+    others = _NUMERIC if tree is None else _SYMBOLIC
+    kinds = others if formulation is None else [_formulation(formulation)]
+    wanted: Iterable[str] | None = _DEFAULT if terms is None and not into.closed else terms
     if isinstance(wanted, Iterable) and not isinstance(wanted, str):
         wanted = list(wanted)  # it may be looked at more than once
-    others = [formulations()[x] for x in order]
     kind, dynamics, choices = _first(kinds, others, make, wanted, NUMERIC if tree is None else CLOSED)
     if tree is None:
-        return _code(to, dynamics, choices, [])
+        return _code(into, dynamics, choices, [])
     automatic = not isinstance(robot, SymbolicTree)
     remarks = angles(model) if automatic else []
-    if not closed:
-        return _code(to, dynamics, choices, [*remarks, *parameters(tree, automatic)])
-    name = identifier(tree.name)
-    forms = close(tree, kind, choices, max_terms)
-    if to == "latex":
-        return latex_files(name, forms, dynamics, body_only=body_only, automatic=automatic, remarks=remarks)
-    used = values(tree, (x.name for x in forms.symbols), automatic)
-    return sympy_files(name, forms, notes(dynamics, [*remarks, *used]))
+    if not into.closed:
+        return _code(into, dynamics, choices, [*remarks, *parameters(tree, automatic)])
+    forms = close(tree, dynamics, kind, choices, max_terms, automatic=automatic, remarks=remarks)
+    return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
+
+
+def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) -> Files:
+    if into.closed:
+        raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {code_formats()}")
+    own = parameters(dynamics.tree, False) if isinstance(dynamics.tree, SymbolicTree) else []
+    chosen = choose(dynamics, _DEFAULT if terms is None else terms, CLOSED if own else NUMERIC)
+    return _code(into, dynamics, chosen, own)
 
 
 def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dynamics:
     return kind(model, clean=clean)
 
 
-def _code(to: str, dynamics: Dynamics, choices: Sequence[Choice], constants: Iterable[str]) -> dict[str, str]:
+def _code(into: Format, dynamics: Dynamics, choices: Sequence[Choice], constants: Iterable[str]) -> Files:
     """The Functions of a formulation."""
     named = hasattr(dynamics, "name")  # others are told from the exact ones of this robot by their class
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
-    head = notes(dynamics, constants)
-    if to == "python":
-        return python_files(name, functions, head)
-    if to == "c":
-        return c_files(name, functions, head)
-    return matlab_files(name, functions, head)
+    return into.write(name, functions, notes(dynamics, constants))
 
 
 def _first(

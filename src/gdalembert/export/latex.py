@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import sympy
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.export.closed import ClosedForms
+from gdalembert.export.formats import Files, closed_format
 from gdalembert.export.formula_text import Printer, broken, symbol, width
 from gdalembert.export.notes import UNITS, coordinates, plain, source, symbols, writer
-from gdalembert.symbolic.tree import SymbolicTree
 
 LINE = 445.0
 """Points of an equation, of the 455 between margins of 25 mm on A4."""
@@ -29,42 +28,36 @@ _INDENT = {False: r"\quad", True: r"\qquad"}
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\textasciitilde{}"} | {x: rf"\{x}" for x in "_&%$#{}"}
 
 
-def latex_files(
-    name: str, forms: ClosedForms, dynamics: Dynamics, *, body_only: bool, automatic: bool, remarks: Sequence[str] = ()
-) -> dict[str, str]:
+@closed_format("latex", has_preamble=True)
+def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
     """One document, or what stands between its ``\\begin{document}`` and ``\\end{document}``.
 
     Args:
-        name: of the file.
         forms: what is printed.
-        dynamics: the formulation, on a ``SymbolicTree``.
         body_only: whether the preamble is left out; it takes amsmath.
-        automatic: whether the symbols are those that :func:`~gdalembert.symbolic.parameters.symbolic_tree` chooses.
-        remarks: lines about the coordinates.
     """
     printer = Printer(frozenset(forms.shorthand))
-    tree = dynamics.tree
-    origin = source(dynamics)
+    tree = forms.tree
+    origin = source(forms.dynamics)
     parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{origin[0].upper()}{origin[1:]} {writer()}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree).items()]
-    lines += map(_formulas, remarks)
+    lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
     used = [x for x in forms.symbols if not re.fullmatch(r"[qva]_\d+", x.name)]
-    numbers: Mapping[str, float] = tree.numbers if isinstance(tree, SymbolicTree) else {}
     if forms.shorthand:
         meanings = (f"{printer.text(x)} = {printer.text(meaning)}" for x, meaning in forms.shorthand.items())
         parts += [r"\subsection*{Abbreviations}", _list(meanings)]
     if used:
-        values = (f"{symbol(x)} = {printer.decimal(numbers[x.name])}" for x in used if x.name in numbers)
-        meant = [_meanings(x.name for x in used)] if automatic else []
-        others = (symbol(x) for x in used if x.name not in numbers)
+        values = (f"{symbol(x)} = {printer.decimal(tree.numbers[x.name])}" for x in used if x.name in tree.numbers)
+        meant = [_meanings(x.name for x in used)] if forms.automatic else []
+        others = (symbol(x) for x in used if x.name not in tree.numbers)
         parts += [r"\subsection*{Symbols}", *meant, _list([*values, *others])]
     for own in forms.matrices:
         parts += _matrix(own, forms.short(own), printer)
     if printer.rounded:
         parts.append("Numbers are rounded to six significant digits.")
     body = "\n\n".join(parts) + "\n"
-    return {f"{name}.tex": body if body_only else f"{_HEAD}\n{body}\n\\end{{document}}\n"}
+    return {f"{forms.name}.tex": body if body_only else f"{_HEAD}\n{body}\n\\end{{document}}\n"}
 
 
 def equations(left: Sequence[str], right: Sequence[list[tuple[str, int]]], line: float = LINE) -> list[str]:

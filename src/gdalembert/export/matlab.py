@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
+from gdalembert.export.formats import Files, code_format
 from gdalembert.export.notes import signature
 from gdalembert.export.statements import FUNCTIONS, Language, statements
 
@@ -17,7 +18,8 @@ _MATLAB = Language(
 )
 
 
-def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> dict[str, str]:
+@code_format("matlab")
+def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One file for each Function, its name behind that of the robot: a file ``moment.m`` would hide MATLAB's own."""
     named = {f"{name}_{own}": function for own, function in functions.items()}
     return {f"{own}.m": _definition(own, function, notes) for own, function in named.items()}

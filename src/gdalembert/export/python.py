@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
+from gdalembert.export.formats import Files, code_format
 from gdalembert.export.notes import signature
 from gdalembert.export.statements import FUNCTIONS, Language, statements
 
@@ -19,7 +20,8 @@ _PYTHON = Language(
 _RESULTS = "Arguments are sequences; vectors come back as lists, matrices as lists of rows, single numbers as floats."
 
 
-def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> dict[str, str]:
+@code_format("python")
+def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module, a function for each Function."""
     head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
     parts = ["\n".join(head)] + [_definition(own, function) for own, function in functions.items()]

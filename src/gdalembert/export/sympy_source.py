@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Sequence
 
 import sympy
 from sympy.printing.str import StrPrinter
 
 from gdalembert.errors import ArgumentError
 from gdalembert.export.closed import ClosedForms
+from gdalembert.export.formats import Files, closed_format
 
 _IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
 
 
-def sympy_files(name: str, forms: ClosedForms, notes: Sequence[str]) -> dict[str, str]:
+@closed_format("sympy")
+def sympy_files(forms: ClosedForms) -> Files:
     """One module, whose ``forms`` holds the matrices by name.
 
     Raises:
@@ -24,14 +25,15 @@ def sympy_files(name: str, forms: ClosedForms, notes: Sequence[str]) -> dict[str
     for each in names:
         if not each.isidentifier() or keyword.iskeyword(each) or each in _IMPORTED:
             raise ArgumentError(f"symbol {each!r}: is no name for a Python variable here; rename it")
-    lines = ['"""' + notes[0], *notes[1:], "", "forms holds the matrices by name.", '"""', ""]
+    first, *others = forms.notes
+    lines = ['"""' + first, *others, "", "forms holds the matrices by name.", '"""', ""]
     lines += ["from sympy import Matrix, Rational, cos, sin, symbols", ""]
     lines += [f'{each} = symbols("{each}", real=True)' for each in names]
     lines += ["", *(f"{short} = {_code(meaning)}" for short, meaning in forms.shorthand.items())]
     lines += ["", "forms = {}"]
     for own in forms.matrices:
         lines += ["", f'forms["{own}"] = Matrix([', *(f"    {row}," for row in _rows(forms.short(own))), "])"]
-    return {f"{name}_sympy.py": "\n".join([*lines, ""])}
+    return {f"{forms.name}_sympy.py": "\n".join([*lines, ""])}
 
 
 def _rows(matrix: sympy.Matrix) -> list[str]:

@@ -17,9 +17,7 @@ from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.readable import readable
 from gdalembert.symbolic.tree import SymbolicTree
 
-_FUNCTIONS = (
-    "terms",
-    "link_torques",
+FUNCTIONS = (
     "inverse_dynamics",
     "mass_matrix",
     "coriolis_matrix",
@@ -27,7 +25,9 @@ _FUNCTIONS = (
     "generalized_gravity",
     "kinetic_energy",
     "potential_energy",
+    "link_torques",
 )
+"""Functions that have closed forms, besides the ``terms`` of a formulation."""
 
 
 def closed_forms(
@@ -59,7 +59,7 @@ def closed_forms(
     """
     tree = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     dynamics = tree.dynamics(formulation)
-    known = [name for name in _FUNCTIONS if hasattr(type(dynamics), name)]
+    known = [name for name in ("terms", *FUNCTIONS) if hasattr(type(dynamics), name)]
     if of not in known:
         raise UnknownNameError("Function", of, known)
     function: ca.Function = getattr(dynamics, of)
