@@ -152,7 +152,7 @@ def test_second_derivative_at_zero() -> None:
 @pytest.mark.parametrize("kind", ["planar", "oblique", "none"])
 def test_one_axis_is_a_case_of_several(kind: str) -> None:
     special, general = Deflection.of(section(kind)), General.of(section(kind))
-    assert special.axis is not None
+    assert special.rotation_axis is not None
     for f, v, a in states():
         f, v, a = ca.DM(f), ca.DM(v), ca.DM(a)
         pairs = [
@@ -167,7 +167,7 @@ def test_one_axis_is_a_case_of_several(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["all", "bending"])
 def test_several_axes_are_seen(kind: str) -> None:
-    assert Deflection.of(section(kind)).axis is None
+    assert Deflection.of(section(kind)).rotation_axis is None
 
 
 @pytest.mark.parametrize(("off", "seen"), [(5e-16, False), (4e-15, True), (1e-9, True)])
@@ -175,7 +175,7 @@ def test_a_second_axis_is_seen_from_rounding_on(off: float, seen: bool) -> None:
     """Four units in the last place of the largest number are rounding."""
     rotation = np.array([[0.0, 0, off], [0, 0, 0], [1, 1, 1]])
     deflection = Deflection.of(Station(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))))
-    assert (deflection.axis is None) == seen
+    assert (deflection.rotation_axis is None) == seen
 
 
 def test_one_axis_is_a_small_graph() -> None:
@@ -212,7 +212,7 @@ def test_seen_in_another_frame() -> None:
     r, p = pin.exp3(rng.normal(size=3)), rng.normal(size=3)
     for kind in KINDS:
         own, seen = Deflection.of(section(kind)), Deflection.of(section(kind), r, p)
-        assert (own.axis is None) == (seen.axis is None)
+        assert (own.rotation_axis is None) == (seen.rotation_axis is None)
         for f, v, _ in states():
             r_own, p_own = (numbers(x) for x in own.placement(ca.DM(f)))
             r_seen, p_seen = (numbers(x) for x in seen.placement(ca.DM(f)))

@@ -12,7 +12,7 @@ import pinocchio as pin
 
 import gdalembert as gd
 from gdalembert.export.choice import NUMERIC, choose
-from gdalembert.model.checks import random_configuration
+from gdalembert.model.configuration import random_configuration
 from tests.helpers.models import build
 
 FORMULATIONS = (gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler)

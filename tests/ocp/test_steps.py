@@ -9,8 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.model.checks import random_configuration
-from gdalembert.model.configuration import unit_blocks
+from gdalembert.model.configuration import random_configuration, unit_blocks
 from gdalembert.ocp.steps import collocation_method, free_rates, rk4_method
 from gdalembert.simulation.integration import plant
 from gdalembert.spatial.arrays import Array

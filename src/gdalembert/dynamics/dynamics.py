@@ -29,7 +29,8 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.model.checks import is_singular, random_configuration
+from gdalembert.model.checks import is_singular
+from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import UnboundedRevolute
 from gdalembert.model.rounding import Change, clean_tree

@@ -30,6 +30,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
+from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import Change, clean_tree
 from gdalembert.model.tree import Frame, Joint, Tree
@@ -331,8 +332,7 @@ class Kinematics:
         free-flyer Pinocchio gives the one nearer to q, which is the other where it turns by more than π.
         """
         s = self.symbols("q", "v")
-        reached = [j.type.integrate(j.configuration(s["q"]), j.velocity(s["v"])) for j in self._own_joints]
-        return function("integrate", s, {"q_next": ca.vertcat(*reached)})
+        return function("integrate", s, {"q_next": integrate(self.tree, s["q"], s["v"])})
 
     @cached_property
     def difference(self) -> ca.Function:
@@ -342,13 +342,7 @@ class Kinematics:
         just π it has a jump.
         """
         s = symbols(q0=self.tree.nq, q1=self.tree.nq)
-        needed = [j.type.difference(j.configuration(s["q0"]), j.configuration(s["q1"])) for j in self._own_joints]
-        return function("difference", s, {"v": ca.vertcat(*needed)})
-
-    @property
-    def _own_joints(self) -> list[Joint]:
-        """The joints that have coordinates of their own, in the order of these."""
-        return sorted((joint for joint in self.tree.joints if joint.scaling is None), key=lambda joint: joint.idx_q)
+        return function("difference", s, {"v": difference(self.tree, s["q0"], s["q1"])})
 
     def _function(
         self,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import casadi as ca
 import numpy as np
@@ -77,6 +78,9 @@ class Deflection(ByValue, JointType):
     beam: Array
     exact: bool = True
 
+    has_constant_subspace: ClassVar[bool] = False
+    is_actuated: ClassVar[bool] = False
+
     @classmethod
     def of(
         cls,
@@ -108,7 +112,7 @@ class Deflection(ByValue, JointType):
         return self.nv
 
     @property
-    def axis(self) -> Array | None:
+    def rotation_axis(self) -> Array | None:
         """The unit axis about which alone the section turns; ``None`` where its modes turn it about several."""
         if self.nv == 0 or not self.rotation.any():
             return np.array([0.0, 0.0, 1.0])
@@ -132,7 +136,7 @@ class Deflection(ByValue, JointType):
         theta = self._vector(q)
         if not self.exact:
             return ca.DM.eye(3) + spatial.skew(theta)
-        if (axis := self.axis) is not None:
+        if (axis := self.rotation_axis) is not None:
             about = ca.dot(spatial.constant(axis), theta)
             return spatial.axis_rotation(axis, ca.cos(about), ca.sin(about))
         angle = Angle(ca.sumsqr(theta))
@@ -160,7 +164,7 @@ class Deflection(ByValue, JointType):
         """J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
         theta, rate, second_rate = self._vector(q), self._vector(v), self._vector(a)
         along = self._turned(q, second_rate, -1)
-        if not self.exact or self.axis is not None:
+        if not self.exact or self.rotation_axis is not None:
             return along
         angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
         return (
@@ -179,7 +183,7 @@ class Deflection(ByValue, JointType):
         theta = self._vector(q)
         if not self.exact:
             return x + sign * ca.cross(theta, x) / 2
-        if self.axis is not None:
+        if self.rotation_axis is not None:
             return x
         angle = Angle(ca.sumsqr(theta))
         return angle.c(1) * x + sign * angle.c(2) * ca.cross(theta, x) + angle.c(3) * ca.dot(theta, x) * theta
@@ -200,7 +204,7 @@ class Deflection(ByValue, JointType):
         theta, rate = self._vector(q), self._vector(v)
         if not self.exact:
             return -spatial.skew(rate) / 2
-        if self.axis is not None:
+        if self.rotation_axis is not None:
             return ca.DM(3, 3)
         angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
         mixed = rate @ theta.T

@@ -33,7 +33,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators
 from gdalembert.flexible.reference import book_1984 as matrix_recursion
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
-from gdalembert.model.checks import random_configuration
+from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix

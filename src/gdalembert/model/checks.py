@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 
-import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
 from gdalembert.errors import ModelError
+from gdalembert.model.configuration import random_configuration
 from gdalembert.model.inertia import least_moment
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
@@ -31,11 +30,11 @@ def check_numbers(tree: Tree) -> None:
             if not np.all(np.isfinite(values)):
                 raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
         _check_rotation(where, joint.rotation)
-        axis = getattr(joint.type, "axis", (1.0, 0.0, 0.0))
-        if not abs(math.hypot(*axis) - 1) < 1e-6:
+        axis = joint.type.axis
+        if axis is not None and not abs(math.hypot(*axis) - 1) < 1e-6:
             raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
-        if not all(math.isfinite(x) for f in fields(joint.type) for x in np.ravel(getattr(joint.type, f.name))):
-            raise ModelError(f"{where}: its {type(joint.type).__name__} parameters are not finite; give finite numbers")
+        if not np.all(np.isfinite(joint.type.constants)):
+            raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
         if joint.mass < 0:
             raise ModelError(f"{where}: its link has the negative mass {joint.mass:.9g} kg; give a mass of at least 0")
         if (moment := least_moment(joint.inertia, joint.mass)) < 0:
@@ -93,16 +92,6 @@ def is_singular(tree: Tree) -> bool:
             m[np.ix_(columns, rows)] += block.T
     unit = 1 / np.sqrt(np.maximum(np.diag(m), 1e-300))
     return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < 1e-13)
-
-
-def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
-    """q (nq), reached from the neutral configuration by normally distributed velocities."""
-    q = ca.DM(tree.nq, 1)
-    for joint in tree.joints:
-        if joint.scaling is None:
-            reached = joint.type.integrate(joint.type.neutral(), ca.DM(rng.normal(size=joint.type.nv)))
-            q[joint.idx_q : joint.idx_q + joint.type.nq] = reached
-    return q
 
 
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:

@@ -1,4 +1,4 @@
-"""The parts of q that have unit length: quaternions, and pairs (cos, sin)."""
+"""Configurations of a tree: neutral, random, integrate, difference, and the parts of q that have unit length."""
 
 from __future__ import annotations
 
@@ -6,39 +6,54 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.model.joints import FreeFlyer, JointType, Planar, Spherical, UnboundedRevolute
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 
 Blocks = tuple[tuple[str, int, int], ...]
-"""(joint, first entry of q, the entry behind the last)."""
+"""Parts of q that have unit length (quaternions, cos and sin): (joint, first entry, the entry behind the last)."""
 
-_WITHIN: dict[type[JointType], tuple[int, int]] = {
-    UnboundedRevolute: (0, 2),
-    Planar: (2, 4),
-    Spherical: (0, 4),
-    FreeFlyer: (3, 7),
-}
+
+def neutral(tree: Tree) -> ca.DM:
+    """The configuration (nq) in which every link frame is its joint frame; equals ``pin.neutral``."""
+    return ca.vertcat(*(joint.type.neutral() for joint in tree.independent_joints))
+
+
+def integrate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """The configuration (nq) that is reached from q with the constant velocity v in unit time."""
+    own = tree.independent_joints
+    return ca.vertcat(*(joint.type.integrate(joint.configuration(q), joint.velocity(v)) for joint in own))
+
+
+def difference(tree: Tree, q0: Matrix, q1: Matrix) -> Matrix:
+    """The velocity (nv) that leads from q0 to q1 in unit time."""
+    own = tree.independent_joints
+    return ca.vertcat(*(joint.type.difference(joint.configuration(q0), joint.configuration(q1)) for joint in own))
+
+
+def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
+    """The configuration (nq) that is reached from the neutral one with a normally distributed velocity."""
+    reached: ca.DM = integrate(tree, neutral(tree), ca.DM(rng.normal(size=tree.nv)))
+    return reached
 
 
 def unit_blocks(tree: Tree) -> Blocks:
-    """Where q has them; joints that mimic another have none of their own."""
+    """The parts of q that have unit length; joints that mimic another have none of their own."""
     return tuple(
-        (joint.name, joint.idx_q + _WITHIN[type(joint.type)][0], joint.idx_q + _WITHIN[type(joint.type)][1])
-        for joint in tree.joints
-        if joint.scaling is None and type(joint.type) in _WITHIN
+        (joint.name, joint.idx_q + joint.type.unit_length[0], joint.idx_q + joint.type.unit_length[1])
+        for joint in tree.independent_joints
+        if joint.type.unit_length is not None
     )
 
 
 def lengths(q: Array, blocks: Blocks) -> Array:
-    """Their lengths, in the last axis, of configurations in the rows of q."""
+    """The lengths of these parts, in the last axis, of configurations in the rows of q."""
     columns = [np.linalg.norm(q[..., start:stop], axis=-1) for _, start, stop in blocks]
     return np.stack(columns, axis=-1) if columns else np.empty((*q.shape[:-1], 0))
 
 
 def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
-    """That these lengths are one, of a configuration (nq) or of one in each row, but for rounding.
+    """Check that these lengths are 1, for a configuration (nq) or for one in each row of q.
 
     Raises:
         ArgumentError: if one is off by more than 1e-6.
@@ -50,7 +65,7 @@ def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
 
 
 def projected(q: Array, blocks: Blocks) -> Array:
-    """A copy of q in which they have unit length."""
+    """A copy of q in which these parts have unit length."""
     q = q.copy()
     for (_, start, stop), length in zip(blocks, np.moveaxis(lengths(q, blocks), -1, 0), strict=True):
         q[..., start:stop] /= length[..., None]
@@ -58,7 +73,7 @@ def projected(q: Array, blocks: Blocks) -> Array:
 
 
 def unit_and_scale(q: ca.SX, blocks: Blocks) -> tuple[Matrix, Matrix]:
-    """q with unit lengths, and by what each entry of it (nq) was divided."""
+    """q with unit lengths, and the divisor of each of its entries (nq)."""
     scale = ca.SX.ones(q.shape[0])
     for _, start, stop in blocks:
         scale[start:stop] = ca.sqrt(ca.sumsqr(q[start:stop]))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import joints as jt
 from gdalembert.model.checks import check_numbers, idle
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import frozen
 
 
 def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
@@ -116,13 +115,8 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
         idx_v += joint_type.nv
 
 
-_AXES: dict[str, jt.Vector3] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_PLAIN: dict[str, Callable[[], jt.JointType]] = {
-    "Spherical": jt.Spherical,
-    "Planar": jt.Planar,
-    "Translation": jt.Translation,
-    "FreeFlyer": jt.FreeFlyer,
-}
+_TYPES = {name: joint_type for joint_type in jt.JOINT_TYPES for name in joint_type.pinocchio_names}
+_ZYX: tuple[jt.Vector3, ...] = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 _NO_MIMIC = (None, None)
 _Part = tuple[pin.SE3, jt.JointType, tuple[float | None, float | None]]
 
@@ -139,36 +133,14 @@ def _elementary(generic: pin.JointModel, model: pin.Model, index: int) -> Iterat
         yield here, jt.Revolute(_vector(joint.axis1)), _NO_MIMIC
         yield here, jt.Revolute(_vector(joint.axis2)), _NO_MIMIC
     elif name == "SphericalZYX":
-        for axis in "ZYX":
-            yield here, jt.Revolute(_AXES[axis]), _NO_MIMIC
+        for axis in _ZYX:
+            yield here, jt.Revolute(axis), _NO_MIMIC
     elif name == "Mimic":
         yield here, _mimicking_type(generic, joint.scaling, model, index), (float(joint.scaling), float(joint.offset))
-    elif name == "RevoluteUnboundedUnaligned":
-        yield here, jt.UnboundedRevolute(_vector(_subspace(generic, model)[3:, 0])), _NO_MIMIC
+    elif name in _TYPES:
+        yield here, _TYPES[name].from_pinocchio(joint), _NO_MIMIC
     else:
-        yield here, _simple(joint, name, model.names[index]), _NO_MIMIC
-
-
-def _simple(joint: Any, name: str, joint_name: str) -> jt.JointType:
-    if name in ("RX", "RY", "RZ"):
-        return jt.Revolute(_AXES[name[-1]])
-    if name == "RevoluteUnaligned":
-        return jt.Revolute(_vector(joint.axis))
-    if name in ("RUBX", "RUBY", "RUBZ"):
-        return jt.UnboundedRevolute(_AXES[name[-1]])
-    if name in ("PX", "PY", "PZ"):
-        return jt.Prismatic(_AXES[name[-1]])
-    if name == "PrismaticUnaligned":
-        return jt.Prismatic(_vector(joint.axis))
-    if name in ("HX", "HY", "HZ"):
-        return jt.Helical(_AXES[name[-1]], float(joint.pitch))
-    if name == "HelicalUnaligned":
-        return jt.Helical(_vector(joint.axis), float(joint.pitch))
-    if name == "Ellipsoid":
-        return jt.Ellipsoid((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
-    if name in _PLAIN:
-        return _PLAIN[name]()
-    raise ModelError(f"joint {joint_name!r}: its type {name} is not known to this version of gdalembert")
+        raise ModelError(f"joint {model.names[index]!r}: its type {name} is not known to this version of gdalembert")
 
 
 def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, index: int) -> jt.JointType:
@@ -181,18 +153,12 @@ def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, i
     if joint.shortname().startswith("JointModelH"):
         # Pinocchio's S of a helical mimic has no pitch, and asking for it can crash; but only a copy can be made of one
         return next(joint_type for _, joint_type, _ in _elementary(joint, model, mimicked))
-    subspace = _subspace(generic, model)[:, 0] / scaling
-    linear, angular = subspace[:3], subspace[3:]
+    data = generic.createData()
+    generic.calc(data, pin.neutral(model))
+    linear, angular = np.split(np.ravel(data.S) / scaling, 2)
     if not np.any(angular):
         return jt.Prismatic(_vector(linear))
     return jt.UnboundedRevolute(_vector(angular)) if joint.nq == 2 else jt.Revolute(_vector(angular))
-
-
-def _subspace(generic: pin.JointModel, model: pin.Model) -> Array:
-    """S (6 × nv) at the neutral configuration, for what Pinocchio does not show of a joint."""
-    data = generic.createData()
-    generic.calc(data, pin.neutral(model))
-    return np.asarray(data.S, dtype=float).reshape(6, -1)
 
 
 def _vector(axis: npt.ArrayLike) -> jt.Vector3:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute
+from gdalembert.model.joints import JointType
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -82,11 +82,11 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         )
 
     def clean_type(joint: Joint, element: str) -> JointType:
-        if not isinstance(joint.type, Revolute | Prismatic | Helical):
+        if joint.type.axis is None:
             return joint.type
-        axis = np.array(joint.type.axis)
-        axis = noted(element, "axis", axis, _clean_unit_vector(axis, tolerance))
-        return replace(joint.type, axis=tuple(axis.tolist()))
+        given = np.array(joint.type.axis)
+        x, y, z = noted(element, "axis", given, _clean_unit_vector(given, tolerance)).tolist()
+        return joint.type.with_axis((x, y, z))
 
     def clean_frame(frame: Frame) -> Frame:
         element = f"frame {frame.name!r}"

@@ -136,13 +136,18 @@ class Tree(ByValue):
         return any(joint.scaling is not None for joint in self.joints)
 
     @property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints with coordinates of their own, all but those that mimic another, in the order of q and v."""
+        own = (joint for joint in self.joints if joint.scaling is None)
+        return tuple(sorted(own, key=lambda joint: joint.idx_v))
+
+    @property
     def velocity_names(self) -> tuple[str, ...]:
         """A name for each entry of v: the joint's, with ``[k]`` behind it where the joint has several."""
         names = [""] * self.nv
-        for joint in self.joints:
-            if joint.scaling is None:
-                for k, column in enumerate(joint.columns):
-                    names[column] = joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
+        for joint in self.independent_joints:
+            for k, column in enumerate(joint.columns):
+                names[column] = joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
         return tuple(names)
 
     def path(self, index: int) -> list[int]:
@@ -211,10 +216,8 @@ class Tree(ByValue):
 
     def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
         """dq/dt (nq) of (q, v)."""
-        own = [joint for joint in self.joints if joint.scaling is None]
-        return ca.vertcat(
-            *(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in sorted(own, key=lambda j: j.idx_q))
-        )
+        own = self.independent_joints
+        return ca.vertcat(*(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in own))
 
     def first_moment(self, q: Matrix) -> Matrix:
         """Σ m r (3, kg m) of all links, in the universe frame."""

@@ -9,8 +9,7 @@ import coal  # type: ignore[import-untyped,unused-ignore]
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.model.joints import FreeFlyer, Planar, Prismatic, Translation
+from gdalembert.model.joints import JointType
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, turned_to
 
@@ -36,8 +35,6 @@ FOOT = 0.045
 """Height of the foot under a robot over its extent."""
 _SMALL = 1e-3
 """Of the extent: what is nearer than that is at the same place."""
-_FREE = FreeFlyer | Planar | Translation
-"""Joints that leave a link free."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ def primitives(
         leave_out: joints that are not drawn, with their links.
     """
     thin = _THIN * size
-    if not any(j.parent < 0 and isinstance(j.type, _FREE) for j in tree.joints):
+    if not any(joint.parent < 0 and _leaves_free(joint.type) for joint in tree.joints):
         foot = coal.Cylinder(3.2 * thin, FOOT * size)
         yield Primitive("base foot", -1, pin.SE3(np.eye(3), np.array([0, 0, -FOOT * size / 2])), foot, DARK)
     for i in range(-1, len(tree.joints)):
@@ -121,7 +118,7 @@ def _ends(tree: Tree, i: int, leave_out: Collection[int]) -> tuple[list[Array], 
     if is_leaf and frames:
         ends = [max(frames, key=lambda end: float(np.linalg.norm(end)))]
     else:
-        ends = [j.translation for j in children if not isinstance(j.type, Deflection)]
+        ends = [joint.translation for joint in children if joint.translation.any()]
     unique = {tuple(np.round(end, 9) + 0.0): end for end in ends}
     return list(unique.values()), is_leaf
 
@@ -132,17 +129,22 @@ def _rod(end: Array, radius: float) -> tuple[pin.SE3, coal.Cylinder]:
 
 
 def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[Primitive]:
-    if isinstance(joint.type, Deflection | _FREE):
+    if not joint.type.is_actuated or _leaves_free(joint.type):
         return
-    axis = getattr(joint.type, "axis", None)
+    axis = joint.type.axis
     turned = np.eye(3) if axis is None else turned_to(np.asarray(axis, dtype=float))
     if axis is None:
         geometry: coal.ShapeBase = coal.Sphere(1.8 * thin)
-    elif isinstance(joint.type, Prismatic):
+    elif joint.type.is_prismatic:
         geometry = coal.Box(2.6 * thin, 2.6 * thin, 4 * thin)
     else:
         geometry = coal.Cylinder(1.5 * thin, 3.6 * thin)
     yield Primitive(f"{joint.name} joint", i, pin.SE3(turned, np.zeros(3)), geometry, DARK)
+
+
+def _leaves_free(joint_type: JointType) -> bool:
+    """Whether the joint translates its link in a plane or in space."""
+    return joint_type.nv > 1 and any(joint_type.linear)
 
 
 def _leaf(joint: Joint, i: int, size: float) -> Primitive:

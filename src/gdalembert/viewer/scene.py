@@ -18,8 +18,8 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.centreline import centreline, links_of
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.model.configuration import neutral
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.joints import Prismatic
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
@@ -68,7 +68,7 @@ class Scene:
         s = symbols(q=self.tree.nq)
         placed = self.tree.placements(s["q"])
         self._placements = function("placements", s, {"T": ca.horzcat(*(ca.horzcat(r, p) for r, p in placed))})
-        self.neutral = _neutral(self.tree)
+        self.neutral = neutral(self.tree).full().ravel()
         low, high = extent(self.tree, self.placements(self.neutral))
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.ground = float(low[2]) - FOOT * self.size
@@ -144,14 +144,6 @@ def between(tree: Tree) -> ca.Function:
     return function("between", s, {"q": kinematics.integrate(s["q0"], s["s"] * way)})
 
 
-def _neutral(tree: Tree) -> Array:
-    q = np.zeros(tree.nq)
-    for joint in tree.joints:
-        if joint.scaling is None:
-            q[joint.idx_q : joint.idx_q + joint.type.nq] = joint.type.neutral().full().ravel()
-    return q
-
-
 def _plain(name: str) -> str:
     """A name that is one node: viser takes what stands behind a slash as a part of what stands before it."""
     return name.replace("/", "_")
@@ -169,7 +161,7 @@ def _slides(tree: Tree, size: float) -> list[Swept]:
     s = symbols(q=tree.nq)
     placed = tree.placements(s["q"])
     for i, joint in enumerate(tree.joints):
-        if not isinstance(joint.type, Prismatic):
+        if not joint.type.is_prismatic:
             continue
         r, p = placed[joint.parent] if joint.parent >= 0 else (ca.DM.eye(3), ca.DM.zeros(3, 1))
         axes = placed[i][0] @ ca.DM(turned_to(np.asarray(joint.type.axis))[:, [2, 0, 1]])
