@@ -1,6 +1,7 @@
-"""The graphs of other packages: adam's, counted here, and those of packages that pip cannot install beside this one.
+"""The graphs of other packages: adam's, and those of packages that pip cannot install beside this one.
 
-The recorded counts are in ``recorded.json``: instructions of SX Functions after ``ca.cse``, as here.
+The graphs of adam are counted here; the recorded counts are in ``recorded.json``. Both are instructions of SX
+Functions after ``ca.cse``.
 """
 
 from __future__ import annotations
@@ -19,29 +20,29 @@ import pinocchio as pin
 from benchmarks.common.robots import HERE, load, path
 
 RECORDED: dict[str, Any] = json.loads((HERE / "common" / "recorded.json").read_text(encoding="utf-8"))
-"""``counts[quantity][package]``, one for each of ``robots``, and the ``packages`` they are of."""
+"""``counts[quantity][package]``, one for each of ``robots``, and the versions of the ``packages``."""
 
 
 def adam_version() -> str:
-    """The version that is installed."""
+    """The installed version of adam."""
     return metadata.version("adam-robotics")
 
 
 def recorded(quantity: str, name: str) -> dict[str, int]:
-    """The recorded counts of a robot by package, of those packages that have an answer."""
+    """The recorded counts of a robot by package, for the packages that have the quantity."""
     k = RECORDED["robots"].index(name)
     return {package: counts[k] for package, counts in RECORDED["counts"][quantity].items() if counts[k] is not None}
 
 
 def adam(name: str) -> dict[str, int]:
-    """adam's counts of a robot by quantity; none for a robot whose joints adam cannot take.
+    """adam's counts of a robot by quantity; none for a robot whose joints adam does not support.
 
-    Before they are counted, adam's tau and a are compared with Pinocchio's at a random state.
+    Before counting, adam's tau and a are compared with Pinocchio's at a random state.
     """
     model = load(name)
     try:
         inputs, outputs = adam_graphs(name, model)
-    except RuntimeError:  # matrices that do not fit, at a prismatic joint
+    except RuntimeError:  # prismatic joints: shapes of matrices do not match
         return {}
     compare(name, model, inputs, outputs)
     return {
@@ -53,10 +54,10 @@ def adam(name: str) -> dict[str, int]:
 def adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str, ca.SX]]:
     """Inputs q, v, a, tau and adam's expressions of them.
 
-    adam's base always moves. Where the robot's does, q begins with Pinocchio's position and quaternion; where it does
-    not, the base is at rest in the origin, as numbers, and the base's rows and columns are dropped. adam has no
-    function for tau: it is M a + nle. With a moving base a is adam's articulated-body algorithm; with a fixed one, for
-    which adam has none, it is M \\ (tau − nle) by CasADi's LDLᵀ.
+    The base of adam always moves. If the base of the robot moves, q begins with Pinocchio's position and quaternion. If
+    it is fixed, the base rests at the origin, as numbers, and its rows and columns are dropped. adam has no function
+    for tau: it is M a + nle. For a moving base, a is adam's articulated-body algorithm; for a fixed base, for which
+    adam has none, a is M \\ (tau − nle) by CasADi's LDLᵀ.
     """
     try:
         from adam import Representations
@@ -67,7 +68,7 @@ def adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str
             "or leave the comparison out with --without-peers"
         ) from None
     free = model.joints[1].shortname() == "JointModelFreeFlyer"
-    with contextlib.redirect_stderr(io.StringIO()):  # tags of the URDF that its reader does not know
+    with contextlib.redirect_stderr(io.StringIO()):  # its reader warns of unknown tags of the URDF
         robot = KinDynComputations(
             with_origins(name), list(model.names)[2 if free else 1 :], gravity=np.append(model.gravity.linear, [0] * 3)
         )
@@ -96,7 +97,7 @@ def adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str
 
 
 def with_origins(name: str) -> str:
-    """The robot's URDF with the ``<origin>`` written out that adam requires and URDF does not."""
+    """The robot's URDF with every ``<origin>`` written out: adam requires it, URDF does not."""
     root = ET.parse(path(name)).getroot()
     for element in (*root.iterfind("joint"), *root.iterfind("link/inertial")):
         if element.find("origin") is None:
@@ -118,7 +119,7 @@ def _placement(q: ca.SX) -> ca.SX:
 
 
 def compare(name: str, model: pin.Model, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> None:
-    """End with a sentence unless adam's tau and a are Pinocchio's."""
+    """End with a sentence unless adam's tau and a equal Pinocchio's."""
     rng = np.random.default_rng(0)
     step, v, a = rng.normal(size=(3, model.nv))
     q = pin.integrate(model, pin.neutral(model), step)
@@ -126,7 +127,7 @@ def compare(name: str, model: pin.Model, inputs: dict[str, ca.SX], outputs: dict
     data = model.createData()
     tau = rng.normal(size=model.nv)
     if model.joints[1].nv == 6:
-        tau[:6] = 0  # adam's has no torque at the base
+        tau[:6] = 0  # adam's algorithm has no torque at the base
     both = ca.Function("f", list(inputs.values()), [outputs["inverse_dynamics"], outputs["forward_dynamics"]])
     for found, true in zip(
         both(angles, v, a, tau), (pin.rnea(model, data, q, v, a), pin.aba(model, data, q, v, tau)), strict=True

@@ -1,4 +1,4 @@
-"""The robots that are counted and timed: ours, and those of the PyPI package example-robot-data."""
+"""The robots of the benchmarks: ours, and those of the PyPI package example-robot-data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ EXAMPLES = {
     "go2": ("go2_description/urdf/go2.urdf", True),
     "talos": ("talos_data/robots/talos_reduced.urdf", True),
 }
-"""Name: file, and whether it moves freely."""
+"""The file of each robot, and whether it has a free-flyer."""
 
 NAMES = ("puma560_benchmark", "panda7", *EXAMPLES)
 
 TITLES = dict(
     zip(NAMES, ("PUMA 560", "Panda arm", "UR5", "Panda + hand", "Kinova", "Solo12", "Go2", "Talos"), strict=True)
 )
-"""What figures call them."""
+"""The names of the robots in figures."""
 
 
 def known(name: str) -> str:
@@ -60,12 +60,12 @@ def path(name: str) -> Path:
 
 
 def chain(n: int) -> pin.Model:
-    """A serial chain of n revolute joints with skew axes and full inertias: nothing in it is zero."""
+    """A serial chain of n revolute joints with skew axes and full inertias: no constant is zero."""
     return _revolute(f"chain{n}", list(range(n)), np.random.default_rng(n))
 
 
 def random_tree(n: int, seed: int) -> pin.Model:
-    """n revolute joints as in :func:`chain`, each on a link drawn from all earlier ones, added depth first."""
+    """n revolute joints as in :func:`chain`, added depth first; the parent of each is drawn from all earlier ones."""
     rng = np.random.default_rng((n, seed))
     children: list[list[int]] = [[] for _ in range(n)]
     for k in range(1, n):
@@ -79,7 +79,7 @@ def random_tree(n: int, seed: int) -> pin.Model:
 
 
 def _revolute(name: str, parents: list[int], rng: np.random.Generator) -> pin.Model:
-    """A joint on each of ``parents``, which are Pinocchio's: 0 is the universe."""
+    """One joint for each of ``parents``, which are Pinocchio's indices: 0 is the universe."""
     model = pin.Model()
     model.name = name
     for k, parent in enumerate(parents):

@@ -1,4 +1,4 @@
-"""What the benchmarks share: Markdown tables, figures drawn without a display, and the folder of the results."""
+"""Helpers of all benchmarks: Markdown tables, figures drawn without a display, and the folder of the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 RESULTS = HERE / "results"
 
 BLUE, SKY, ORANGE, PURPLE, GREEN = "#0072B2", "#56B4E9", "#E69F00", "#CC79A7", "#009E73"
-"""Colours that colour-blind readers tell apart (Okabe and Ito)."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito)."""
 
 INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"
 
@@ -40,7 +40,7 @@ def write(name: str, text: str, draw: Callable[[], Figure]) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a PNG of 64 colours, a third as large as one of all."""
+    """Write a PNG with 64 colours, a third of the size of one with all colours."""
     from PIL import Image
 
     drawn = io.BytesIO()
@@ -62,7 +62,7 @@ def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) ->
 
 
 def label(axis: Any, title: str = "", x: str = "", y: str = "", grid: str = "both") -> None:
-    """Title above the left corner, names of the axes, and thin lines at the ticks."""
+    """Set the title above the left corner, the names of the axes, and thin lines at the ticks."""
     axis.set_title(title, loc="left", fontsize=9.5, fontweight="bold", color=INK)
     axis.set_xlabel(x, fontsize=8, color=INK)
     axis.set_ylabel(y, fontsize=8, color=INK)
@@ -70,7 +70,7 @@ def label(axis: Any, title: str = "", x: str = "", y: str = "", grid: str = "bot
 
 
 def heading(figure: Figure, axis: Any, text: str) -> None:
-    """What the figure shows and the colours of an axis, above it."""
+    """Write what the figure shows, and the key of an axis, above the figure."""
     handles = axis.get_legend_handles_labels()
     key = figure.legend(
         *handles, title=text, alignment="left", loc="outside upper left", ncols=4, frameon=False, labelcolor=INK

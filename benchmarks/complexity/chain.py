@@ -1,7 +1,7 @@
-"""The chains of the complexity study: rotary, in standard Denavit–Hartenberg form, with nothing in them zero.
+"""The chains of the complexity study: revolute joints in standard Denavit–Hartenberg form, without zero constants.
 
 Frame i is fixed in link i, z_{i−1} is the axis of joint i, ^{i−1}A_i = Rot_z(θ_i) Trans_z(d_i) Trans_x(a_i) Rot_x(α_i).
-Links, joints and frames are counted from 1 as in the sources, the base is 0.
+Links, joints and frames are counted from 1, as in the sources; the base is 0.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Array = npt.NDArray[np.float64]
 class Link:
     """A link: its row of the Denavit–Hartenberg table (m, rad), mass [kg], com (3, m) and inertia (3 × 3, kg m²).
 
-    The centre of mass is given from the origin of the link's own frame, the inertia about the centre of mass, both in
-    the axes of that frame.
+    The centre of mass is measured from the origin of the link's own frame, the inertia is about the centre of mass,
+    and both are in the axes of that frame.
     """
 
     d: float
@@ -59,7 +59,7 @@ _ZERO = ca.DM(1, 1)  # structurally zero
 
 @dataclass(frozen=True)
 class Chain:
-    """The links, of which the first stands for link 1, and gravity (3, m/s²) in base axes."""
+    """The links, beginning with link 1, and gravity (3, m/s²) in base axes."""
 
     links: tuple[Link, ...]
     gravity: Array
@@ -92,7 +92,7 @@ class Chain:
 
 
 def generic(n: int) -> Chain:
-    """n links of which nothing is zero, the first of those of any longer chain; gravity has three components."""
+    """n links without zero constants, the first n of any longer chain; gravity has three components."""
     rng = np.random.default_rng(1982)
     gravity = rng.uniform(-10, 10, 3)
     return Chain(tuple(_link(rng) for _ in range(n)), gravity)

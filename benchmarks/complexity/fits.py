@@ -1,4 +1,4 @@
-"""Counts as functions of n: exact polynomials where they are exact, exponents where they are not."""
+"""Counts as functions of n: exact polynomials where there are such, otherwise exponents."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import sympy
 
 N = sympy.Symbol("n")
 HELD_OUT = 3
-"""How many counts beyond those that determine it a polynomial must give, to the last unit."""
+"""How many counts a polynomial must match exactly beyond those that determine it."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Fit(NamedTuple):
-    """A polynomial that gives every count from n = start on; ``held_out`` were not used to find it."""
+    """A polynomial that matches every count from n = start on; ``held_out`` were not used to find it."""
 
     polynomial: sympy.Poly
     start: int
@@ -23,14 +23,14 @@ class Fit(NamedTuple):
 
 
 def polynomial(*coefficients: int | str) -> sympy.Poly:
-    """Of its coefficients, the highest power first; ``"128/3"`` is exact."""
+    """The polynomial with these coefficients, the highest power first; ``"128/3"`` is exact."""
     return sympy.Poly.from_list([sympy.Rational(c) for c in coefficients], N)
 
 
 def exact_fit(counts: Mapping[int, int], highest: int = 5) -> Fit | None:
-    """The polynomial of the lowest degree that gives the counts from some n on, exactly; ``None`` if there is none.
+    """The polynomial of the lowest degree that matches the counts from some n on, exactly; ``None`` if there is none.
 
-    It is interpolated through the first counts and must then give all further ones, of which there are at least
+    It is interpolated through the first counts and must then match all further ones, of which there are at least
     :data:`HELD_OUT`.
     """
     for degree in range(highest + 1):
@@ -45,13 +45,13 @@ def exact_fit(counts: Mapping[int, int], highest: int = 5) -> Fit | None:
 
 
 def local_exponent(counts: Mapping[int, int]) -> float:
-    """p of the power n^p through the last two counts."""
+    """The exponent p of n^p between the last two counts."""
     before, last = sorted(counts)[-2:]
     return math.log(counts[last] / counts[before]) / math.log(last / before)
 
 
 def written(poly: sympy.Poly) -> str:
-    """128/3 n⁴ + 512/3 n³ − n."""
+    """The polynomial as text: 128/3 n⁴ + 512/3 n³ − n."""
     text = ""
     for (power,), coefficient in poly.terms():
         size = abs(coefficient)

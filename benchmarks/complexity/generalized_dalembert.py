@@ -1,15 +1,15 @@
-"""Generalized d'Alembert equations of the complexity study: sums as printed, and with every vector stored.
+"""Generalized d'Alembert for the complexity study: with the sums as printed, and with every vector stored.
 
-C. S. G. Lee, B. H. Lee, R. Nigam, RSD-TR-8-82, 1982, eqs. 28–33, rotary chains. Vectors are in base axes, but in the
-axes of link s after R_sᵀ. With L_is = z_{i−1} × (r_s − p_{i−1}), D symmetric:
+C. S. G. Lee, B. H. Lee, R. Nigam, RSD-TR-8-82, 1982, eqs. 28–33, chains of revolute joints. Vectors are in base axes,
+or in the axes of link s after R_sᵀ. With L_is = z_{i−1} × (r_s − p_{i−1}), D symmetric:
 
     D_ij    = Σ_{s ≥ j} (R_sᵀ z_{i−1})·I_s (R_sᵀ z_{j−1}) + m_s L_js·L_is,  i ≤ j                     (30)
     H^tra_i = Σ_{s ≥ i} m_s a°_s·L_is                                                                 (31)
     H^rot_i = Σ_{s ≥ i} (R_sᵀ z_{i−1})·I_s R_sᵀ α°_s + (R_sᵀ z_{i−1} × R_sᵀ ω_s)·I_s R_sᵀ ω_s         (32)
     G_i     = −g·[z_{i−1} × Σ_{j ≥ i} m_j (r_j − p_{i−1})]                                            (33)
 
-ω_s, α°_s, a°_s are the velocity, and the accelerations at θ̈ = 0, of link s and its centre of mass. In print they are
-sums over the joints below s.
+ω_s is the angular velocity of link s, and α°_s, a°_s are the accelerations of link s and of its centre of mass at θ̈ =
+0. In print they are sums over the joints below s.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gdalembert.spatial.algebra import Matrix
 
 @dataclass(frozen=True)
 class Vectors:
-    """What both versions compute once: rotation, z and p by frame from 0, p_star and c by link from 1."""
+    """The vectors that both versions compute once: rotation, z and p by frame from 0, p_star and c by link from 1."""
 
     rotation: list[Matrix]
     z: list[Matrix]
@@ -37,7 +37,7 @@ class Vectors:
 
 
 def vectors(chain: Chain, q: Matrix) -> Vectors:
-    """All of them at q."""
+    """The vectors at q."""
     rotation, z, p = [ca.DM.eye(3)], [spatial.constant([0, 0, 1])], [ca.DM(3, 1)]
     p_star, c = {}, {}
     for i, a in chain.matrices(q).items():
@@ -51,7 +51,7 @@ def vectors(chain: Chain, q: Matrix) -> Vectors:
 
 
 def total(terms: Iterable[Matrix]) -> Matrix:
-    """The sum of 3-vectors, of which there may be none."""
+    """The sum of 3-vectors; zero if there are none."""
     return sum(terms, start=ca.DM(3, 1))
 
 
@@ -71,7 +71,7 @@ def assemble(
 
 
 def literal(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
-    """Every sum of eqs. 30–33 is taken anew wherever it stands; the kinematics alone are stored."""
+    """Every sum of eqs. 30–33 is computed again wherever it stands; only the kinematics are stored."""
     w, n = vectors(chain, q), len(chain.links)
 
     def from_axis(i: int, s: int) -> Matrix:
@@ -126,7 +126,7 @@ def literal(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
 
 
 def cached(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
-    """The same sums over s; every vector under them is stored, and ω, α°, a° pass from link to link (Figure 2)."""
+    """The same sums over s, with every vector in them stored; ω, α°, a° pass from link to link (Figure 2)."""
     w, n = vectors(chain, q), len(chain.links)
     axis_inertia = {(i, s): ca.DM(chain.link(s).inertia) @ axis for (i, s), axis in w.axis.items()}
     com = {s: w.p[s - 1] + w.c[s] for s in chain.joints}

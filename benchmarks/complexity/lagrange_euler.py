@@ -1,6 +1,6 @@
-"""Lagrange–Euler equations of the complexity study: trace form as printed, and with every matrix stored.
+"""Lagrange–Euler for the complexity study: the trace form as printed, and with every matrix stored.
 
-S. B. Niku, Introduction to Robotics, ch. 4, rotary chains, 4 × 4 matrices:
+S. B. Niku, Introduction to Robotics, ch. 4, chains of revolute joints, 4 × 4 matrices:
 
     U_jk  = ^0A_{k−1} Q ^{k−1}A_j                        U_jkm = ^0A_{k−1} Q ^{k−1}A_{m−1} Q ^{m−1}A_j,  k ≤ m
     D_ik  = Σ_{j ≥ max(i, k)} Tr(U_jk J_j U_jiᵀ)         h_ikm = Σ_{j ≥ max(i, k, m)} Tr(U_jkm J_j U_jiᵀ)
@@ -25,11 +25,11 @@ Q = spatial.twist(ca.DM(3, 1), ca.DM([0, 0, 1]))
 
 
 def literal(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
-    """Every U_jk and U_jkm is multiplied anew wherever it stands; the matrices ^{i−1}A_i alone are stored."""
+    """Every U_jk and U_jkm is multiplied again wherever it stands; only the matrices ^{i−1}A_i are stored."""
     matrices, n = chain.matrices(q), len(chain.links)
 
     def derivative(j: int, *joints: int) -> Matrix:
-        """^0A_j, differentiated by each of the joints: a product from left to right."""
+        """^0A_j, differentiated with respect to each of the joints: a product from left to right."""
         product = ca.DM.eye(4)
         for i in range(1, j + 1):
             for _ in range(joints.count(i)):
@@ -69,7 +69,7 @@ def gravity_torque(chain: Chain, i: int, u: Callable[[int], Matrix]) -> Matrix:
 
 
 def cached(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
-    """Every U_jk, U_jk J_j and U_jkm (k ≤ m) is stored, each made of the one of link j − 1, and h_ikm = h_imk."""
+    """Every U_jk, U_jk J_j and U_jkm (k ≤ m) is stored, each computed from that of link j − 1, and h_ikm = h_imk."""
     n = len(chain.links)
     placed = ca.DM.eye(4)
     first: dict[tuple[int, int], Matrix] = {}

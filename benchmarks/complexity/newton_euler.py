@@ -1,7 +1,7 @@
-"""Newton–Euler recursion of the complexity study, as textbooks have it, and tau alone.
+"""Newton–Euler for the complexity study: the recursion as textbooks print it, for tau alone.
 
 J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980, as A. Shala and R. Likaj use it. Vectors of link i are in the axes of
-frame i, at its distal end; p_i goes there from the origin of frame i − 1, s_i from there to the centre of mass.
+frame i, at its distal end; p_i leads there from the origin of frame i − 1, and s_i from there to the centre of mass.
 """
 
 from __future__ import annotations

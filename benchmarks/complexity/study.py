@@ -4,8 +4,8 @@
     python -m benchmarks.complexity.study --longest 6    shorter chains only, no results are written
     python -m benchmarks.complexity.study --redraw       the figure alone, from the results
 
-The chains are rotary, in standard Denavit–Hartenberg form, with full inertias: nothing in them is zero. Counts are
-exact and the same on every machine. The tables go to standard output, and for all lengths with a figure to
+The chains have revolute joints in standard Denavit–Hartenberg form and full inertias: no constant is zero. Counts are
+exact and the same on every machine. The tables go to standard output and, for all lengths, with a figure to
 ``benchmarks/results``.
 """
 
@@ -38,33 +38,33 @@ NOTES = """\
 
 ![operations over the number of joints](complexity.png)
 
-Multiplications and additions of SX Functions for chains of n revolute joints in standard Denavit–Hartenberg form, full
-inertias and gravity, nothing zero; τ is computed in every row. **Literal**: every sum of G-D and every product of 4 × 4
-matrices of L-E is evaluated wherever the equations print it. **Cached**: each vector and matrix is stored once.
-**Suffix sums**, **composite bodies** and **prepared frames** are this package's Functions with `clean=0`: base axes are
-those of the root link, and Newton–Euler works in frames of its own choice with regrouped inertia. **Textbook** is
-Newton–Euler in the frames of the Denavit–Hartenberg table.
+The tables count multiplications and additions of SX Functions for chains of n revolute joints in standard
+Denavit–Hartenberg form, with full inertias and gravity and no zero constants. Every row computes τ. **Literal**: every
+sum of G-D and every product of 4 × 4 matrices of L-E is evaluated wherever the equations print it. **Cached**: each
+vector and matrix is stored once. **Suffix sums**, **composite bodies** and **regrouped inertia** are this package's
+Functions with `clean=0`: base axes are those of the root link, and Newton–Euler uses link frames of its own choice with
+regrouped inertia. **Textbook** is Newton–Euler in the frames of the Denavit–Hartenberg table.
 """
 
 TABLE_1_NOTES = """\
 ## Table 1 of RSD-TR-8-82
 
-L-E and G-D yield D, H and G; N-E yields τ alone. The leading terms of L-E are those of n⁴/6 traces, each of four full
-products of 4 × 4 matrices (64 multiplications, 48 additions) and four additions more (our reading).
+L-E and G-D give D, H and G; N-E gives τ alone. The leading terms of L-E are those of n⁴/6 traces, each with four full
+products of 4 × 4 matrices (64 multiplications, 48 additions) and four more additions (our reading).
 """
 
 RATIO_NOTES = """\
 ## L-E over G-D
 
 Multiplications and additions together, and L-E in multiples of G-D. N-E of Table 1 is τ alone; in the rows of suffix
-sums it is that of composite bodies (D, H, G, τ) and of prepared frames (τ).
+sums it is that of composite bodies (D, H, G, τ) and of regrouped inertia (τ).
 """
 
 FIT_NOTES = """\
 ## Growth
 
-Polynomials that give every count from the n in the next column on; at least three of the counts were not used to find
-them. Where there is none: the power through the last two counts.
+Polynomials that match every count from the n in the next column on. At least three of the counts were not used to find
+them. Where there is no such polynomial: the exponent between the last two counts.
 """
 
 
@@ -74,7 +74,7 @@ def both(counts: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
 
 
 def printed(formulation: str, longest: int) -> dict[int, dict[str, int]]:
-    """What Table 1 says for n = 1 … ``longest``."""
+    """The counts of Table 1 for n = 1 … ``longest``."""
     row = TABLE_1[formulation]
     return {n: {operation: int(row[operation].eval(n)) for operation in COUNTED} for n in range(1, longest + 1)}
 
@@ -95,7 +95,7 @@ def table(counts: Counts) -> str:
 
 
 def ratios(counts: Counts, n: int) -> list[tuple[object, ...]]:
-    """One row for each bookkeeping that L-E and G-D share."""
+    """One row for each version that both L-E and G-D have."""
 
     def row(name: str, found: dict[str, int]) -> tuple[object, ...]:
         ratio = f"{found['L-E'] / found['G-D']:.2f}" if "L-E" in found else None
@@ -143,7 +143,7 @@ NAMES = {"L-E": "Lagrange–Euler", "G-D": "generalized d'Alembert", "N-E": "New
 
 
 class Line(NamedTuple):
-    """A line of the figure and what stands at its end."""
+    """A line of the figure and the text at its end."""
 
     formulation: str
     text: str
@@ -160,7 +160,7 @@ def order(counts: dict[int, int]) -> str:
 
 
 def lines_of(counts: Counts) -> dict[str, list[Line]]:
-    """The lines of each panel: Table 1, the printed and the stored sums, the package."""
+    """The lines of each panel: Table 1, the literal and the cached versions, the package."""
     longest = max(max(row) for row in counts.values())
     found: dict[str, list[Line]] = {"Table 1 of 1982": [], "as written": [], "suffix sums": []}
     for name in TABLE_1:
@@ -203,13 +203,13 @@ def draw(counts: Counts) -> Figure:
 
 
 def style(line: Line) -> dict[str, Any]:
-    """Of a line, whose name stands at its end and not in the key."""
+    """The style of a line, whose name stands at its end and not in the key."""
     colour = COLOURS[line.formulation]
     return {"color": colour, "linestyle": line.style, "linewidth": 1.2, "markersize": 2, "label": "_nolegend_"}
 
 
 def recorded() -> Counts:
-    """What stands in the tables of ``results/complexity.md``."""
+    """The counts in the tables of ``results/complexity.md``."""
     text = (RESULTS / "complexity.md").read_text(encoding="utf-8")
     counts: Counts = {version: {} for version in VERSIONS}
     versions = {version.name: version for version in VERSIONS}

@@ -10,9 +10,7 @@ import casadi as ca
 import numpy as np
 
 import gdalembert as gd
-from benchmarks.complexity import generalized_dalembert as complexity_gd
-from benchmarks.complexity import lagrange_euler as complexity_le
-from benchmarks.complexity import newton_euler as complexity_ne
+from benchmarks.complexity import generalized_dalembert, lagrange_euler, newton_euler
 from benchmarks.complexity.chain import Chain, generic
 from benchmarks.complexity.fits import polynomial
 from gdalembert.model.from_pinocchio import read_tree
@@ -40,12 +38,12 @@ TABLE_1 = {
 Build = Callable[[Chain, Matrix, Matrix, Matrix], dict[str, Matrix]]
 PARTS, TORQUES = "D, H, G, τ", "τ"
 WAYS = {False: "as written", True: "every value once"}
-PACKAGE = ("suffix sums", "composite bodies", "prepared frames")
-"""Ways that are those of the package."""
+PACKAGE = ("suffix sums", "composite bodies", "regrouped inertia")
+"""The ways of the package's own Functions."""
 
 
 def package_parts(cls: type[gd.Dynamics]) -> Build:
-    """D, H, G and tau of the package's Functions."""
+    """D, H, G and tau from the package's Functions."""
 
     def build(chain: Chain, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
         tree = read_tree(chain.model())
@@ -57,12 +55,12 @@ def package_parts(cls: type[gd.Dynamics]) -> Build:
 
 
 def package_torques(cls: type[gd.Dynamics]) -> Build:
-    """tau alone, of the package's Function."""
+    """tau alone, from the package's Function."""
     return lambda chain, q, v, a: {"tau": cls(chain.model(), clean=0).inverse_dynamics(q, v, a)}
 
 
 class Version(NamedTuple):
-    """A way to write a formulation down, and whether equal values are computed once or as often as they stand there."""
+    """A way to write a formulation, and whether common subexpressions are computed once or as often as they occur."""
 
     formulation: str
     way: str
@@ -78,26 +76,26 @@ class Version(NamedTuple):
 
 
 VERSIONS = (
-    Version("L-E", "literal", PARTS, False, complexity_le.literal),
-    Version("L-E", "cached", PARTS, False, complexity_le.cached),
-    Version("G-D", "literal", PARTS, False, complexity_gd.literal),
-    Version("G-D", "cached", PARTS, False, complexity_gd.cached),
-    Version("N-E", "textbook", TORQUES, False, complexity_ne.textbook),
-    Version("L-E", "literal", PARTS, True, complexity_le.literal, 11),
-    Version("L-E", "cached", PARTS, True, complexity_le.cached),
+    Version("L-E", "literal", PARTS, False, lagrange_euler.literal),
+    Version("L-E", "cached", PARTS, False, lagrange_euler.cached),
+    Version("G-D", "literal", PARTS, False, generalized_dalembert.literal),
+    Version("G-D", "cached", PARTS, False, generalized_dalembert.cached),
+    Version("N-E", "textbook", TORQUES, False, newton_euler.textbook),
+    Version("L-E", "literal", PARTS, True, lagrange_euler.literal, 11),
+    Version("L-E", "cached", PARTS, True, lagrange_euler.cached),
     Version("L-E", "suffix sums", PARTS, True, package_parts(gd.LagrangeEuler)),
-    Version("G-D", "literal", PARTS, True, complexity_gd.literal),
-    Version("G-D", "cached", PARTS, True, complexity_gd.cached),
+    Version("G-D", "literal", PARTS, True, generalized_dalembert.literal),
+    Version("G-D", "cached", PARTS, True, generalized_dalembert.cached),
     Version("G-D", "suffix sums", PARTS, True, package_parts(gd.GeneralizedDAlembert)),
     Version("N-E", "composite bodies", PARTS, True, package_parts(gd.NewtonEuler)),
     Version("L-E", "suffix sums", TORQUES, True, package_torques(gd.LagrangeEuler)),
     Version("G-D", "suffix sums", TORQUES, True, package_torques(gd.GeneralizedDAlembert)),
-    Version("N-E", "textbook", TORQUES, True, complexity_ne.textbook),
-    Version("N-E", "prepared frames", TORQUES, True, package_torques(gd.NewtonEuler)),
+    Version("N-E", "textbook", TORQUES, True, newton_euler.textbook),
+    Version("N-E", "regrouped inertia", TORQUES, True, package_torques(gd.NewtonEuler)),
 )
 
 Counts = dict[Version, dict[int, dict[str, int]]]
-"""Version, n: the operations."""
+"""The operations, by version and n."""
 
 
 def graph(version: Version, n: int) -> ca.Function:
@@ -111,7 +109,7 @@ def graph(version: Version, n: int) -> ca.Function:
 
 
 def measure(longest: int = LONGEST) -> Counts:
-    """All versions of all lengths, at most ``longest`` and what a version allows."""
+    """All versions for all lengths up to ``longest``, or up to the limit of the version."""
     return {
         version: {n: count(graph(version, n)) for n in range(1, min(longest, version.longest) + 1)}
         for version in VERSIONS

@@ -2,10 +2,9 @@
 
     python -m benchmarks.flexible.case_study
 
-Rigid links, and links of EI = 10, 100, 1,000 and 10,000 N m² with clamped-free and with clamped-clamped modes and the
-paper's kinematics, and with the default model, move for two seconds under joint torques. The tables go to standard
-output, with the time each simulation takes beside the two seconds; without it, and with a figure, they go to
-``benchmarks/results``.
+The links are rigid or have EI = 10, 100, 1,000 and 10,000 N m²; flexible links have clamped-free or clamped-clamped
+modes with the paper's kinematics, or the default model. They move for two seconds under joint torques. The tables go to
+standard output with the time of each simulation, and without it and with a figure to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -62,11 +61,11 @@ URDF = """\
   <joint name="end" type="fixed"><parent link="link2"/><child link="tip"/><origin xyz="1 0 0"/></joint>
 </robot>
 """.format(MASS_PER_LENGTH * LENGTH**3 / 12)
-"""Two thin rods; gravity is across the plane they move in."""
+"""Two thin rods; gravity is across their plane of motion."""
 
 
 def model(*, in_gravity: bool = False) -> pin.Model:
-    """The rigid skeleton; with gravity in the plane, along −y, if asked for."""
+    """The rigid skeleton; with ``in_gravity``, gravity is in the plane, along −y."""
     skeleton = gd.load_urdf(URDF)
     if in_gravity:
         skeleton.gravity.linear = np.array([0, -9.81, 0])
@@ -83,14 +82,14 @@ def arm(name: str, stiffness: float, *, in_gravity: bool = False) -> gd.Flexible
         link = gd.FlexibleLink(beam)
         return gd.FlexibleArm(skeleton, {"link1": link, "link2": link})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TipWarning)  # clamped-clamped modes do not move the tip: what is to be shown
+        warnings.simplefilter("ignore", TipWarning)  # of clamped-clamped modes: the study shows it
         modes = gd.modes.clamped_free(2) if name == FREE else gd.modes.clamped_clamped(2)
         link = gd.FlexibleLink(beam, bending_y=modes, foreshortening=False)
     return gd.FlexibleArm(skeleton, {"link1": link, "link2": link}, kinematics="first_order")
 
 
 def torques(t: ca.SX) -> ca.SX:
-    """What the joints are driven with [N m]."""
+    """The torques of the joints [N m]."""
     return ca.vertcat(0.6 * ca.sin(ca.pi * t), -0.25 * ca.sin(2 * ca.pi * t))
 
 
@@ -155,11 +154,11 @@ def places(dyn: gd.FlexibleArm) -> ca.Function:
 
 
 Study = dict[float, dict[str, Motion]]
-"""EI: model: motion."""
+"""Motions by model, for each EI."""
 
 
 def measure(stiffnesses: tuple[float, ...] = STIFFNESSES) -> Study:
-    """All models, driven, without gravity in the plane."""
+    """All models under torques, without gravity in the plane."""
     rigid = simulate(arm(RIGID, 0.0))
     return {
         stiffness: {RIGID: rigid, **{name: simulate(arm(name, stiffness)) for name in (FREE, CLAMPED, DEFAULT)}}
@@ -168,17 +167,17 @@ def measure(stiffnesses: tuple[float, ...] = STIFFNESSES) -> Study:
 
 
 def largest(x: Array) -> Array:
-    """Over time, of each row."""
+    """The largest absolute value of each row over time."""
     return np.asarray(np.abs(x).max(axis=1))
 
 
 def apart(one: Motion, other: Motion) -> float:
-    """How far two tips are from each other at most [m]."""
+    """The largest distance between the tips of two motions [m]."""
     return float(np.linalg.norm(one.tip - other.tip, axis=0).max())
 
 
 def cell(x: float) -> str:
-    """Two digits, but none of what is rounding."""
+    """Two digits, or zero for rounding noise."""
     return "0" if x < 1e-12 else f"{x:.1e}"
 
 
@@ -187,20 +186,20 @@ NOTES = """\
 
 ![joint angles and deflections over time](flexible_case_study.png)
 
-The arm of Cetinkunt and Book 1988, section IV, with our lengths, masses and torques. Largest values over 2 s:
-differences of the joint angles from those of the rigid arm, deflections of the tips of the links, and the distance of
-the arm's tip from that of the default model.
+The arm of Cetinkunt and Book 1988, section IV, with our lengths, masses and torques. The table has the largest values
+over 2 s: differences of the joint angles from those of the rigid arm, deflections of the tips of the links, and the
+distance of the arm's tip from that of the default model.
 """
 
 DROPPED_NOTES = """\
 ## Dropped in the plane, EI = 10 N m²
 
-The same start, gravity along −y and no torques: the distance of the arm's tip from that of the default model.
+The same start, with gravity along −y and no torques: the distance of the arm's tip from that of the default model.
 """
 
 
 def table(study: Study, *, times: bool = False) -> str:
-    """One row a model and EI."""
+    """One row for each model and EI."""
     head = ["", "EI [N m²]", "Δq1 [rad]", "Δq2 [rad]", "link 1 [m]", "link 2 [m]", "tip from default [m]"]
     rows = []
     for name in (RIGID, FREE, CLAMPED, DEFAULT):
@@ -222,14 +221,14 @@ def dropped(name: str) -> Motion:
 
 
 def dropped_table() -> str:
-    """One row a model."""
+    """One row for each model."""
     default = dropped(DEFAULT)
     rows = [(name, cell(apart(dropped(name), default))) for name in (RIGID, FREE, CLAMPED)]
     return "\n".join([DROPPED_NOTES, *markdown(["", "tip from default [m]"], rows)]) + "\n"
 
 
 def draw(study: Study) -> Figure:
-    """Joint angles, their differences from the rigid arm's, and deflections over time: a column an EI."""
+    """Joint angles, their differences from the rigid arm's, and deflections over time: a column for each EI."""
     figure, axes = panels(5, len(DRAWN), (8.6, 9.4), sharex=True)
     styles = {RIGID: ("-", 2.4), DEFAULT: ("-", 2.4), FREE: ("-", 1.0), CLAMPED: ("--", 1.2)}
     for column, stiffness in zip(axes.T, DRAWN, strict=True):

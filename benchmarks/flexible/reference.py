@@ -1,13 +1,13 @@
-"""How far flexible arms are from references without modes: a lumped chain, and exudyn where it is installed.
+"""The accuracy of flexible arms against references without modes: a lumped chain, and exudyn where it is installed.
 
     python -m benchmarks.flexible.reference                           chains of 20 and 40 segments a link
     python -m benchmarks.flexible.reference --segments 8 --without-exudyn
 
-The arm has two links of 1 m and 0.5 kg/m. It starts at rest at q = (0.3, -0.5) rad and moves for 2 s, in situations
-that are ours: the paper (Cetinkunt and Book 1988, section IV) prints no lengths, masses or torques. The reference is
-Pinocchio on rigid segments with springs between them (``tests/flexible/chain.py``), extrapolated from two lengths of
-segments. exudyn's cable elements (ANCF) are a second one, written by others. The tables go to standard output and
-with a figure to ``benchmarks/results``.
+The arm has two links of 1 m and 0.5 kg/m. It starts at rest at q = (0.3, -0.5) rad and moves for 2 s. The situations
+are ours: the paper (Cetinkunt and Book 1988, section IV) prints no lengths, masses or torques. The reference is
+Pinocchio on rigid segments with springs between them (``tests/helpers/chain.py``), extrapolated from two lengths of
+segments. exudyn's cable elements (ANCF) are a second, independent reference. The tables go to standard output and with
+a figure to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Array = npt.NDArray[np.float64]
 START = np.array([0.3, -0.5])
 TIMES = np.linspace(0, 2, 401)
 STEPS = 10_000
-"""Of RK4 for the arms."""
+"""The steps of RK4 for the arms."""
 
 URDF = """
 <robot name="two_equal_links">
@@ -80,7 +80,7 @@ class Situation(NamedTuple):
 
     @property
     def beam(self) -> gd.Beam:
-        """Of either link."""
+        """The beam of either link."""
         return gd.Beam(1.0, 0.5, EI_z=self.stiffness)
 
     def torque(self, t: Any, sin: Callable[[Any], Any] = math.sin) -> list[Any]:
@@ -99,7 +99,7 @@ SITUATIONS = {
 
 
 class Model(NamedTuple):
-    """How both links are described. Without modes they are rigid, or, if ``by_role``, get those of their role."""
+    """The description of both links. Without modes they are rigid, or, if ``by_role``, have the modes of their role."""
 
     bending: gd.modes.ModeSet | None = None
     exact: bool = True
@@ -127,14 +127,14 @@ MODELS = {
 
 
 class Motion(NamedTuple):
-    """Where the tip is at :data:`TIMES` (401, 3), and how long computing took, over how long the motion takes."""
+    """The positions of the tip at :data:`TIMES` (401, 3), and the computing time over the duration of the motion."""
 
     tip: Array
     ratio: float
 
 
 class Result(NamedTuple):
-    """Largest distance of the tip from the reference [m], what half the step changes in it, and the time's ratio."""
+    """Largest distance of the tip from the reference [m], its change with half the step, and the ratio of the times."""
 
     error: float
     change: float
@@ -145,7 +145,7 @@ class Result(NamedTuple):
 
 
 Results = dict[str, dict[str, Result]]
-"""Situation; model, or chain and exudyn."""
+"""Results by model (or chain, or exudyn), for each situation."""
 
 
 def arm(model: Model, situation: Situation) -> gd.FlexibleArm:
@@ -155,14 +155,14 @@ def arm(model: Model, situation: Situation) -> gd.FlexibleArm:
     if model.bending is None and not model.by_role:
         return gd.FlexibleArm(rigid)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TipWarning)  # what it says of clamped-clamped modes is what the table shows
+        warnings.simplefilter("ignore", TipWarning)  # of clamped-clamped modes: the table shows it
         link = gd.FlexibleLink(situation.beam, bending_y=model.bending, foreshortening=model.foreshortening)
         links = {"link1": link, "link2": link}
         return gd.FlexibleArm(rigid, links, kinematics="exact" if model.exact else "first_order")
 
 
 def arm_motion(dyn: gd.FlexibleArm, situation: Situation, steps: int = STEPS) -> Motion:
-    """Of an arm, by RK4 in CasADi; the steps are a multiple of 400."""
+    """The motion of an arm, by RK4 in CasADi; the steps are a multiple of 400."""
     h = TIMES[-1] / steps
     state, start = ca.SX.sym("x", 2 * dyn.tree.nv), ca.SX.sym("t")
 
@@ -183,7 +183,7 @@ def arm_motion(dyn: gd.FlexibleArm, situation: Situation, steps: int = STEPS) ->
 
 
 def chain_motion(situation: Situation, segments: int) -> Motion:
-    """Of a lumped chain, by RK4 in Python."""
+    """The motion of a lumped chain, by RK4 in Python."""
     lumped = chain.chain([situation.beam] * 2, segments)
     began = time.perf_counter()
     tip = chain.tip_path(lumped, START, situation.torque, situation.gravity, TIMES)
@@ -191,7 +191,7 @@ def chain_motion(situation: Situation, segments: int) -> Motion:
 
 
 def reference(coarse: Motion, fine: Motion) -> Array:
-    """What the chains converge to."""
+    """The limit to which the chains converge."""
     return chain.extrapolated(coarse.tip, fine.tip)
 
 
@@ -204,11 +204,11 @@ def apart(one: Array, other: Array) -> float:
 # exudyn
 
 ELEMENTS, EXUDYN_STEPS, AXIAL_STIFFNESS = 8, 16_000, 3e7
-"""Of exudyn: cable elements a link, steps, EA [N], which is infinite in the other models."""
+"""exudyn's cable elements a link, steps, and EA [N], which is infinite in the other models."""
 
 
 def has_exudyn() -> bool:
-    """Whether exudyn is installed; else a sentence says that it is not."""
+    """Whether exudyn is installed; if not, a sentence says so."""
     found = importlib.util.find_spec("exudyn") is not None
     if not found:
         print("exudyn is not installed and not compared: pip install 'gdalembert[benchmark]'", file=sys.stderr)
@@ -216,7 +216,7 @@ def has_exudyn() -> bool:
 
 
 def exudyn_motion(situation: Situation) -> Motion:
-    """Of exudyn's planar cable elements, by its generalized-α integrator."""
+    """The motion of exudyn's planar cable elements, by its generalized-α integrator."""
     import exudyn
     from exudyn import itemInterface as item
 
@@ -319,14 +319,14 @@ NOTES = """\
 ![distance of the tip from the reference](flexible_reference.png)
 
 Largest distance [m], over 2 s, of the tip from that of a lumped chain in Pinocchio, extrapolated from {segments}
-segments a link. The arm has two links of 1 m and 0.5 kg/m with equal EI [N m²]; it starts at rest at
+segments a link. The arm has two links of 1 m and 0.5 kg/m with equal EI [N m²] and starts at rest at
 q = (0.3, −0.5) rad. S1: torques 0.6 sin(π t) and −0.25 sin(2 π t) N m, no gravity. S2, S3: no torques, gravity of
-9.81 m/s² in the plane. Rotations are exact and beams shorten as they bend, unless a row says otherwise; each number is
-that of the modes of one link. By role, the first link has Craig-Bampton 4 and the last clamped-free 4.
+9.81 m/s² in the plane. Rotations are exact and beams shorten as they bend, unless a row says otherwise. The number
+behind a set is that of the modes of one link. By role, the first link has Craig-Bampton 4 and the last clamped-free 4.
 
-The arms are integrated by RK4 with {steps} steps, in CasADi's interpreter; the distances are those with half the
-step, and ~ marks where halving it changes the path by more than a tenth of the distance. The last column is the time
-of a computation over the 2 s of the motion, the longest of the situations; it depends on the machine.{exudyn}
+The arms are integrated by RK4 with {steps} steps in CasADi's interpreter. The distances are those with half the
+step; ~ marks where halving the step changes the path by more than a tenth of the distance. The last column is the
+computing time over the 2 s of the motion, for the slowest case; it depends on the machine.{exudyn}
 """
 
 EXUDYN = """
@@ -335,7 +335,7 @@ exudyn {version}: planar cable elements (ANCF) with EA = {stiffness} N, {steps} 
 
 
 def table(results: Results, steps: int = STEPS) -> str:
-    """One row a model, then the references."""
+    """One row for each model, then the references."""
     rows = list(next(iter(results.values())))
     lengths = [row.split()[2] for row in rows if row.startswith("chain of")]
     exudyn = ""
@@ -364,7 +364,7 @@ KINDS = {
 
 
 def kind(row: str) -> str:
-    """Of :data:`KINDS`."""
+    """The kind of a row, one of :data:`KINDS`."""
     model = MODELS.get(row)
     if model is None:
         return "references"
@@ -376,7 +376,7 @@ def kind(row: str) -> str:
 
 
 def draw(results: Results) -> Figure:
-    """A panel a situation: the distance of each row, logarithmic."""
+    """A panel for each situation: the distance of each row, logarithmic."""
     figure, axes = panels(1, len(results), (9.2, 3.6), sharey=True)
     rows = list(next(iter(results.values())))
     for axis, (situation, found) in zip(axes[0], results.items(), strict=True):

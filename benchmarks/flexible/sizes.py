@@ -1,10 +1,10 @@
-"""How large the graphs of a flexible arm are: a spatial arm of N = 1 … 6 links, two modes in each plane of bending.
+"""The sizes of the graphs of a flexible arm: a spatial arm of N = 1 … 6 links with two modes in each plane of bending.
 
     python -m benchmarks.flexible.sizes             N = 1 … 6, about two minutes
     python -m benchmarks.flexible.sizes --links 2   arms of one and two links only
 
-The links are equal tubes along x, 1 m long, with Hermite's two shapes in y and in z; the joints turn about z and y in
-turn. Counts are exact and the same on every machine; the time of building each graph is printed beside them. The
+The links are equal tubes along x, 1 m long, with Hermite's two shapes in y and in z; the joints turn alternately about
+z and y. Counts are exact and the same on every machine; the time of building each graph is printed beside them. The
 tables go to standard output and, for all lengths, without the times and with a figure to ``benchmarks/results``.
 """
 
@@ -32,7 +32,7 @@ TUBE = gd.Beam.tube(1.0, 0.04, 0.002, density=2700.0, youngs_modulus=70e9)
 
 
 def arm(links: int, *, foreshortening: bool) -> gd.FlexibleArm:
-    """The arm of so many links."""
+    """The arm with this number of links."""
     transverse = TUBE.pseudo_inertia[0, 0] - TUBE.mass * TUBE.center_of_mass[0] ** 2
     chain = "".join(
         f'<link name="link{i}"><inertial><origin xyz="0.5 0 0"/><mass value="{TUBE.mass}"/>'
@@ -52,13 +52,13 @@ def arm(links: int, *, foreshortening: bool) -> gd.FlexibleArm:
 
 
 def by_recursion(dyn: gd.FlexibleArm) -> ca.Function:
-    """(q, v) → (M, nle) as the arm has them."""
+    """(q, v) → (M, nle) of the arm itself."""
     s = symbols(q=dyn.tree.nq, v=dyn.tree.nv)
     return function("recursion", s, {"M": dyn.mass_matrix(s["q"]), "nle": dyn.nle(*s.values())})
 
 
 def by_formula(dyn: gd.FlexibleArm) -> ca.Function:
-    """(q, v) → (M, nle), the explicit equations CB32–CB34."""
+    """(q, v) → (M, nle) by the explicit equations CB32–CB34."""
     s = symbols(q=dyn.tree.nq, v=dyn.tree.nv)
     q, v = s.values()
     elements = dyn.assembly.elements
@@ -68,7 +68,7 @@ def by_formula(dyn: gd.FlexibleArm) -> ca.Function:
 
 
 def by_differentiation(dyn: gd.FlexibleArm) -> ca.Function:
-    """(q, v) → (M, nle), Lagrange's equations of the two energies, differentiated by CasADi."""
+    """(q, v) → (M, nle) by Lagrange's equations, with both energies differentiated by CasADi."""
     s = symbols(q=dyn.tree.nq, v=dyn.tree.nv)
     q, v = s.values()
     kinetic = dyn.kinetic_energy(q, v)
@@ -78,7 +78,7 @@ def by_differentiation(dyn: gd.FlexibleArm) -> ca.Function:
 
 
 class Graph(NamedTuple):
-    """What is counted: the section of the table it stands in, how it is called there, how and how far it is built."""
+    """A counted graph: its section of the table, its name there, how it is built, and up to which number of links."""
 
     section: str
     way: str
@@ -87,7 +87,7 @@ class Graph(NamedTuple):
 
 
 BOTH = "M and nle: C v + g + K q"
-"""In one Function, in three ways."""
+"""Both in one Function, in three ways."""
 RECURSION = "recursion"
 GRAPHS = (
     Graph("inverse_dynamics: τ", RECURSION, lambda dyn: dyn.inverse_dynamics),
@@ -110,11 +110,11 @@ class Size(NamedTuple):
 
 
 Sizes = dict[tuple[str, str, bool], dict[int, Size]]
-"""Section, way, whether with foreshortening: sizes by the number of links."""
+"""Sizes by the number of links, for each section, way, and whether with foreshortening."""
 
 
 def measure(links: int = LINKS) -> Sizes:
-    """All graphs of arms of 1 … ``links`` links."""
+    """All graphs for arms of 1 … ``links`` links."""
     sizes: Sizes = {}
     for graph, shortened in itertools.product(GRAPHS, (False, True)):
         row = sizes[graph.section, graph.way, shortened] = {}
@@ -131,15 +131,15 @@ NOTES = """\
 
 ![instructions over the number of links](flexible_sizes.png)
 
-Instructions of SX Functions for a spatial arm of N equal links with four modes each, two in each plane of bending:
-nv = 5 N. Joints turn about z and y in turn, rotation is exact. The last column is what the last link adds. The energies
-are differentiated by CasADi (`ca.hessian`, `ca.jtimes`); the explicit equations are CB32–CB34, which are there to be
-read. In every graph equal expressions are computed once.
+Instructions of SX Functions for a spatial arm of N equal links with four modes each, two in each plane of bending (nv =
+5 N). Joints turn alternately about z and y, and rotations are exact. The last column is what the last link adds. The
+energies are differentiated by CasADi (`ca.hessian`, `ca.jtimes`); the explicit equations are CB32–CB34, written for
+reading. In every graph common subexpressions are computed once.
 """
 
 
 def table(sizes: Sizes, *, times: bool = False) -> str:
-    """One section a graph, one row a way to build it; with the seconds of building behind each count, if asked for."""
+    """One section for each graph, one row for each way to build it; with ``times``, the seconds of building each."""
     longest = max(n for row in sizes.values() for n in row)
     head = ["", *(f"N = {n}" for n in range(1, longest + 1)), "last link"]
     lines = [NOTES.rstrip()]
@@ -161,7 +161,7 @@ def last_link(row: Mapping[int, Size]) -> int | None:
 
 
 def draw(sizes: Sizes) -> Figure:
-    """Instructions over N: a panel a section, a line a way, dashed with foreshortening."""
+    """Instructions over N: a panel for each section, a line for each way, dashed with foreshortening."""
     figure, axes = panels(2, 3, (8.6, 4.8), sharex=True)
     sections = dict.fromkeys(graph.section for graph in GRAPHS)
     for axis, section in zip(axes.flat, sections, strict=True):

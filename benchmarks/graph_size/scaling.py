@@ -1,10 +1,10 @@
-"""How the graphs grow with the number of joints: chains and random trees of n = 2 … 60, all axes skew, nothing zero.
+"""The growth of the graphs with the number of joints: chains and random trees of n = 2 … 60 with skew axes.
 
     python -m benchmarks.graph_size.scaling
     python -m benchmarks.graph_size.scaling --redraw    the figure alone, from the results
 
-For each Function the counts, and the exponent p of the power n^p that fits the upper half of the lengths best, which is
-what growth looks like once the first links are behind. The tables go to standard output and with a figure to
+No constant is zero. The tables have the counts of each Function and the exponent p of the power n^p that fits the upper
+half of the lengths best, where the first links no longer matter. They go to standard output and with a figure to
 ``benchmarks/results``.
 """
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 LENGTHS = (2, 4, 8, 15, 30, 60)
 SEEDS = (0, 1, 2)
-"""Of the trees."""
+"""The seeds of the trees."""
 
 SHAPES: dict[str, Callable[[int], list[pin.Model]]] = {
     "chain": lambda n: [chain(n)],
     "random trees": lambda n: [random_tree(n, seed) for seed in SEEDS],
 }
-"""The models of n joints of which the median is taken."""
+"""The models of n joints over which the median is taken."""
 
 FUNCTIONS = {
     "inverse_dynamics": "τ",
@@ -46,7 +46,7 @@ FUNCTIONS = {
     "forward_dynamics_derivatives": "∂a/∂(q, v), M⁻¹",
 }
 DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
-"""Which are counted for Newton-Euler alone: the other two follow in the same way from a larger tau."""
+"""Counted for Newton–Euler alone: the other two formulations derive them in the same way from a larger tau."""
 
 FORMULATIONS = {
     "Newton–Euler": (gd.NewtonEuler, BLUE),
@@ -55,11 +55,11 @@ FORMULATIONS = {
 }
 
 Counts = dict[tuple[str, str, str], dict[int, int]]
-"""Shape, Function, formulation: instructions by n."""
+"""Instructions by n, for each shape, Function and formulation."""
 
 
 def measure(lengths: Sequence[int] = LENGTHS) -> Counts:
-    """All graphs of all lengths."""
+    """All graphs for all lengths."""
     counts: Counts = {}
     for shape, models in SHAPES.items():
         for n in lengths:
@@ -73,13 +73,13 @@ def measure(lengths: Sequence[int] = LENGTHS) -> Counts:
 
 
 def upper_half(lengths: Iterable[int]) -> list[int]:
-    """To which the power is fitted."""
+    """The lengths to which the power is fitted."""
     ordered = sorted(lengths)
     return ordered[len(ordered) // 2 :]
 
 
 def exponent(counts: Mapping[int, int]) -> float:
-    """p of the power n^p that fits the upper half of the lengths best, by least squares of the logarithms."""
+    """The exponent p of n^p, fitted to the upper half of the lengths by least squares of the logarithms."""
     upper = upper_half(counts)
     slope, _ = np.polyfit(np.log(upper), np.log([counts[n] for n in upper]), 1)
     return float(slope)
@@ -90,14 +90,14 @@ NOTES = """\
 
 ![instructions over the number of joints](scaling.png)
 
-Instructions of each SX Function for n revolute joints with skew axes and full inertias. In a random tree each joint
-stands on one of all earlier ones, drawn at random; the counts are the medians of {trees} trees. The last column is the
+Instructions of each SX Function for n revolute joints with skew axes and full inertias. In a random tree the parent of
+each joint is drawn from all earlier joints; the counts are the medians of {trees} trees. The last column is the
 exponent p of n^p, fitted to n = {upper}.
 """
 
 
 def table(counts: Counts) -> str:
-    """One section a Function, one row a shape and formulation."""
+    """One section for each Function, one row for each shape and formulation."""
     lengths = list(next(iter(counts.values())))
     lines = [NOTES.format(trees=len(SEEDS), upper=", ".join(map(str, upper_half(lengths)))).rstrip()]
     for function, symbol in FUNCTIONS.items():
@@ -112,7 +112,7 @@ def table(counts: Counts) -> str:
 
 
 def draw(counts: Counts) -> Figure:
-    """Instructions over n, both logarithmic: a column a Function, a row a shape, the exponents in the corners."""
+    """Instructions over n, both logarithmic: a column for each Function, a row for each shape, with the exponents."""
     from gdalembert import plotting
 
     figure, axes = panels(len(SHAPES), len(FUNCTIONS), (8.6, 4.6), sharex=True, sharey="row")
@@ -135,7 +135,7 @@ def draw(counts: Counts) -> Figure:
 
 
 def recorded() -> Counts:
-    """What stands in the tables of ``results/scaling.md``."""
+    """The counts in the tables of ``results/scaling.md``."""
     text = (RESULTS / "scaling.md").read_text(encoding="utf-8")
     counts: Counts = {}
     for function, symbol in FUNCTIONS.items():

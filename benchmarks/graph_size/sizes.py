@@ -1,4 +1,4 @@
-"""How large the graphs are: instructions of every Function, formulation by formulation, and beside other packages.
+"""The sizes of the graphs: instructions of every Function of each formulation, and beside other packages.
 
     python -m benchmarks.graph_size.sizes                          all robots
     python -m benchmarks.graph_size.sizes panda7 ur5               these
@@ -61,12 +61,12 @@ COMPARED = {
         "Derivatives of forward dynamics: ∂a/∂(q, v) and M⁻¹; Pinocchio's with a",
     ),
 }
-"""What is compared: our Function, and how the quantity is called."""
+"""What is compared: our Function, and the name of the quantity."""
 
 SHORT = {"N–E": gd.NewtonEuler, "G–D": gd.GeneralizedDAlembert, "L–E": gd.LagrangeEuler}
 
 PACKAGES = {"Pinocchio": BLUE, "casadi-kin-dyn": SKY, "urdf2casadi": ORANGE, "adam": PURPLE}
-"""What the figure shows beside Newton-Euler."""
+"""The packages that the figure shows beside Newton–Euler."""
 
 DRAWN = {
     "Inverse dynamics  τ(q, v, a)": ("inverse_dynamics",),
@@ -77,7 +77,7 @@ DRAWN = {
         "jacobian_of_inverse_dynamics",
     ),
 }
-"""Its panels; where there are two ways to a quantity, each package has its smaller graph."""
+"""The panels of the figure; where a package has two graphs of a quantity, the smaller one is drawn."""
 
 NOTES = """\
 # Beside other packages
@@ -85,27 +85,27 @@ NOTES = """\
 ![instructions of the others in multiples of Newton–Euler's](sizes.png)
 
 Instructions (`n_instructions`) of SX Functions after `ca.cse`. N–E, G–D and L–E are our three formulations with default
-options. *Slanted* columns are recorded, with casadi {casadi}; all others are counted when this table is written.
+options. Columns in *italics* are recorded, with casadi {casadi}; all others are counted when this table is written.
 
 * *Pinocchio*: the SX graphs of {Pinocchio}.
 * *Pinocchio, cleaned*: {Pinocchio, cleaned}.
 * *casadi-kin-dyn*: {casadi-kin-dyn}.
 * *urdf2casadi*: {urdf2casadi}.
   It takes serial robots with a fixed base.
-* adam: version {adam}. τ is M a + bias, the one way it offers. a is its articulated-body algorithm where the base
-  moves, and M \\ (τ − bias) by CasADi's LDLᵀ where the base is fixed, for which it has none. Its base always moves: for
-  a robot with a fixed base it rests in the origin, as numbers, and the rows and columns of the joints are counted; for
-  a moving one q is Pinocchio's, position and quaternion. Before they are counted, its τ and a are compared with
-  Pinocchio's. It fails (–) where a joint is prismatic.
+* adam: version {adam}. τ is M a + bias, the only way it offers. For a moving base, a is its articulated-body
+  algorithm; for a fixed base, for which it has none, a is M \\ (τ − bias) by CasADi's LDLᵀ. Its base always moves: for
+  a robot with a fixed base, the base rests at the origin, as numbers, and the rows and columns of the joints are
+  counted; for a moving base, q is Pinocchio's, position and quaternion. Before they are counted, its τ and a are
+  compared with Pinocchio's. It fails (–) for prismatic joints.
 
-Outputs are dense, but Jacobians by `ca.jacobian` are left as sparse as CasADi makes them, with respect to all nq + nv
-entries of q and v. Ours are with respect to the nv directions of q, dense.
+Outputs are dense. Jacobians by `ca.jacobian` are the exception: they keep CasADi's sparsity, and are with respect to
+all nq + nv entries of q and v. Ours are dense, and with respect to the nv tangent directions of q.
 """
 
 
 @functools.cache
 def counts(name: str) -> dict[str, dict[str, dict[str, int]]]:
-    """Of one robot: the cost of each Function of each formulation."""
+    """The cost of each Function of each formulation, for one robot."""
     model = load(name)
     return {
         formulation: {function: count(getattr(dyn, function)) for function in FUNCTIONS}
@@ -114,7 +114,7 @@ def counts(name: str) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def table(names: Sequence[str]) -> str:
-    """One section a robot, one row a Function, one column a formulation."""
+    """One section for each robot, one row for each Function, one column for each formulation."""
     lines = ["# Graph sizes", "", "Instructions of each SX Function (multiplications + additions), default options."]
     for name in names:
         own = counts(name)
@@ -128,11 +128,11 @@ def table(names: Sequence[str]) -> str:
 
 
 Comparison = dict[str, dict[str, dict[str, int]]]
-"""Quantity, robot, column: instructions. Who has no answer is left out."""
+"""Instructions by quantity, robot and column. Packages without the quantity are left out."""
 
 
 def compare(names: Sequence[str]) -> Comparison:
-    """Our three formulations, what is recorded of other packages, and adam."""
+    """Our three formulations, the recorded counts of other packages, and adam."""
     adam = {name: peers.adam(name) for name in names}
     comparison: Comparison = {}
     for quantity, (function, _) in COMPARED.items():
@@ -147,7 +147,7 @@ def compare(names: Sequence[str]) -> Comparison:
 
 
 def comparison_table(comparison: Comparison) -> str:
-    """One section a quantity, one row a robot; recorded columns are slanted."""
+    """One section for each quantity, one row for each robot; recorded columns are in italics."""
     packages = peers.RECORDED["packages"]
     lines = [NOTES.format_map({**packages, "casadi": peers.RECORDED["casadi"], "adam": peers.adam_version()}).rstrip()]
     for quantity, rows in comparison.items():
@@ -162,12 +162,12 @@ def comparison_table(comparison: Comparison) -> str:
 
 
 def cells(line: str) -> list[str]:
-    """Of a row of a Markdown table."""
+    """The cells of a row of a Markdown table."""
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def smallest(comparison: Comparison, quantities: Sequence[str], name: str) -> dict[str, int]:
-    """A robot's smallest graph in each column."""
+    """The smallest graph of a robot in each column."""
     found: dict[str, int] = {}
     for quantity in quantities:
         for column, size in comparison[quantity][name].items():
@@ -176,7 +176,7 @@ def smallest(comparison: Comparison, quantities: Sequence[str], name: str) -> di
 
 
 def draw(comparison: Comparison) -> Figure:
-    """The size of the others' graphs in multiples of Newton-Euler's: a panel a quantity, a group a robot."""
+    """Other packages' graphs in multiples of Newton–Euler's: a panel for each quantity, a group for each robot."""
     from gdalembert import plotting
 
     names = list(next(iter(comparison.values())))
@@ -194,7 +194,7 @@ def draw(comparison: Comparison) -> Figure:
 
 
 def recorded() -> Comparison:
-    """What stands in the tables of ``results/sizes.md``."""
+    """The counts in the tables of ``results/sizes.md``."""
     text = (RESULTS / "sizes.md").read_text(encoding="utf-8")
     comparison: Comparison = {}
     for quantity, (_, title) in COMPARED.items():

@@ -1,11 +1,11 @@
-"""What our graphs and adam's cost an optimal control problem: the Panda's fastest motion over a table.
+"""The cost of our graphs and of adam's in an optimal control problem: the Panda's fastest motion over a table.
 
-    python -m benchmarks.optimal_control.panda               five solutions with each, in turns
+    python -m benchmarks.optimal_control.panda               five solutions with each, alternately
     python -m benchmarks.optimal_control.panda --rounds 9
 
-Both sets of graphs stand in the same transcription, and are solved in turns in one process by the same solver from
-the same guess. What is compared is the time in the functions of the problem (CasADi's ``t_wall_nlp_*``) over the number
-of iterations. The page goes to standard output and to ``benchmarks/results``.
+Both sets of graphs are used in the same transcription and solved alternately in one process, by the same solver from
+the same guess. The benchmark compares the time in the functions of the problem (CasADi's ``t_wall_nlp_*``) per
+iteration. The page goes to standard output and to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from benchmarks.common.tables import RESULTS, markdown
 ROBOT, TIP = "panda7", "flange"
 START = (-0.9, -0.3, 0.0, -2.2, 0.0, 2.0, 0.8)
 GOAL = (0.9, 0.45, 0.3, -1.2, -0.3, 1.8, 0.2)
-"""rad; at rest in both."""
+"""[rad]; the arm is at rest in both."""
 TABLE = 0.5
-"""Height that the flange must keep [m]; the fastest motion without it goes lower."""
+"""The lowest height of the flange [m]; without this constraint the fastest motion goes lower."""
 INTERVALS, DEGREE = 30, 3
 EFFORT = 1e-2
 """Weight of ∫ Σ (tau / limit)² dt against the time: makes the optimum unique."""
@@ -39,14 +39,14 @@ OURS, ADAM = "gdalembert", "adam"
 
 
 class Graphs(NamedTuple):
-    """What the transcription asks of a robot: (q, v, a) → tau, and (q) → position of the flange [m]."""
+    """The Functions that the transcription needs: (q, v, a) → tau, and (q) → position of the flange [m]."""
 
     inverse_dynamics: ca.Function
     position: ca.Function
 
 
 class Run(NamedTuple):
-    """One solution: its iterations, the optimum, seconds in the functions of the problem, and in all.
+    """One solution: its iterations, the optimum, and the seconds in the functions of the problem and in total.
 
     ``parts`` are the seconds by function: objective, constraints, gradient, Jacobian, Hessian.
     """
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
     @property
     def per_iteration(self) -> float:
-        """Seconds in the functions of the problem over iterations."""
+        """Seconds in the functions of the problem per iteration."""
         return self.functions / self.iterations
 
 
@@ -89,13 +89,13 @@ def adam(model: pin.Model) -> Graphs:
     return Graphs(ca.Function("tau", states, ca.cse([outputs["inverse_dynamics"]])), position)
 
 
-CANDIDATES: dict[str, Callable[[pin.Model], Graphs]] = {OURS: ours, ADAM: adam}
+PACKAGES: dict[str, Callable[[pin.Model], Graphs]] = {OURS: ours, ADAM: adam}
 
 
 def problem(model: pin.Model, graphs: Graphs, intervals: int = INTERVALS) -> ca.Opti:
-    """Radau collocation with tau = ID(q, v, a) as a constraint at each point: no M⁻¹; the time is free.
+    """Radau collocation with tau = ID(q, v, a) as a constraint at each point; no M⁻¹, free final time.
 
-    q, v, a and tau are variables at all points; the last point of an interval is where the next begins.
+    q, v, a and tau are variables at all points; the last point of an interval is the first of the next.
     """
     n, count = model.nv, intervals * DEGREE
     opti = ca.Opti()
@@ -130,7 +130,7 @@ def problem(model: pin.Model, graphs: Graphs, intervals: int = INTERVALS) -> ca.
 
 
 def solve(opti: ca.Opti) -> Run:
-    """From the guess of the problem; CasADi's clock."""
+    """Solve from the guess of the problem; times are those of CasADi's clock."""
     solution = opti.solve()
     stats = opti.stats()
     parts = {name.removeprefix("t_wall_"): t for name, t in stats.items() if name.startswith("t_wall_nlp_")}
@@ -145,12 +145,12 @@ def solve(opti: ca.Opti) -> Run:
 
 
 def measure(rounds: int, intervals: int = INTERVALS) -> tuple[dict[str, Graphs], dict[str, list[Run]]]:
-    """The graphs, and all solutions; in each round every candidate has its turn, and the order is then reversed.
+    """The graphs and all solutions; in each round every package has its turn, and then the order is reversed.
 
-    Ends with a sentence unless all solutions have the same optimum: it is one problem.
+    Ends with a sentence unless all solutions have the same optimum.
     """
     model = load(ROBOT)
-    graphs = {name: candidate(model) for name, candidate in CANDIDATES.items()}
+    graphs = {name: graphs_of(model) for name, graphs_of in PACKAGES.items()}
     problems = {name: problem(model, each, intervals) for name, each in graphs.items()}
     found: dict[str, list[Run]] = {name: [] for name in problems}
     order = list(problems)
@@ -165,7 +165,7 @@ def measure(rounds: int, intervals: int = INTERVALS) -> tuple[dict[str, Graphs],
 
 
 def ratio(found: dict[str, list[Run]], seconds: Callable[[Run], float]) -> float:
-    """Ours over adam's, round by round; the median."""
+    """The median over the rounds of ours over adam's."""
     return statistics.median(seconds(a) / seconds(b) for a, b in zip(found[OURS], found[ADAM], strict=True))
 
 
@@ -180,19 +180,20 @@ PARTS = {
 NOTES = """\
 # An optimal control problem with our graphs and with adam's
 
-The Panda's flange goes from one side to the other in the least time (and, with a small weight, with little torque), at
-rest in both, within the limits of q, v and tau, and never lower than {table} m. Radau collocation of degree {degree} in
-{intervals} intervals, written in plain `casadi.Opti`; tau = ID(q, v, a) is a constraint at each of the {count} points.
+The Panda's flange moves from one side to the other in the least time (with a small weight on the torques), from rest to
+rest, within the limits of q, v and tau, and never below {table} m. The transcription is Radau collocation of degree
+{degree} in {intervals} intervals, written in plain `casadi.Opti`; tau = ID(q, v, a) is a constraint at each of the
+{count} points.
 
-Both sets of graphs stand in the same transcription and are solved in turns in one process, {rounds} times each, by
+Both sets of graphs are used in the same transcription and solved alternately in one process, {rounds} times each, by
 IPOPT with MUMPS from the same guess: `python -m benchmarks.optimal_control.panda`.
 
 * *gdalembert*: `gd.NewtonEuler(model).inverse_dynamics` and `gd.Kinematics`.
-* *adam*: M a + h, as it has no inverse dynamics, and its forward kinematics, after `ca.cse`; both compared with
-  Pinocchio's.
+* *adam*: M a + h, because it has no inverse dynamics, and its forward kinematics, after `ca.cse`; both are compared
+  with Pinocchio's.
 
-Time in the functions of the problem (CasADi's `t_wall_nlp_*`) over iterations: ours is **{per_iteration:.2f}** of
-adam's. Time of the whole solution: **{total:.2f}** of adam's. Medians of the ratios of each round.
+Our time in the functions of the problem (CasADi's `t_wall_nlp_*`) per iteration is **{per_iteration:.2f}** of adam's,
+and our time for the whole solution is **{total:.2f}** of adam's. These are medians of the ratios of each round.
 
 {rows}
 
@@ -201,14 +202,14 @@ adam's. Time of the whole solution: **{total:.2f}** of adam's. Medians of the ra
 
 
 def report(graphs: dict[str, Graphs], found: dict[str, list[Run]], intervals: int = INTERVALS) -> str:
-    """Ratios, then medians of what they are of."""
+    """The page: the ratios, then the medians of each package."""
 
     def row(title: str, form: str, value: Callable[[Run], float]) -> tuple[str, ...]:
-        medians = (statistics.median(map(value, found[name])) for name in CANDIDATES)
+        medians = (statistics.median(map(value, found[name])) for name in PACKAGES)
         return title, *(form.format(x) for x in medians), f"{ratio(found, value):.2f}"
 
     def counts(title: str, function: Callable[[Graphs], ca.Function]) -> tuple[str, ...]:
-        sizes = [function(graphs[name]).n_instructions() for name in CANDIDATES]
+        sizes = [function(graphs[name]).n_instructions() for name in PACKAGES]
         return title, *map(str, sizes), f"{sizes[0] / sizes[1]:.2f}"
 
     rows = [

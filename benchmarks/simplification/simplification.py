@@ -1,10 +1,10 @@
-"""Simplified models of the PUMA 560: what a guaranteed bound keeps and costs, and what the report's recipe gets wrong.
+"""Simplified models of the PUMA 560: terms, cost and error for a guaranteed bound, and the error of the recipe of 1982.
 
     python -m benchmarks.simplification.simplification
     python -m benchmarks.simplification.simplification --redraw    the figure alone, from the results
 
-Each simplified model is compared with the exact one in 100,000 random states, and in 100,000 with all velocities and
-accelerations at their limits. The tables go to standard output and with a figure to ``benchmarks/results``.
+Each simplified model is compared with the exact one in 100,000 random states, and in 100,000 more with all velocities
+and accelerations at their limits. The tables go to standard output and with a figure to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ERRORS = (0.0, 0.002, 0.01, 0.03, 0.1)
 A_MAX = (8.0, 6.0, 12.0, 25.0, 25.0, 25.0)
-"""rad/s², ours: what the motors of a PUMA 560 can do."""
+"""rad/s², ours: feasible for the motors of a PUMA 560."""
 
 SAMPLES = 100_000
 ROBOTS = {
@@ -41,10 +41,10 @@ ROBOTS = {
     "horn_arm_offset": 10.0,
     "panda7": 10.0,
 }
-"""Other robots, and the largest accelerations they are given."""
+"""Other robots and the limits of their accelerations."""
 
 COUNTED = 500
-"""Graphs of more terms are not counted."""
+"""Graphs with more terms are not counted."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def observed(self) -> np.ndarray:
-        """The largest errors of all states, relative to tau_max."""
+        """The largest errors over all states, relative to tau_max."""
         return np.maximum(self.inside.observed, self.corners.observed) / self.inside.tau_max
 
     @property
@@ -67,7 +67,7 @@ class Row:
 
 
 def checked(dynamics: SimplifiedDynamics, samples: int) -> Row:
-    """The model, its bound compared with the errors; a bound that does not hold ends the program."""
+    """The model with its errors; a bound that does not hold ends the program."""
     row = Row(dynamics, dynamics.check(samples), dynamics.check(samples, corners=True))
     for check in (row.inside, row.corners):
         if not check.ok:
@@ -82,7 +82,7 @@ def largest_torques(model: pin.Model, samples: int) -> np.ndarray:
 
 
 def pruned(model: pin.Model, tau_max: np.ndarray | None, samples: int) -> dict[float, Row]:
-    """The pruned models of all errors."""
+    """The pruned models for all allowed errors."""
     return {e: checked(PrunedDynamics(model, e, a_max=A_MAX, tau_max=tau_max), samples) for e in ERRORS}
 
 
@@ -109,12 +109,12 @@ HEAD = (
 
 
 def percent(value: float) -> str:
-    """Two digits, or zero if it is rounding."""
+    """Two digits, or zero for rounding noise."""
     return "0" if value < 1e-12 else f"{100 * value:.2g} %"
 
 
 def pruning_table(rows: dict[float, Row]) -> list[str]:
-    """One line an error."""
+    """One line for each allowed error."""
     lines = []
     for error, row in rows.items():
         dynamics = row.dynamics
@@ -140,7 +140,7 @@ def pruning_table(rows: dict[float, Row]) -> list[str]:
 
 
 def recipe_table(row: Row) -> list[str]:
-    """One line a joint."""
+    """One line for each joint."""
     dynamics = row.dynamics
     lines = [
         (name, f"{tau:g}", percent(bound / tau), percent(seen), percent(rms))
@@ -152,12 +152,12 @@ def recipe_table(row: Row) -> list[str]:
 
 
 def instructions(dynamics: SimplifiedDynamics) -> int | None:
-    """Of tau, unless there are too many terms."""
+    """The instructions of tau, unless there are too many terms."""
     return dynamics.cost["instructions"] if len(dynamics.kept) <= COUNTED else None
 
 
 def robots_table(names: Sequence[str]) -> list[str]:
-    """Terms of other robots: all, and those that a bound of 1 % keeps."""
+    """Terms of other robots: all, and those that remain with a bound of 1 %."""
     lines = []
     for name in names:
         model = gd.load_urdf(name)
@@ -174,10 +174,10 @@ INTRODUCTION = """\
 ![instructions and errors over the bound](simplification.png)
 
 `puma560`, motors included, |v| ≤ ({v}) rad/s, |a| ≤ ({a}) rad/s².
-Bounds and errors are relative to the limits of the torques, the worst joint of each. Errors are the largest in
-{samples:,} random states and in {samples:,} more with all velocities and accelerations at their limits; the RMS is that
-of the former. "M left" is the part of the exact mass matrix that is guaranteed to be left in every direction.
-Newton–Euler, exact, has {newton_euler} instructions for τ and {mass_matrix} for M.
+Bounds and errors are relative to the limits of the torques, for the worst joint. Errors are the largest in
+{samples:,} random states and in {samples:,} more with all velocities and accelerations at their limits; the RMS error
+is that of the former. "M left" is the fraction of the exact mass matrix that is guaranteed in every direction.
+Exact Newton–Euler has {newton_euler} instructions for τ and {mass_matrix} for M.
 """
 
 
@@ -227,7 +227,7 @@ Points = dict[float, tuple[float, float]]
 
 
 def points(rows: dict[float, Row]) -> Points:
-    """Of models with a bound, the exact one left out."""
+    """The points of the pruned models, without the exact one."""
     return {
         100 * error: (row.dynamics.cost["instructions"], 100 * float(row.observed.max()))
         for error, row in rows.items()
@@ -264,7 +264,7 @@ def picture(by_limit: Points, by_use: Points, newton_euler: int) -> Figure:
 
 
 def recorded() -> tuple[Points, Points, int]:
-    """What stands in ``results/simplification.md``, with the digits it has there."""
+    """The numbers in ``results/simplification.md``, with the digits there."""
     text = (RESULTS / "simplification.md").read_text(encoding="utf-8")
     found: list[Points] = []
     for table in [part.splitlines() for part in text.split("\n\n") if part.startswith("| error allowed")]:

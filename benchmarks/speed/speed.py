@@ -1,11 +1,11 @@
-"""How fast the Functions are called from Python: compiled, on CasADi's virtual machine, and beside Pinocchio.
+"""The speed of the Functions called from Python: compiled, on CasADi's virtual machine, and beside Pinocchio.
 
-    python -m benchmarks.speed.speed                     PUMA 560, UR5 and the Panda arm
+    python -m benchmarks.speed.speed                     PUMA 560, UR5, Panda arm and Kinova
     python -m benchmarks.speed.speed solo12 --rounds 9   any robot that is counted
 
-Everything is measured in one process. In each round every candidate has its turn; what is given is the median over the
-rounds of the time of a call, and of its ratio to Pinocchio's in the same round. Times depend on the machine and on
-what else it does, ratios much less. The tables go to standard output and, for the three robots, with a figure to
+Everything is measured in one process. Each round times every way of calling. The tables have the medians over the
+rounds of the time of a call and of its ratio to Pinocchio's in the same round. Times depend on the machine and its
+load, ratios much less. The tables go to standard output and, for the default robots, with a figure to
 ``benchmarks/results``.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ROBOTS = ("puma560_benchmark", "ur5", "panda7", "kinova")
 
 STATES = 10_000
-"""In a batch."""
+"""The states in a batch."""
 
 FUNCTIONS = {
     "inverse_dynamics": ("τ", "rnea", "qva"),
@@ -51,22 +51,22 @@ FUNCTIONS = {
 """Our Function: its symbol, Pinocchio's function, and the inputs of both."""
 
 PINOCCHIO, IN_ONE_CALL = "Pinocchio", "Pinocchio, one call"
-CANDIDATES = {"gd.compile": BLUE, "interpreter": SKY, "casadi.Function": ORANGE, IN_ONE_CALL: GREY}
-"""What is compared with Pinocchio, with the colours of the figure."""
+WAYS = {"gd.compile": BLUE, "interpreter": SKY, "casadi.Function": ORANGE, IN_ONE_CALL: GREY}
+"""The ways of calling that are compared with Pinocchio, with the colours of the figure."""
 
 Call = Callable[[], object]
 Array = npt.NDArray[np.float64]
 
 
 class Timing(NamedTuple):
-    """Medians over the rounds: seconds for a call, and how many times it fits into a call of the reference."""
+    """Medians over the rounds: seconds for a call, and the speed relative to the reference."""
 
     seconds: float
     gain: float
 
 
 def paired(calls: Mapping[str, Call], reference: str, rounds: int, slice_: float = 2e-3) -> dict[str, Timing]:
-    """Time the calls in turns, each for about ``slice_`` seconds a turn, or one call if that takes longer."""
+    """Time the calls alternately, each for about ``slice_`` seconds a turn, or one call if that takes longer."""
     timers = {name: timeit.Timer(call) for name, call in calls.items()}  # which keeps the garbage collector off
     repeats = {name: max(1, round(slice_ / min(timer.repeat(3, 1)))) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
@@ -105,7 +105,7 @@ def single_calls(model: pin.Model, function: ca.Function) -> dict[str, Call]:
 
 
 def batch_calls(model: pin.Model, function: ca.Function, n: int) -> dict[str, Call]:
-    """n states, arrays (n, …) in; a casadi.Function takes them as the columns of matrices, as Pinocchio's own do."""
+    """n states, arrays (n, …) in; a casadi.Function takes them as columns of matrices, as Pinocchio's functions do."""
     _, name, letters = FUNCTIONS[function.name()]
     given = states(model, n)
     inputs = [given[letter] for letter in letters]
@@ -132,7 +132,7 @@ def batch_calls(model: pin.Model, function: ca.Function, n: int) -> dict[str, Ca
 
 
 def check(model: pin.Model, calls: Mapping[str, Call]) -> None:
-    """End with a sentence unless all give the same numbers: those of something else need no time."""
+    """End with a sentence unless all calls give the same numbers."""
     outputs = {name: _arrays(call()) for name, call in calls.items()}
     for name, own in outputs.items():
         for found, true in zip(own, outputs[PINOCCHIO], strict=False):  # Pinocchio gives M with the derivatives
@@ -146,7 +146,7 @@ def _arrays(outputs: object) -> list[Array]:
 
 
 Timings = dict[tuple[str, str], dict[str, Timing]]
-"""Robot and Function, candidate."""
+"""Timings by way of calling, for each robot and Function."""
 
 
 def measure(names: Sequence[str], rounds: int, n: int = STATES) -> tuple[Timings, Timings]:
@@ -168,17 +168,17 @@ def measure(names: Sequence[str], rounds: int, n: int = STATES) -> tuple[Timings
 
 def table(timings: Timings) -> list[str]:
     """Microseconds, and the ratio to Pinocchio."""
-    candidates = [c for c in CANDIDATES if any(c in row for row in timings.values())]
+    ways = [c for c in WAYS if any(c in row for row in timings.values())]
     rows = [
         (
             TITLES[name],
             FUNCTIONS[function][0],
-            *(f"{1e6 * row[c].seconds:.3g} ({row[c].gain:.2g}×)" if c in row else None for c in candidates),
+            *(f"{1e6 * row[c].seconds:.3g} ({row[c].gain:.2g}×)" if c in row else None for c in ways),
             f"{1e6 * row[PINOCCHIO].seconds:.3g}",
         )
         for (name, function), row in timings.items()
     ]
-    return markdown(["", "", *candidates, PINOCCHIO], rows)
+    return markdown(["", "", *ways, PINOCCHIO], rows)
 
 
 NOTES = """\
@@ -186,10 +186,10 @@ NOTES = """\
 
 ![speed of Newton–Euler in multiples of Pinocchio's](speed.png)
 
-Microseconds for a state, Newton–Euler with default options; in brackets how many times as fast as Pinocchio, which is
-{calls}, called from Python. *interpreter* is
-`gd.compile(…, interpreter=True)`, CasADi's virtual machine; *casadi.Function* is the Function called as it is. Medians
-of paired rounds in one process, one thread. Pinocchio gives M together with its derivatives.
+Microseconds for a state, for Newton–Euler with default options; in brackets the speed relative to Pinocchio, which is
+{calls}, called from Python.
+*interpreter* is `gd.compile(…, interpreter=True)`, CasADi's virtual machine; *casadi.Function* is the Function called
+directly. The times are medians of paired rounds in one process with one thread. Pinocchio's derivatives include M.
 
 {machine}
 
@@ -199,16 +199,16 @@ of paired rounds in one process, one thread. Pinocchio gives M together with its
 
 ## {n:,} states in a call
 
-Per state. *gd.compile* and *interpreter* are their `batch`, into the same arrays each time (`out=`: fresh memory costs
-more than the numbers where outputs are large); *casadi.Function* takes matrices, a column for each state;
-*Pinocchio* is a Python loop; *Pinocchio, one call* is its `rneaInParallel` or `abaInParallel` with one thread.
+Microseconds for a state. *gd.compile* and *interpreter* use `batch` with the same output arrays each time (`out=`: for
+large outputs, allocating memory costs more than the numbers); *casadi.Function* takes matrices, one column for each
+state; *Pinocchio* is a Python loop; *Pinocchio, one call* is its `rneaInParallel` or `abaInParallel` with one thread.
 
 {batch}
 """
 
 
 def report(single: Timings, batch: Timings, n: int = STATES) -> str:
-    """What was measured, on what, and both tables."""
+    """The page: what was measured, on which machine, and both tables."""
     return NOTES.format(
         calls=", ".join(f"`pin.{name}`" for _, name, _ in FUNCTIONS.values()),
         machine=machine(),
@@ -231,17 +231,17 @@ def machine() -> str:
 
 
 def draw(single: Timings, batch: Timings, n: int = STATES) -> Figure:
-    """How many times as fast as Pinocchio: a panel for single calls and one for batches, a group a robot's Function."""
+    """The speed relative to Pinocchio: panels for single calls and batches, a group for each robot's Function."""
     figure, axes = panels(1, 2, (8.6, 7.2), sharey=True)
     thickness = 0.21
     titles = ("One state in a call", f"{n:,} states in a call")
     for axis, timings, title in zip(axes.flat, (single, batch), titles, strict=True):
-        candidates = [c for c in CANDIDATES if any(c in row for row in timings.values())]
-        for k, candidate in enumerate(candidates):
-            y = [i + (k - 1.5) * thickness for i, row in enumerate(timings.values()) if candidate in row]
-            gains = [row[candidate].gain for row in timings.values() if candidate in row]
-            colour = CANDIDATES[candidate]
-            bars = axis.barh(y, [gain - 1 for gain in gains], thickness * 0.92, left=1, color=colour, label=candidate)
+        ways = [c for c in WAYS if any(c in row for row in timings.values())]
+        for k, way in enumerate(ways):
+            y = [i + (k - 1.5) * thickness for i, row in enumerate(timings.values()) if way in row]
+            gains = [row[way].gain for row in timings.values() if way in row]
+            colour = WAYS[way]
+            bars = axis.barh(y, [gain - 1 for gain in gains], thickness * 0.92, left=1, color=colour, label=way)
             for bar, gain in zip(bars, gains, strict=True):
                 axis.annotate(
                     f"{gain:.2g}",

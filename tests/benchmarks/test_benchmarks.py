@@ -221,14 +221,14 @@ def timings(monkeypatch: pytest.MonkeyPatch) -> tuple[speed.Timings, speed.Timin
     return speed.measure([PUMA], rounds=1, n=3)
 
 
-def test_every_candidate_is_timed_and_listed(
+def test_every_way_of_calling_is_timed_and_listed(
     timings: tuple[speed.Timings, speed.Timings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single, batch = timings
     assert list(single) == list(batch) == [(PUMA, function) for function in speed.FUNCTIONS]
-    candidates = {*speed.CANDIDATES, "Pinocchio"} - {speed.IN_ONE_CALL}
-    assert all(set(row) == candidates for row in single.values())
-    assert all(set(row) >= candidates for row in batch.values())
+    ways = {*speed.WAYS, "Pinocchio"} - {speed.IN_ONE_CALL}
+    assert all(set(row) == ways for row in single.values())
+    assert all(set(row) >= ways for row in batch.values())
     assert all(t.seconds > 0 for rows in timings for row in rows.values() for t in row.values())
     monkeypatch.setattr(speed, "machine", lambda: "a machine")
     text = speed.report(single, batch, 3)
@@ -347,8 +347,8 @@ def rows_of(text: str) -> dict[str, list[str]]:
 
 
 def test_one_problem_has_one_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two candidates with the same graphs: the same iterations and sizes; with other graphs it is refused."""
-    monkeypatch.setattr(optimal_control, "CANDIDATES", dict.fromkeys(("gdalembert", "adam"), optimal_control.ours))
+    """Two packages with the same graphs: the same iterations and sizes; with other graphs it is refused."""
+    monkeypatch.setattr(optimal_control, "PACKAGES", dict.fromkeys(("gdalembert", "adam"), optimal_control.ours))
     monkeypatch.setattr(optimal_control.metadata, "version", lambda name: "0")
     text = optimal_control.report(*optimal_control.measure(1, 6), 6)
     rows = rows_of(text)
@@ -361,7 +361,7 @@ def test_one_problem_has_one_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
         s = graphs.inverse_dynamics.sx_in()
         return graphs._replace(inverse_dynamics=ca.Function("tau", s, [1.2 * graphs.inverse_dynamics(*s)]))
 
-    monkeypatch.setattr(optimal_control, "CANDIDATES", {"gdalembert": optimal_control.ours, "adam": heavier})
+    monkeypatch.setattr(optimal_control, "PACKAGES", {"gdalembert": optimal_control.ours, "adam": heavier})
     with pytest.raises(SystemExit, match="the optima differ"):
         optimal_control.measure(1, 6)
 

@@ -159,7 +159,7 @@ def test_the_orders_are_those_of_the_page() -> None:
         assert degrees[formulation, "literal", parts, True] == cached
         assert degrees[formulation, "suffix sums", parts, True] == 2
         assert degrees[formulation, "suffix sums", torques, True] == 1
-    assert degrees["N-E", "textbook", torques, False] == degrees["N-E", "prepared frames", torques, True] == 1
+    assert degrees["N-E", "textbook", torques, False] == degrees["N-E", "regrouped inertia", torques, True] == 1
 
 
 def test_bookkeeping_is_what_1982_measured() -> None:
@@ -179,7 +179,7 @@ def test_bookkeeping_is_what_1982_measured() -> None:
 
 def test_newton_euler_is_the_cheapest_with_the_same_outputs() -> None:
     counts = recorded()
-    for own, others in (("composite bodies", complexity_versions.PARTS), ("prepared frames", "τ")):
+    for own, others in (("composite bodies", complexity_versions.PARTS), ("regrouped inertia", "τ")):
         n_e = BOTH(counts[version("N-E", own, outputs=others)])
         for formulation in ("L-E", "G-D"):
             row = BOTH(counts[version(formulation, "suffix sums", outputs=others)])

@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from benchmarks.common.tables import RESULTS
 from benchmarks.flexible import reference as fr
 from gdalembert.flexible import modes
 from gdalembert.spatial.arrays import Array
@@ -237,7 +238,7 @@ def test_the_difference_of_exudyn_is_that_of_its_path(monkeypatch: pytest.Monkey
 
 
 def test_the_full_result_is_there() -> None:
-    folder = fr.HERE / "results"
+    folder = RESULTS
     text = (folder / "flexible_reference.md").read_text(encoding="utf-8")
     assert "](flexible_reference.png)" in text
     assert 0 < (folder / "flexible_reference.png").stat().st_size < 150_000
