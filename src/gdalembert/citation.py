@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import metadata
 from typing import TYPE_CHECKING, Literal, get_args
-
-from gdalembert.errors import ArgumentError
 
 if TYPE_CHECKING:
     from gdalembert.dynamics.dynamics import Dynamics
@@ -27,10 +24,12 @@ def citation(format: Format = "bibtex", *, sources: bool = False) -> str:
     Raises:
         ArgumentError: if the format is neither of the two.
     """
-    from gdalembert.dynamics.sources import Source  # now, not with the package: it loads Pinocchio
+    from importlib.metadata import metadata  # here, since the package imports this module at once
 
-    if format not in get_args(Format):
-        raise ArgumentError(f"citation: format={format!r}; give 'bibtex' or 'text'")
+    from gdalembert.dynamics.sources import Source
+    from gdalembert.spatial.arguments import choice
+
+    choice("citation: format", format, get_args(Format))
     about = metadata("gdalembert")
     fields = {"note": f"Version {about['Version']}", "year": str(YEAR)}
     package = Source("gdalembert", "misc", TITLE, (f"{{{about['Author']}}}",), "", fields)

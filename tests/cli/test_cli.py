@@ -282,7 +282,7 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         ([*SIMPLIFY, "0.01", "--to", "c", "--a-max", ""], "--a-max : give numbers, as 8,6,12 or 10 for all"),
         (
             [*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1,2"],
-            "a_max has shape (2,); give 6 numbers, one for each velocity, or one",
+            "a_max has shape (2,); give (6,), or one number",
         ),
         (
             [*SIMPLIFY, "1", "--to", "c", "--a-max", "1"],
@@ -302,7 +302,7 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         ),
         (
             ["view", "cart_pendulum", "--q", "1,nan"],
-            "--q 1,nan: number 2 of 2 is nan; give finite numbers",
+            "--q 1,nan: q: entry [1] is nan; give finite numbers",
         ),
         (
             ["view", "two_link_arm", "--free-flyer", "--q", "0,0,0,0,0,0,0.5,0,0"],
@@ -312,7 +312,7 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         (["view", "cart_pendulum", "--q", "a,b"], "--q a,b: give numbers, as 0,0.5,-1"),
         (
             ["view", "cart_pendulum", "--port", "70000"],
-            "Viewer: port=70000; give a number from 0 to 65535, 0 for any that is free",
+            "Viewer: port: got 70000; give an integer from 0 to 65535",
         ),
         (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
     ],

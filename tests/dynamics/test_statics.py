@@ -391,7 +391,7 @@ def test_frames_and_references_are_checked() -> None:
         assert str(unknown.value) == "no frame named 'tol'; nearest: 'tool'"
 
 
-@pytest.mark.parametrize("mass", [-1, -1e-300, np.nan, np.inf, [1, 2]])
+@pytest.mark.parametrize("mass", [-1, -1e-300, np.nan, np.inf])
 def test_a_mass_that_is_none(mass: Any) -> None:
     with pytest.raises(ArgumentError) as raised:
         payload_torques(two_link_arm(), "tool", mass)
@@ -401,16 +401,17 @@ def test_a_mass_that_is_none(mass: Any) -> None:
 def test_payloads_of_the_wrong_kind() -> None:
     arm = two_link_arm()
     for com, message in (
-        ([0, 0], "center_of_mass: got 2 numbers; give three [m]"),
-        (0.1, "center_of_mass: got numbers of shape (); give three [m]"),
+        ([0, 0], "center_of_mass has shape (2,); give (3,)"),
+        (0.1, "center_of_mass has shape (); give (3,)"),
         ([0, np.nan, 0], "center_of_mass: y is nan; give finite numbers"),
     ):
         with pytest.raises(ArgumentError) as raised:
             payload_torques(arm, "tool", 1, com)
         assert str(raised.value) == message
-    with pytest.raises(ArgumentTypeError) as refused:
-        payload_torques(arm, "tool", "1 kg")
-    assert str(refused.value) == "mass: expected numbers, got '1 kg'"
+    for mass in ("1 kg", [1, 2]):
+        with pytest.raises(ArgumentTypeError) as refused:
+            payload_torques(arm, "tool", mass)
+        assert str(refused.value) == f"mass: expected a number [kg], got {mass!r}"
     with pytest.raises(ArgumentTypeError) as refused:
         payload_torques(arm, "tool", 1, "xyz")
     assert str(refused.value) == "center_of_mass: expected numbers, got 'xyz'"

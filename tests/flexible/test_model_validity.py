@@ -261,11 +261,17 @@ def test_sentences() -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda dyn: dyn.validity(np.zeros(4)), r"^validity: q: got shape \(4,\); give N × 3, a row for each instant$"),
-        (lambda dyn: dyn.validity(np.zeros((2, 3)), np.zeros((1, 3))), r"^validity: v: got shape \(1, 3\); give 2 × 3"),
-        (lambda dyn: dyn.validity(np.zeros(3), u=np.zeros(3)), r"^validity: u: got shape \(3,\); give 1 × 1"),
+        (
+            lambda dyn: dyn.validity(np.zeros(4)),
+            r"^validity: q has shape \(4,\); give \(N, 3\), one row",
+        ),
+        (
+            lambda dyn: dyn.validity(np.zeros((2, 3)), np.zeros((1, 3))),
+            r"^validity: v has shape \(1, 3\); give \(2, 3\)",
+        ),
+        (lambda dyn: dyn.validity(np.zeros(3), u=np.zeros(3)), r"^validity: u has shape \(3,\); give \(1, 1\)"),
         (lambda dyn: dyn.validity(np.zeros(3), None, np.zeros(3), u=[0.0]), r"^validity: got a and u; give one of"),
-        (lambda dyn: dyn.validity([np.nan, 0, 0]), r"^validity: q: one is not finite"),
+        (lambda dyn: dyn.validity([np.nan, 0, 0]), r"^validity: q: entry \[0\] is nan"),
     ],
 )
 def test_bad_input(ask: object, message: str) -> None:

@@ -292,7 +292,7 @@ def test_sets_for_bending_are_clamped(name: str) -> None:
         (lambda: modes.sampled([0, 1, 1], [0, 1, 1]), ArgumentError, r"give 0 … l \[m\], rising"),
         (lambda: modes.sampled([0, 1], [[0, 1, 2]], [0, 0]), ArgumentError, r"values: got shape \(1, 3\); give n × 2"),
         (lambda: modes.sampled([0, 1], [0, 1], [0]), ArgumentError, r"slopes: got shape \(1, 1\); give 1 × 2"),
-        (lambda: modes.sampled([0, 1], [0, np.inf], [0, 0]), ArgumentError, r"values: one is not finite"),
+        (lambda: modes.sampled([0, 1], [0, np.inf], [0, 0]), ArgumentError, r"values: entry \[1\] is inf"),
         (lambda: modes.sampled([0, 1], ["a", "b"]), ArgumentTypeError, r"values: expected numbers"),
         (lambda: modes.custom([]), ArgumentError, r"custom: got \[\]; give \[\(value, slope, curvature\)"),
         (lambda: modes.custom([np.sin]), ArgumentTypeError, r"custom: mode 1: got .*; give \(value, slope, curvature"),

@@ -43,8 +43,8 @@ def test_modes_have_sizes_of_their_own(continuous: bool) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": [[0.0], [np.nan], [1.0]]}, "Guess: q: one is not finite; give finite numbers"),
-        ({"t": [0.0, 1.0]}, "Guess: q has the shape (3, 1); give a row for each of 2 times"),
+        ({"q": [[0.0], [np.nan], [1.0]]}, "Guess: q: entry [1, 0] is nan; give finite numbers"),
+        ({"t": [0.0, 1.0]}, "Guess: q has shape (3, 1); give a row for each of 2 times"),
         ({"t": [0.0, 1.0, 1.0]}, "Guess: t must be at least two times [s], each later than the last"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_guess_has_unit_lengths_between_its_rows() -> None:
 
 
 def test_rest_to_rest_takes_no_quaternion_of_another_length() -> None:
-    with pytest.raises(gd.errors.ArgumentError, match="rest_to_rest: q_end: q of joint 'turn' is off unit length by 1"):
+    with pytest.raises(gd.errors.ArgumentError, match="rest_to_rest: q_end of joint 'turn' is off unit length by 1"):
         ocp.rest_to_rest(turning(pin.JointModelSpherical()), [0, 0, 0, 1], [0, 0, 0, 0])
 
 

@@ -224,20 +224,20 @@ def test_a_singular_mass_matrix_is_refused_before_anything_is_solved() -> None:
             lambda d, m: ocp.Bounds.of(d, u={"slide": (float("nan"), 1.0)}),
             "slider: joint 'slide': its effort has the bounds (nan, 1); give others, as u={'slide': (lower, upper)}",
         ),
-        (lambda d, m: ocp.Problem(d, 1.0, 0), "intervals=0: give an integer of at least 1"),
-        (lambda d, m: ocp.Problem(d, 1.0, 2.5), "intervals=2.5: give an integer of at least 1"),
+        (lambda d, m: ocp.Problem(d, 1.0, 0), "intervals: got 0; give an integer of at least 1"),
+        (lambda d, m: ocp.Problem(d, 1.0, 2.5), "intervals: expected an integer, got 2.5"),
         (lambda d, m: ocp.Problem(d, -1.0, 5), "duration: got -1.0; give one finite number [s], above 0"),
         (
             lambda d, m: ocp.Problem(d, (2.0, 1.0), 5),
-            "duration=(2.0, 1.0): give one number [s], or (shortest, longest)",
+            "duration: got (2.0, 1.0); give one number [s], or (shortest, longest)",
         ),
         (
             lambda d, m: ocp.Problem(d, (0.0, 1.0), 5),
-            "duration=(0.0, 1.0): give one number [s], or (shortest, longest)",
+            "duration: got (0.0, 1.0); give one number [s], or (shortest, longest)",
         ),
-        (lambda d, m: ocp.Problem(d, 1.0, 5, method="euler"), "method='euler': give 'collocation' or 'rk4'"),
-        (lambda d, m: ocp.Problem(d, 1.0, 5, control="smooth"), "control='smooth': give 'constant' or 'linear'"),
-        (lambda d, m: ocp.Problem(d, 1.0, 5, bounds_at="all"), "bounds_at='all': give 'stages' or 'grid'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, method="euler"), "method: got 'euler'; give 'collocation' or 'rk4'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, control="smooth"), "control: got 'smooth'; give 'constant' or 'linear'"),
+        (lambda d, m: ocp.Problem(d, 1.0, 5, bounds_at="all"), "bounds_at: got 'all'; give 'stages' or 'grid'"),
         (lambda d, m: ocp.Problem(d, 1.0, 5, bounds=m).start, "bounds: expected Bounds.of(dyn, model), got Model"),
         (
             lambda d, m: ocp.Problem(d, 1.0, 5, bounds=ocp.Bounds.of(turning(pin.JointModelRX()))),
@@ -246,10 +246,10 @@ def test_a_singular_mass_matrix_is_refused_before_anything_is_solved() -> None:
         (lambda d, m: ocp.Problem(m, 1.0, 5), "Problem takes a Dynamics, as gd.NewtonEuler(model), not Model"),
         (
             lambda d, m: ocp.rest_to_rest(d, [0], [1], samples=1),
-            "rest_to_rest: samples=1; give an integer of at least 2",
+            "rest_to_rest: samples: got 1; give an integer of at least 2",
         ),
-        (lambda d, m: ocp.rest_to_rest(d, [0, 1], [1]), "rest_to_rest: q_start has the shape (2,); give (1,)"),
-        (lambda d, m: ocp.rest_to_rest(d, [0], [[1]]), "rest_to_rest: q_end has the shape (1, 1); give (1,)"),
+        (lambda d, m: ocp.rest_to_rest(d, [0, 1], [1]), "rest_to_rest: q_start has shape (2,); give (1,)"),
+        (lambda d, m: ocp.rest_to_rest(d, [0], [[[1]]]), "rest_to_rest: q_end has shape (1, 1, 1); give (1,)"),
     ],
 )
 def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], message: str) -> None:
@@ -262,11 +262,11 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: p.start([1.0, 2.0]), "start: q has the shape (2,); give (1,)"),
+        (lambda p: p.start([1.0, 2.0]), "start: q has shape (2,); give (1,)"),
         (lambda p: p.start([-7.0]), "start: q of 'slide' is -7, outside its bounds (-4, 5)"),
         (lambda p: p.start([7.0]), "start: q of 'slide' is 7, outside its bounds (-4, 5)"),
         (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
-        (lambda p: p.end([np.nan]), "end: q: one is not finite; give finite numbers"),
+        (lambda p: p.end([np.nan]), "end: q: entry [0] is nan; give finite numbers"),
         (lambda p: (p.end([1.0]), p.end([2.0])), "end was called before; make a new Problem for other ends"),
         (lambda p: p.path(3.0), "3.0 is no expression; give a casadi.Function, or a callable of q, v, a, u"),
         (
@@ -297,7 +297,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.minimize(p.q), "minimize: the cost has 6 entries; give one, as ca.sum1 of them"),
         (lambda p: p.integral(lambda q: "x"), "an expression gives 'x'; give a number or a matrix of CasADi's"),
         (lambda p: p.path(lambda q: q, "low"), "path: lower='low'; give numbers"),
-        (lambda p: p.path(lambda q: q, at="ends"), "path: at='ends'; give 'stages' or 'grid'"),
+        (lambda p: p.path(lambda q: q, at="ends"), "path: at: got 'ends'; give 'stages' or 'grid'"),
         (
             lambda p: p.guess(ocp.rest_to_rest(gd.NewtonEuler(gd.load_urdf("puma560")), np.zeros(6), np.ones(6))),
             "guess: it has nq, nv, nu = (6, 6, 6); slider has (1, 1, 1)",
@@ -353,7 +353,7 @@ def test_ends_that_are_refused_leave_nothing_behind() -> None:
     """The second try counts, and nothing of the first."""
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 10, control="linear")
     problem.start([0.0])
-    with pytest.raises(gd.errors.ArgumentError, match="end: v has the shape"):
+    with pytest.raises(gd.errors.ArgumentError, match="end: v has shape"):
         problem.end([5.0], v=[0.0, 0.0])
     problem.end([0.5])
     problem.minimize(problem.integral(lambda u: u**2))

@@ -177,7 +177,7 @@ def test_a_solution_pickles_guesses_and_prints() -> None:
     assert len(fine.t) == 41
     np.testing.assert_allclose(fine.x[::4], solution.simulate().x, rtol=0, atol=1e-8)  # the integrator's tolerance
     np.testing.assert_array_equal(fine.u[:-1], np.repeat(solution.u, 4, axis=0))
-    with pytest.raises(gd.errors.ArgumentError, match="samples=0: give an integer of at least 1"):
+    with pytest.raises(gd.errors.ArgumentError, match="samples: got 0; give an integer of at least 1"):
         solution.simulate(samples=0)
     problem.guess(solution)
     assert problem.solve().iterations <= solution.iterations

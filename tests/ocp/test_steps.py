@@ -240,11 +240,11 @@ def test_classical_weights() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda d: ocp.collocation(d, degree=0), "degree=0: give an integer from 1 to 9"),
-        (lambda d: ocp.collocation(d, degree=10), "degree=10: give an integer from 1 to 9"),
-        (lambda d: ocp.collocation(d, degree=2.0), "degree=2.0: give an integer from 1 to 9"),
-        (lambda d: ocp.collocation(d, scheme="gauss"), "scheme='gauss': give 'legendre' or 'radau'"),
-        (lambda d: ocp.rk4(d, control="cubic"), "control='cubic': give 'constant' or 'linear'"),
+        (lambda d: ocp.collocation(d, degree=0), "degree: got 0; give an integer from 1 to 9"),
+        (lambda d: ocp.collocation(d, degree=10), "degree: got 10; give an integer from 1 to 9"),
+        (lambda d: ocp.collocation(d, degree=2.0), "degree: expected an integer, got 2.0"),
+        (lambda d: ocp.collocation(d, scheme="gauss"), "scheme: got 'gauss'; give 'legendre' or 'radau'"),
+        (lambda d: ocp.rk4(d, control="cubic"), "control: got 'cubic'; give 'constant' or 'linear'"),
         (lambda d: ocp.rk4(d.tree), "rk4 takes a Dynamics, as gd.NewtonEuler(model), not Tree"),
         (lambda d: ocp.collocation("puma560"), "collocation takes a Dynamics, as gd.NewtonEuler(model), not str"),
     ],

@@ -121,9 +121,9 @@ def test_wrong_modes_are_refused() -> None:
         draw(arm, q, links={"link2": gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=11.0))})
     with pytest.raises(ArgumentTypeError, match="link 'link2': expected a FlexibleLink, got Beam"):
         draw(arm, q, links={"link2": BEAM})
-    with pytest.raises(ArgumentError, match="count: got 0; give at least 1"):
+    with pytest.raises(ArgumentError, match="count: got 0; give an integer of at least 1"):
         draw(links["link2"], count=0)
-    with pytest.raises(ArgumentTypeError, match=r"count: expected a whole number, got 1\.5"):
+    with pytest.raises(ArgumentTypeError, match=r"count: expected an integer, got 1\.5"):
         draw(links["link2"], count=1.5)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="its modes are chosen by its role"):
         draw(gd.FlexibleLink(BEAM))

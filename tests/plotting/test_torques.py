@@ -102,19 +102,19 @@ def test_wrong_decompositions_are_refused() -> None:
     draw = plotting.torque_decomposition
     with pytest.raises(ArgumentTypeError, match=r"a pin\.Model or a GeneralizedDAlembert.*got NewtonEuler"):
         draw(gd.NewtonEuler(model), (t, q, v, a))
-    with pytest.raises(ArgumentError, match="by='sort'; give 'kind' or 'link'"):
+    with pytest.raises(ArgumentError, match="by: got 'sort'; give 'kind' or 'link'"):
         draw(model, (t, q, v, a), by="sort")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no joint named 'joint3'; nearest: 'joint2', 'joint1'"):
         draw(model, (t, q, v, a), joint="joint3")
-    with pytest.raises(ArgumentError, match="joint 2: give an index in v, from 0 to 1"):
+    with pytest.raises(ArgumentError, match="index of the joint: got 2; give an integer from 0 to 1"):
         draw(model, (t, q, v, a), joint=2)
-    with pytest.raises(ArgumentTypeError, match=r"a name or an index, got 1\.5"):
+    with pytest.raises(ArgumentTypeError, match=r"index of the joint: expected an integer, got 1\.5"):
         draw(model, (t, q, v, a), joint=1.5)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="ax takes one joint"):
         draw(model, (t, q, v, a), ax=Figure().subplots())
     with pytest.raises(ArgumentTypeError, match=r"a Simulation, a Solution or \(t, q, v, a\), got 3 of them"):
         draw(model, (t, q, v))
-    with pytest.raises(ArgumentError, match=r"v has shape \(9, 1\), but two_link_arm at 9 times needs \(9, 2\)"):
+    with pytest.raises(ArgumentError, match=r"v of two_link_arm has shape \(9, 1\); give \(9, 2\)"):
         draw(model, (t, q, v[:, :1], a))
     with pytest.raises(ArgumentError, match=r"t has shape \(9, 2\); give the times"):
         draw(model, (q, q, v, a))

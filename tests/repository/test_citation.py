@@ -118,5 +118,5 @@ def test_sources_of_a_formulation_are_its_own() -> None:
 
 
 def test_an_unknown_format() -> None:
-    with pytest.raises(ArgumentError, match=r"^citation: format='ris'; give 'bibtex' or 'text'$"):
+    with pytest.raises(ArgumentError, match=r"^citation: format: got 'ris'; give 'bibtex' or 'text'$"):
         gd.citation("ris")  # type: ignore[arg-type]

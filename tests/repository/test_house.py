@@ -16,7 +16,7 @@ BASE = {"errors", "spatial", "model", "dynamics"}
 ROBOTS = {*BASE, "flexible"}
 ALLOWED = {
     "errors": set(),
-    "citation": {"errors"},
+    "citation": ROBOTS,
     "spatial": {"errors"},
     "model": {"errors", "spatial"},
     "dynamics": {"errors", "spatial", "model"},
@@ -49,6 +49,7 @@ LONG_FUNCTIONS = {
     "gdalembert.flexible.assembly.assemble": "to be split: flexible",
     "gdalembert.flexible.newton_euler.forward_dynamics": "to be split: flexible",
     "gdalembert.flexible.tree.flexible_tree": "to be split: flexible",
+    "gdalembert.model.rounding.clean_tree": "to be split: the model",
     "gdalembert.simulation.simulate.simulate": "to be split: the views",
     "gdalembert.validation.validate.validate": "to be split: validation",
 }

@@ -209,12 +209,12 @@ def test_the_package_does_not_need_viser() -> None:
 @pytest.mark.parametrize(
     ("error", "message", "robot", "options"),
     [
-        (ArgumentError, "port=70000; give a number from 0 to 65535, 0 for any", "puma560", {"port": 70000}),
+        (ArgumentError, "port: got 70000; give an integer from 0 to 65535", "puma560", {"port": 70000}),
         (ArgumentError, "scale: got -1", "puma560", {"scale": -1.0}),
         (UnknownNameError, "no shipped robot named 'pumma'", "pumma", {}),
         (UnknownNameError, "no frame named 'tol'; nearest: 'tool'", "puma560", {"frames": ["tol"]}),
         (ArgumentTypeError, "frames: got 'tool'; give True, False or a list of names", "puma560", {"frames": "tool"}),
-        (ArgumentError, r"Viewer: q has shape \(2,\); puma560 takes \(6,\)", "puma560", {"q": [0, 0]}),
+        (ArgumentError, r"Viewer: q has shape \(2,\); give \(6,\)", "puma560", {"q": [0, 0]}),
         (ArgumentError, "links: only a FlexibleArm has flexible links", "puma560", {"links": {"link1": None}}),
         (ArgumentTypeError, "visual_model: expected a pin.GeometryModel, got str", "puma560", {"visual_model": "x"}),
         (ArgumentTypeError, "expected a pin.Model, got int", 3, {}),
@@ -273,22 +273,22 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
     with Viewer("cart_pendulum", port=0) as shown:
         motion = gd.simulate(gd.NewtonEuler(gd.load_urdf("puma560_3")), np.zeros(6), [0, 0.01])
         for run, message in (
-            (lambda: shown.show([1.0]), r"show: q has shape \(1,\); cart_pendulum takes \(2,\)"),
-            (lambda: shown.show([1.0, np.nan]), "show: q: one is not finite"),
+            (lambda: shown.show([1.0]), r"show: q has shape \(1,\); give \(2,\)"),
+            (lambda: shown.show([1.0, np.nan]), r"show: q: entry \[1\] is nan"),
             (lambda: shown.play(motion), "play: the motion has q of 3 numbers; cart_pendulum has 2"),
             (
                 lambda: shown.play(([0.0, 1.0], np.zeros((2, 3)))),
-                r"play: got t of shape \(2,\) and q of shape",
+                r"play: q of cart_pendulum has shape \(2, 3\); give \(2, 2\)",
             ),
             (
                 lambda: shown.play(([0.0], np.zeros((1, 2)))),
-                r"play: got t of shape \(1,\) and q of shape \(1, 2\); give \(N,\), N at least 2, and \(N, 2\)",
+                r"play: t has shape \(1,\); give at least two times \(N,\) \[s\]",
             ),
             (lambda: shown.play(([0.0, 0.0], np.zeros((2, 2)))), "play: t: 0 s comes after 0 s"),
             (lambda: shown.play(([0.0, 3.0, 2.0], np.zeros((3, 2)))), "play: t: 2 s comes after 3 s"),
             (lambda: shown.play(([0.0, 1.0], np.zeros((2, 2))), speed=0), "play: speed"),
             (lambda: shown.screenshot("x.jpg"), "screenshot: x.jpg: give a name that ends in .png"),
-            (lambda: shown.screenshot("x.png", width=0), "screenshot: width=0; give a whole number of pixels"),
+            (lambda: shown.screenshot("x.png", width=0), "screenshot: width: got 0; give an integer of at least 1"),
         ):
             with pytest.raises(ArgumentError, match=message):
                 run()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, UnknownNameError
-from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.spatial.arrays import Array
@@ -77,14 +76,10 @@ def configuration(model: pin.Model, text: str) -> Array:
         ArgumentError: if the text does not hold nq finite numbers, or a quaternion or pair (cos, sin) is off unit
             length.
     """
-    q = np.array(numbers("--q", text, "0,0.5,-1"))
-    if q.size != model.nq:
-        raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {q.size}")
-    if not np.all(np.isfinite(q)):
-        k = int(np.isfinite(q).argmin())
-        raise ArgumentError(f"--q {text}: number {k + 1} of {q.size} is {q[k]:g}; give finite numbers")
-    check_unit_lengths(f"--q {text}", q, read_tree(model, dynamics=False))
-    return q
+    q = numbers("--q", text, "0,0.5,-1")
+    if len(q) != model.nq:
+        raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {len(q)}")
+    return checked_configuration(f"--q {text}: q", q, read_tree(model, dynamics=False))
 
 
 def numbers(option: str, text: str, example: str) -> list[float]:

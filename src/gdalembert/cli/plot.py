@@ -15,6 +15,7 @@ import pinocchio as pin
 
 from gdalembert.cli.options import add_configuration, add_robot, configuration, load
 from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
 _SAMPLES = 201
@@ -139,8 +140,7 @@ def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, 
     Raises:
         ArgumentError: if the duration is not positive.
     """
-    if not (np.isfinite(duration) and duration > 0):
-        raise ArgumentError(f"--duration {duration:g}: give a positive number of seconds")
+    number("--duration", duration, "s")
     x = np.linspace(0, 1, _SAMPLES)
     delta = np.random.default_rng(seed).uniform(-1, 1, model.nv)
     neutral = pin.neutral(model)

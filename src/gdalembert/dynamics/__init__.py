@@ -3,6 +3,6 @@
 The formulations are imported here, so that whoever imports any module of this folder finds all of them registered.
 """
 
-from gdalembert.dynamics import generalized_dalembert, lagrange_euler, newton_euler
-
-__all__ = ["generalized_dalembert", "lagrange_euler", "newton_euler"]
+from gdalembert.dynamics import generalized_dalembert as generalized_dalembert
+from gdalembert.dynamics import lagrange_euler as lagrange_euler
+from gdalembert.dynamics import newton_euler as newton_euler

@@ -58,8 +58,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         else:
             parent = links[joint.parent]
             a, gravity = parent.a @ spatial.transform(r, p), parent.gravity
-        j = spatial.congruence(a, spatial.constant(joint.pseudo_inertia))
-        links.append(Link(a, j, twists(a, *joint.subspace(q)), gravity))
+        links.append(Link(a, spatial.congruence(a, joint.pseudo_inertia), twists(a, *joint.subspace(q)), gravity))
     return links
 
 

@@ -13,7 +13,7 @@ from gdalembert.dynamics.statics import joint_torques
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.model_validity import Validity
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import choice, table, vector
 from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ _AT_REST = 1e-6
 
 def natural_frequencies(arm: FlexibleArm, q: npt.ArrayLike, joints: str) -> Array:
     """See :meth:`FlexibleArm.natural_frequencies`."""
-    if joints not in ("locked", "free"):
-        raise ArgumentError(f"natural_frequencies: joints={joints!r}; give 'locked' or 'free'")
-    m = arm.mass_matrix(_vector("natural_frequencies", "q", q, arm.tree.nq)).full()
+    choice("natural_frequencies: joints", joints, ("locked", "free"))
+    m = arm.mass_matrix(vector("natural_frequencies: q", q, arm.tree.nq)).full()
     chosen = range(arm.tree.nv) if joints == "free" else range(arm.modes.start, arm.tree.nv)
     index = np.ix_(chosen, chosen)
     stiffness = arm._passive_derivatives[0].full()[index]
@@ -51,13 +50,13 @@ def static_deflection(
 ) -> Array:
     """See :meth:`FlexibleArm.static_deflection`."""
     where = "static_deflection"
-    configuration = _vector(where, "q", q, arm.tree.nq).copy()
+    configuration = vector(f"{where}: q", q, arm.tree.nq).copy()
     push: Matrix = ca.DM(arm.tree.nv, 1)
     s = arm.symbols("q")
     if len({frame is None, wrench is None, reference is None}) > 1:
         raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
     if frame is not None and wrench is not None:
-        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], _vector(where, "wrench", wrench, 6))
+        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], vector(f"{where}: wrench", wrench, 6))
     zero = ca.DM(arm.tree.nv, 1)
     rest = arm.generalized_gravity_expression(s["q"]) + arm._passive_torque(s["q"], zero) - push
     free = slice(arm.modes.start, arm.tree.nv)
@@ -93,9 +92,9 @@ def linearize(
 ) -> tuple[Array, Array]:
     """See :meth:`FlexibleArm.linearize`."""
     nv = arm.tree.nv
-    configuration = _vector("linearize", "q", q, arm.tree.nq)
-    rate = np.zeros(nv) if v is None else _vector("linearize", "v", v, nv)
-    effort = np.zeros(arm.actuation.shape[1]) if u is None else _vector("linearize", "u", u, arm.actuation.shape[1])
+    configuration = vector("linearize: q", q, arm.tree.nq)
+    rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
+    effort = np.zeros(arm.actuation.shape[1]) if u is None else vector("linearize: u", u, arm.actuation.shape[1])
     if u is None:
         asked = arm.nle(configuration, rate).full().ravel()
         effort = np.linalg.lstsq(arm.actuation, asked, rcond=None)[0]
@@ -121,14 +120,14 @@ def validity(
     tree, nu = arm.tree, arm.actuation.shape[1]
     if a is not None and u is not None:
         raise ArgumentError("validity: got a and u; give one of them")
-    rows = _rows("q", q, tree.nq)
+    rows = table("validity: q", q, tree.nq)
     count = len(rows)
-    rates = np.zeros((count, tree.nv)) if v is None else _rows("v", v, tree.nv, count)
+    rates = np.zeros((count, tree.nv)) if v is None else table("validity: v", v, tree.nv, count)
     if u is not None:
         states = np.hstack([rows, rates]).T
-        accelerations = arm.state_derivative(states, _rows("u", u, nu, count).T).full()[tree.nq :].T
+        accelerations = arm.state_derivative(states, table("validity: u", u, nu, count).T).full()[tree.nq :].T
     else:
-        accelerations = np.zeros((count, tree.nv)) if a is None else _rows("a", a, tree.nv, count)
+        accelerations = np.zeros((count, tree.nv)) if a is None else table("validity: a", a, tree.nv, count)
     if not arm.assembly.spans:
         return {}
     slope, spin, load = (x.full().max(axis=1) for x in arm.indicators(rows.T, rates.T, accelerations.T))
@@ -144,22 +143,3 @@ def validity(
         )
         for k, span in enumerate(arm.assembly.spans.values())
     }
-
-
-def _vector(where: str, name: str, given: npt.ArrayLike, length: int) -> Array:
-    """Finite numbers (n); a column, as Functions give it, will do."""
-    array = numbers(f"{where}: {name}", given)
-    if array.shape not in ((length,), (length, 1)):
-        raise ArgumentError(f"{where}: {name} has shape {array.shape}; give ({length},)")
-    return array.ravel()
-
-
-def _rows(name: str, given: npt.ArrayLike, width: int, count: int | None = None) -> Array:
-    """One row for each instant."""
-    array = np.atleast_2d(numbers(f"validity: {name}", given))
-    if array.ndim != 2 or not len(array) or array.shape[1] != width or (count is not None and len(array) != count):
-        n = "N" if count is None else count
-        raise ArgumentError(
-            f"validity: {name}: got shape {np.shape(given)}; give {n} × {width}, a row for each instant"
-        )
-    return array

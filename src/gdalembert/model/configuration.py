@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
 
 Blocks = tuple[tuple[str, int, int], ...]
@@ -61,7 +63,18 @@ def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
     off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
     if np.any(off > 1e-6):
         joint = blocks[int(off.argmax()) % len(blocks)][0]
-        raise ArgumentError(f"{what}: q of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
+        raise ArgumentError(f"{what} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
+
+
+def checked_configuration(what: str, given: npt.ArrayLike, tree: Tree) -> Array:
+    """A configuration (nq): finite, with unit lengths.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is not.
+    """
+    q = vector(what, given, tree.nq)
+    check_unit_lengths(what, q, tree)
+    return q
 
 
 def projected(q: Array, blocks: Blocks) -> Array:

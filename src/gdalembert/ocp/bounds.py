@@ -105,10 +105,8 @@ class Bounds:
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
 
     def check(self, what: str, x: Array, key: str) -> None:
-        """Raises ArgumentError unless x has the length of q or v (``key``) and lies within their bounds."""
+        """Raises ArgumentError unless x, q or v (``key``), lies within its bounds."""
         names, lower, upper = (getattr(self, f"{key}_{part}") for part in ("names", "lower", "upper"))
-        if x.shape != (len(names),):
-            raise ArgumentError(f"{what} has the shape {x.shape}; give ({len(names)},)")
         outside = np.flatnonzero((x < lower) | (x > upper))
         if len(outside):
             i = int(outside[0])

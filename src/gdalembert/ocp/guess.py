@@ -11,9 +11,9 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.flexible_arm import FlexibleArm
-from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
+from gdalembert.model.configuration import Blocks, checked_configuration, projected, unit_blocks
 from gdalembert.ocp.steps import actuation, check_dynamics
-from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 
@@ -39,7 +39,7 @@ class Guess:
         for name in ("t", "q", "v", "a", "u"):
             rows = numbers(f"Guess: {name}", getattr(self, name))
             if rows.shape[:1] != (n,) or rows.ndim != (1 if name == "t" else 2):
-                raise ArgumentError(f"Guess: {name} has the shape {rows.shape}; give a row for each of {n} times")
+                raise ArgumentError(f"Guess: {name} has shape {rows.shape}; give a row for each of {n} times")
         if n < 2 or np.any(np.diff(self.t) <= 0):
             raise ArgumentError("Guess: t must be at least two times [s], each later than the last")
 
@@ -72,13 +72,9 @@ def rest_to_rest(
     """
     check_dynamics("rest_to_rest", dyn)
     tree = dyn.tree
-    start, end = numbers("rest_to_rest: q_start", q_start), numbers("rest_to_rest: q_end", q_end)
-    for name, q in (("q_start", start), ("q_end", end)):
-        if q.shape != (tree.nq,):
-            raise ArgumentError(f"rest_to_rest: {name} has the shape {q.shape}; give ({tree.nq},)")
-        check_unit_lengths(f"rest_to_rest: {name}", q, tree)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise ArgumentError(f"rest_to_rest: samples={samples!r}; give an integer of at least 2")
+    start = checked_configuration("rest_to_rest: q_start", q_start, tree)
+    end = checked_configuration("rest_to_rest: q_end", q_end, tree)
+    samples = integer("rest_to_rest: samples", samples, 2)
     duration = number("rest_to_rest: duration", duration, "s")
     kinematics = Kinematics(tree, clean=0)
     tau = np.linspace(0, 1, samples)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.configuration import check_unit_lengths, lengths, projected, unit_blocks
+from gdalembert.model.configuration import checked_configuration, lengths, projected, unit_blocks
 from gdalembert.ocp.bounds import NOTHING, Bounds
 from gdalembert.ocp.expressions import Along, Expression, along
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
@@ -21,8 +21,11 @@ from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, Solutio
 from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arguments import choice, integer, number, numbers, vector
 from gdalembert.spatial.arrays import Array
+
+PLACES = ("stages", "grid")
+"""Where bounds and paths can hold."""
 
 _QUIET = {"print_time": False, "detect_simple_bounds": True}
 _QUIET_IPOPT = {"print_level": 0, "sb": "yes"}
@@ -78,18 +81,14 @@ class Problem:
         bounds_at: str = "stages",
     ) -> None:
         check_dynamics("Problem", dyn)
-        if isinstance(intervals, bool) or not isinstance(intervals, int | np.integer) or intervals < 1:
-            raise ArgumentError(f"intervals={intervals!r}: give an integer of at least 1")
-        if method not in METHODS:
-            raise ArgumentError(f"method={method!r}: give 'collocation' or 'rk4'")
-        if control not in CONTROLS:
-            raise ArgumentError(f"control={control!r}: give 'constant' or 'linear'")
-        if bounds_at not in ("stages", "grid"):
-            raise ArgumentError(f"bounds_at={bounds_at!r}: give 'stages' or 'grid'")
+        intervals = integer("intervals", intervals, 1)
+        choice("method", method, METHODS)
+        choice("control", control, CONTROLS)
+        choice("bounds_at", bounds_at, PLACES)
         if not isinstance(bounds, Bounds | None):
             raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
         self._finer = rk4(dyn)  # which refuses a singular M
-        self.dyn, self.intervals, self.method, self.control = dyn, int(intervals), method, control
+        self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
         self.bounds = Bounds.of(dyn) if bounds is None else bounds
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
             raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
@@ -127,7 +126,7 @@ class Problem:
         else:
             ends = numbers("duration", duration)
             if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
-                raise ArgumentError(f"duration={duration!r}: give one number [s], or (shortest, longest)")
+                raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
             self._range = float(ends[0]), float(ends[1])
             self.duration = self.opti.variable()
             self.opti.subject_to(self.opti.bounded(ends[0], self.duration, ends[1]))
@@ -174,12 +173,10 @@ class Problem:
         if name in self._fixed:
             raise ArgumentError(f"{name} was called before; make a new Problem for other ends")
         if q is not None:
-            given = numbers(f"{name}: q", q)
+            given = checked_configuration(f"{name}: q", q, tree)
             self.bounds.check(f"{name}: q", given, "q")
-            check_unit_lengths(name, given, tree)
         if v is not None:
-            speed = numbers(f"{name}: v", v)
-            speed = np.full(tree.nv, speed) if speed.ndim == 0 else speed
+            speed = vector(f"{name}: v", v, tree.nv, repeat=True)
             self.bounds.check(f"{name}: v", speed, "v")
         self._fixed.add(name)
         if q is not None:
@@ -227,8 +224,8 @@ class Problem:
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
-        if at not in (None, "stages", "grid"):
-            raise ArgumentError(f"path: at={at!r}; give 'stages' or 'grid'")
+        if at is not None:
+            choice("path: at", at, PLACES)
         graph, values = self._along(expression, at or "stages")
         rows = values.shape[0]
         ends = []

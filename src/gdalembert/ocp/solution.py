@@ -10,12 +10,13 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.errors import GdalembertError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
@@ -111,8 +112,7 @@ class Solution:
         Raises:
             ArgumentError: if there is no sample in an interval; and as :func:`gdalembert.simulate`.
         """
-        if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-            raise ArgumentError(f"samples={samples!r}: give an integer of at least 1")
+        samples = integer("Solution.simulate: samples", samples, 1)
         n = len(self.t) - 1
         fractions = np.arange(n * samples + 1) / samples
         t = np.interp(fractions, np.arange(n + 1), self.t)

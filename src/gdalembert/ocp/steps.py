@@ -17,11 +17,12 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentTypeError
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import unit_and_scale, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function
 
@@ -44,12 +45,8 @@ def collocation_method(degree: int, scheme: str) -> Method:
     Raises:
         ArgumentTypeError, ArgumentError: if CasADi knows no such points.
     """
-    if isinstance(degree, bool) or not isinstance(degree, int):
-        raise ArgumentTypeError(f"degree={degree!r}: give an integer from 1 to 9")
-    if not 1 <= degree <= 9:
-        raise ArgumentError(f"degree={degree}: give an integer from 1 to 9")
-    if scheme not in SCHEMES:
-        raise ArgumentError(f"scheme={scheme!r}: give 'legendre' or 'radau'")
+    degree = integer("degree", degree, 1, 9)
+    choice("scheme", scheme, SCHEMES)
     c = np.array(ca.collocation_points(degree, scheme))
     powers = np.arange(degree)
     to_coefficients = np.linalg.inv(c[:, None] ** powers)
@@ -181,8 +178,7 @@ def _differentiable(step: ca.Function) -> ca.Function:
 
 
 def _step_symbols(dyn: Dynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
-    if control not in CONTROLS:
-        raise ArgumentError(f"control={control!r}: give 'constant' or 'linear'")
+    choice("control", control, CONTROLS)
     shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (actuation(dyn).shape[1], 1 + (control == "linear"))}
     return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()}
 

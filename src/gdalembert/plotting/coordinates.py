@@ -19,7 +19,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import numbers, table
 from gdalembert.spatial.arrays import Array
 
 Motion: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
@@ -100,17 +100,12 @@ def trajectory(where: str, given: Motion, parts: str, tree: Tree) -> list[Array]
             raise ArgumentTypeError(f"{where}: expected {wanted}, got {_described(given)}")
         arrays = [numbers(f"{where}: {part}", each) for part, each in zip(parts, given, strict=True)]
     widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
-    shape = arrays[0].shape
-    if len(shape) != 1 or not len(arrays[0]):
-        raise ArgumentError(f"{where}: t has shape {shape}; give the times (N,) [s]")
+    if arrays[0].ndim != 1 or not len(arrays[0]):
+        raise ArgumentError(f"{where}: t has shape {arrays[0].shape}; give the times (N,) [s]")
     for part, array in zip(parts[1:], arrays[1:], strict=True):
-        if array.shape != (*shape, widths[part]):
-            raise ArgumentError(
-                f"{where}: {part} has shape {array.shape}, but {tree.name} at {shape[0]} times needs "
-                f"({shape[0]}, {widths[part]}); give a row for each time"
-            )
+        table(f"{where}: {part} of {tree.name}", array, widths[part], len(arrays[0]))
     if not isinstance(given, Simulation | Solution):
-        check_unit_lengths(where, arrays[1], tree)
+        check_unit_lengths(f"{where}: q", arrays[1], tree)
     return arrays
 
 

@@ -12,11 +12,11 @@ import pinocchio as pin
 
 from gdalembert.dynamics.kinematics import Kinematics, check_reference, find_frame
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.plotting.coordinates import names_of
 from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
-from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
@@ -118,11 +118,10 @@ def _ellipsoid(
     kinematics = Kinematics(model)
     tree = kinematics.tree
     chosen = _axes_of(where, plane)
-    configuration = _vector(f"{where}: q", q, tree.nq)
-    check_unit_lengths(where, configuration, tree)
+    configuration = checked_configuration(f"{where}: q", q, tree)
     jacobian = kinematics.frame_jacobian(frame, reference)(configuration).full()[:3]
     if limits is not None:
-        bounds = _vector(f"{where}: limits", limits, tree.nv)
+        bounds = vector(f"{where}: limits", limits, tree.nv)
         if not np.all(bounds > 0):
             worst = int(bounds.argmin())
             raise ArgumentError(
@@ -226,10 +225,3 @@ def _axes_of(where: str, plane: str | None) -> list[int]:
     if not isinstance(plane, str) or len(plane) != 2 or len(set(plane)) != 2 or not set(plane) <= set("xyz"):
         raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
     return ["xyz".index(axis) for axis in plane]
-
-
-def _vector(what: str, given: npt.ArrayLike, length: int) -> Array:
-    array = numbers(what, given)
-    if array.shape not in ((length,), (length, 1)):
-        raise ArgumentError(f"{what} has shape {array.shape}; give ({length},)")
-    return array.ravel()

@@ -16,9 +16,9 @@ from gdalembert.flexible.centreline import placed_link
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.configuration import checked_configuration
 from gdalembert.plotting.style import label, legend, line_style, panels, shared_legend
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
 _POINTS = 201
@@ -135,8 +135,7 @@ def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
     """ω (n, rad/s), rising, and the vibrations of modes and rotors (n × n, a column each) with all joints locked."""
     omega = arm.natural_frequencies(q)
     free = slice(arm.modes.start, arm.tree.nv)
-    configuration = numbers("mode_shapes: q", q).ravel()
-    check_unit_lengths("mode_shapes", configuration, arm.tree)
+    configuration = checked_configuration("mode_shapes: q", q, arm.tree)
     mass = arm.mass_matrix(configuration).full()[free, free]
     half = np.linalg.inv(np.linalg.cholesky(mass))
     stiffness = arm.stiffness_matrix[free, free]
@@ -172,8 +171,4 @@ def _frequency(name: str, omega: float) -> str:
 def _number(count: int | None, there: int) -> int:
     if count is None:
         return there
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise ArgumentTypeError(f"mode_shapes: count: expected a whole number, got {count!r}")
-    if count < 1:
-        raise ArgumentError(f"mode_shapes: count: got {count}; give at least 1")
-    return min(count, there)
+    return min(integer("mode_shapes: count", count, 1), there)

@@ -12,6 +12,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.tree import Tree
 from gdalembert.plotting.coordinates import Motion, names_of, trajectory
 from gdalembert.plotting.style import INK, axes, label, legend, line_style, panels, shared_legend
+from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def torque_decomposition(
         ArgumentError: if another argument cannot be used.
     """
     where = "torque_decomposition"
-    if by not in ("kind", "link"):
-        raise ArgumentError(f"{where}: by={by!r}; give 'kind' or 'link'")
+    choice(f"{where}: by", by, ("kind", "link"))
     if isinstance(robot, pin.Model | Tree):
         robot = GeneralizedDAlembert(robot)
     if not isinstance(robot, GeneralizedDAlembert):
@@ -119,8 +119,4 @@ def _columns(tree: Tree, joint: str | int | None) -> list[int]:
         if joint not in tree.velocity_names:
             raise UnknownNameError("joint", joint, tree.velocity_names)
         return [tree.velocity_names.index(joint)]
-    if isinstance(joint, bool) or not isinstance(joint, int | np.integer):
-        raise ArgumentTypeError(f"torque_decomposition: joint: expected a name or an index, got {joint!r}")
-    if not 0 <= joint < tree.nv:
-        raise ArgumentError(f"torque_decomposition: joint {joint}: give an index in v, from 0 to {tree.nv - 1}")
-    return [int(joint)]
+    return [integer("torque_decomposition: index of the joint", joint, 0, tree.nv - 1)]

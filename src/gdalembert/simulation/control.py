@@ -12,22 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.spatial.arguments import numbers, real
 from gdalembert.spatial.arrays import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike]
 """(t, q, v) → u."""
-
-
-def real(given: Any) -> Array:
-    """An array of real numbers; texts and complex numbers are none.
-
-    Raises:
-        TypeError, ValueError: if they are not.
-    """
-    array = np.asarray(given.full() if isinstance(given, ca.DM) else given)
-    if array.dtype.kind not in "biufO":
-        raise TypeError(f"{array.dtype} is not real")
-    return array.astype(float)
 
 
 @dataclass(frozen=True)
@@ -204,11 +193,10 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
         ) from None
     if table.shape not in ((nu,), (len(t), nu)):
         raise ArgumentError(
-            f"simulate: u has the shape {table.shape}; give ({nu},) for a constant, or ({len(t)}, {nu}) with one row "
+            f"simulate: u has shape {table.shape}; give ({nu},) for a constant, or ({len(t)}, {nu}) with one row "
             "for each output time"
         )
-    if not np.all(np.isfinite(table)):
-        raise ArgumentError("simulate: a number of u is not finite; give finite numbers")
+    numbers("simulate: u", table)
     if table.ndim == 1:
         return Held(np.tile(table, (len(t), 1))), None
     return (Held(table) if hold else Linear(table, t)), None

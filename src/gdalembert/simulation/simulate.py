@@ -14,16 +14,14 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.flexible_arm import FlexibleArm
-from gdalembert.model.configuration import Blocks, lengths, projected, unit_blocks
+from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
-from gdalembert.simulation.control import Control, Law, Sampled, control, real
+from gdalembert.simulation.control import Control, Law, Sampled, control
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Course, Plant, integrate, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
-from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
 
-_OFF = 1e-6
-"""By how much a length that shall be one may be off in x0: more is a mistake, less is rounding."""
 _UNBALANCED = 1e-3
 """Of the energy exchanged: what is worth a warning."""
 _ROUNDING = 1e-12
@@ -124,16 +122,8 @@ def simulate(
     return result
 
 
-def _numbers(what: str, given: Any) -> Array:
-    try:
-        array = real(given)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"simulate: {what}: expected real numbers, got {given!r}") from None
-    return numbers(f"simulate: {what}", array)
-
-
 def _times(t: npt.ArrayLike) -> Array:
-    times = _numbers("t", t)
+    times = numbers("simulate: t", t)
     if times.ndim == 0:
         times = np.linspace(0, number("simulate: t", float(times), "s"), 101)
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0):
@@ -143,37 +133,29 @@ def _times(t: npt.ArrayLike) -> Array:
 
 def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     """x0 (nx), with unit lengths."""
-    parts = [_plain(part) for part in x0] if isinstance(x0, tuple | list) and len(x0) == 2 else [x0]
-    if len(parts) == 2 and not np.ndim(parts[0]):
-        parts = [x0]
-    wanted = (tree.nq, tree.nv) if len(parts) == 2 else (tree.nq + tree.nv,)
-    vectors = [_numbers("x0", _plain(part)) for part in parts]
+    is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and np.ndim(_flat(x0[0])) > 0
+    wanted = (tree.nq, tree.nv) if is_pair else (tree.nq + tree.nv,)
+    vectors = [numbers("simulate: x0", _flat(part)) for part in (x0 if is_pair else [x0])]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):
         given = " and ".join(str(vector.shape) for vector in vectors)
         raise ArgumentError(
-            f"simulate: x0 has the shape {given}; give [q; v] ({tree.nq + tree.nv},), or (q, v) with "
+            f"simulate: x0 has shape {given}; give [q; v] ({tree.nq + tree.nv},), or (q, v) with "
             f"({tree.nq},) and ({tree.nv},)"
         )
     x = np.concatenate(vectors)
-    for (joint, first, stop), length in zip(blocks, lengths(x, blocks), strict=True):
-        if abs(length - 1) > _OFF:
-            raise ArgumentError(
-                f"simulate: joint {joint!r}: q[{first}:{stop}] of x0 has the length {length:.6g}; it must be 1"
-            )
+    check_unit_lengths("simulate: x0", x[: tree.nq], tree)
     return np.concatenate([projected(x[: tree.nq], blocks), x[tree.nq :]])
 
 
-def _plain(values: Any) -> Any:
+def _flat(values: Any) -> Any:
+    """A ``casadi.DM`` as a vector, everything else as it is."""
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
 def _method(dyn: Dynamics, method: str) -> str:
     if method == "auto":
         return "bdf" if isinstance(dyn, FlexibleArm) and dyn.damping_matrix.any() else "adams"
-    if method not in ADAPTIVE | FIXED:
-        known = ", ".join(map(repr, ("auto", *ADAPTIVE, *FIXED)))
-        raise ArgumentError(f"simulate: method={method!r}; give one of {known}")
-    return method
+    return choice("simulate: method", method, ("auto", *ADAPTIVE, *FIXED))
 
 
 def _settings(method: str, reltol: float | None, abstol: float | None, step: float | None) -> dict[str, Any]:

@@ -1,13 +1,16 @@
-"""What is checked of a user's numbers and functions of the abscissa."""
+"""Checks of arguments: numbers, integers, choices, vectors, tables, functions of the abscissa.
+
+``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial.arrays import Array, frozen
@@ -20,7 +23,7 @@ def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusi
     """One finite number above (or, inclusive, at least) a limit.
 
     Raises:
-        ArgumentTypeError: if it is no number.
+        ArgumentTypeError: if the value is not a number.
         ArgumentError: if it is out of range.
     """
     given = f" [{unit}]" if unit else ""
@@ -32,8 +35,123 @@ def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusi
     return float(value)
 
 
+def integer(what: str, value: Any, least: int, most: int | None = None) -> int:
+    """One integer within limits, both included.
+
+    Raises:
+        ArgumentTypeError: if the value is not an integer.
+        ArgumentError: if it is out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ArgumentTypeError(f"{what}: expected an integer, got {value!r}")
+    if value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ArgumentError(f"{what}: got {value!r}; give an integer {limits}")
+    return int(value)
+
+
+def choice(what: str, value: Any, known: Sequence[str]) -> str:
+    """One of several words.
+
+    Raises:
+        ArgumentError: if the value is none of them.
+    """
+    if not isinstance(value, str) or value not in known:
+        *first, last = map(repr, known)
+        raise ArgumentError(f"{what}: got {value!r}; give {', '.join(first)} or {last}")
+    return value
+
+
+def real(given: Any) -> Array:
+    """An array of real numbers; texts, complex numbers, True and None are not.
+
+    Raises:
+        TypeError, ValueError: if they are not.
+    """
+    array = np.asarray(given.full() if isinstance(given, ca.DM) else given)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{array.dtype} is not real")
+    return array.astype(float)
+
+
+def numbers(
+    what: str, given: Any, *, expected: str = "numbers", names: Sequence[str] = (), finite: bool = True
+) -> Array:
+    """Numbers of any shape, frozen.
+
+    Args:
+        what: the argument.
+        given: the numbers; a ``casadi.DM`` too.
+        expected: what the message asks for if they are none.
+        names: of the entries, for the message if one is not finite.
+        finite: whether all of them must be finite.
+
+    Raises:
+        ArgumentTypeError: if they are not numbers.
+        ArgumentError: if one is not finite, or rows are of unequal lengths.
+    """
+    try:
+        array = real(given)
+    except (TypeError, ValueError):
+        if _is_ragged(given):
+            raise ArgumentError(f"{what}: the rows are of unequal lengths") from None
+        raise ArgumentTypeError(f"{what}: expected {expected}, got {given!r}") from None
+    if finite and not np.all(np.isfinite(array)):
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        entry = names[at[0]] if array.size == len(names) else f"entry {list(at)}" if at else "it"
+        raise ArgumentError(f"{what}: {entry} is {array[at]}; give finite numbers")
+    return frozen(array)
+
+
+def _is_ragged(given: Any) -> bool:
+    try:
+        np.asarray(given)
+    except ValueError:
+        return True
+    return False
+
+
+def vector(
+    what: str, given: Any, length: int, *, names: Sequence[str] = (), finite: bool = True, repeat: bool = False
+) -> Array:
+    """Numbers (length,), frozen; a column, as Functions return it, is one too.
+
+    Args:
+        what, given, names, finite: as for :func:`numbers`.
+        length: number of entries.
+        repeat: whether one number may stand for all entries.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: as :func:`numbers`, or if the shape is another.
+    """
+    array = numbers(what, given, names=names, finite=finite)
+    if repeat and array.shape in ((), (1,)):
+        return frozen(np.full(length, array.item()))
+    if array.shape not in ((length,), (length, 1)):
+        raise ArgumentError(f"{what} has shape {array.shape}; give ({length},){', or one number' if repeat else ''}")
+    return array.ravel()
+
+
+def table(what: str, given: Any, width: int, count: int | None = None) -> Array:
+    """Finite numbers (count × width), frozen: one row for each time; one row may come without its brackets.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: as :func:`numbers`, or if the shape is another.
+    """
+    array = np.atleast_2d(numbers(what, given))
+    if array.ndim != 2 or not len(array) or array.shape[1] != width or count not in (None, len(array)):
+        n = "N" if count is None else count
+        raise ArgumentError(f"{what} has shape {np.shape(given)}; give ({n}, {width}), one row for each time")
+    return array
+
+
 def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bool = False) -> Array:
-    """The values of a property at abscissae (m,), checked."""
+    """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) 0.
+
+    Raises:
+        ArgumentTypeError: if the function does not return one number for each abscissa.
+        ArgumentError: if a value is out of range.
+    """
     if not callable(given):
         return np.full(eta.shape, given)
     try:
@@ -50,19 +168,3 @@ def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bo
         limit = "at least 0" if inclusive else "above 0"
         raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}] and {limit}")
     return values
-
-
-def numbers(what: str, given: npt.ArrayLike) -> Array:
-    """Finite numbers, frozen.
-
-    Raises:
-        ArgumentTypeError: if they are none.
-        ArgumentError: if one is not finite.
-    """
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{what}: expected numbers, got {given!r}") from None
-    if not np.all(np.isfinite(array)):
-        raise ArgumentError(f"{what}: one is not finite; give finite numbers")
-    return frozen(array)

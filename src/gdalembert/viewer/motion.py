@@ -12,7 +12,7 @@ from gdalembert.model.configuration import check_unit_lengths, projected, unit_b
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import number, numbers
+from gdalembert.spatial.arguments import number, numbers, table
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.scene import between
 
@@ -41,15 +41,14 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
         given = (given.t, given.q)
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ArgumentTypeError(f"play: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}")
-    t, q = numbers("play: t", given[0]), numbers("play: q", given[1])
-    if t.ndim != 1 or t.size < 2 or q.shape != (t.size, tree.nq):
-        raise ArgumentError(
-            f"play: got t of shape {t.shape} and q of shape {q.shape}; give (N,), N at least 2, and (N, {tree.nq})"
-        )
+    t = numbers("play: t", given[0])
+    if t.ndim != 1 or t.size < 2:
+        raise ArgumentError(f"play: t has shape {t.shape}; give at least two times (N,) [s]")
+    q = table(f"play: q of {tree.name}", given[1], tree.nq, t.size)
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
         raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give times that rise")
-    check_unit_lengths("play", q, tree)
+    check_unit_lengths("play: q", q, tree)
     q = projected(q, unit_blocks(tree))
     join = between(tree)
 

@@ -19,10 +19,9 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_urdf import load_urdf
-from gdalembert.spatial.arguments import number, numbers
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arguments import integer, number
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.primitives import color_of, extent
@@ -86,15 +85,14 @@ class Viewer:
     ) -> None:
         self._closed = False
         self.scale = number("Viewer: scale", scale, inclusive=True)
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-            raise ArgumentError(f"Viewer: port={port!r}; give a number from 0 to 65535, 0 for any that is free")
+        integer("Viewer: port", port, 0, 65535)
         viser, visualizer = _viser()
         if isinstance(robot, str | os.PathLike):
             source, robot = robot, load_urdf(robot)
             if visual_model is None:
                 visual_model = visuals(source, robot, package_dirs)
         self.scene = Scene(robot, links=links, visual_model=visual_model, frames=frames)
-        self.q = self.scene.neutral if q is None else self._configuration("Viewer", q)
+        self.q = self.scene.neutral if q is None else checked_configuration("Viewer: q", q, self.scene.tree)
         with _quiet():
             self.server = viser.ViserServer(host=host, port=port, label=self.scene.tree.name, verbose=False)
         try:
@@ -198,21 +196,13 @@ class Viewer:
             UnsupportedError: if the viewer is closed.
         """
         self._check_open("show")
-        self.q = self._configuration("show", q)
+        self.q = checked_configuration("show: q", q, self.scene.tree)
         drawn = self.scene.exaggerated(self.q, self.scale)
         self.scene.place(drawn)
         with self.server.atomic():
             self.visualizer.display()
             for handle, tube in zip(self._tubes, self.scene.tubes, strict=True):
                 handle.vertices = tube.vertices(drawn).astype(np.float32)
-
-    def _configuration(self, where: str, q: npt.ArrayLike) -> Array:
-        given, tree = numbers(f"{where}: q", q), self.scene.tree
-        if given.shape not in ((tree.nq,), (tree.nq, 1)):
-            raise ArgumentError(f"{where}: q has shape {given.shape}; {tree.name} takes ({tree.nq},)")
-        given = given.ravel()
-        check_unit_lengths(where, given, tree)
-        return given
 
     def _check_open(self, where: str) -> None:
         if self._closed:
@@ -257,8 +247,7 @@ class Viewer:
         self._check_open("screenshot")
         check_png("screenshot:", path)
         for name, pixels in (("width", width), ("height", height)):
-            if isinstance(pixels, bool) or not isinstance(pixels, int) or pixels < 1:
-                raise ArgumentError(f"screenshot: {name}={pixels!r}; give a whole number of pixels, at least 1")
+            integer(f"screenshot: {name}", pixels, 1)
         imwrite(Path(path), self._picture(width, height))
 
     def _picture(self, width: int, height: int) -> npt.NDArray[np.uint8]:

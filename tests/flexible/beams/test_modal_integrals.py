@@ -567,7 +567,7 @@ def test_modes_without_inertia_have_no_frequency() -> None:
     ("make", "error", "message"),
     [
         (lambda: nodes_with(masses="heavy"), ArgumentTypeError, r"Nodes: masses: expected numbers, got 'heavy'"),
-        (lambda: nodes_with(masses=[1, np.nan]), ArgumentError, r"Nodes: masses: one is not finite"),
+        (lambda: nodes_with(masses=[1, np.nan]), ArgumentError, r"Nodes: masses: entry \[1\] is nan"),
         (lambda: nodes_with(masses=[1.0, -1.0]), ArgumentError, r"masses: got -1; give masses of at least 0"),
         (lambda: nodes_with(masses=[0.0, 0.0]), ArgumentError, r"masses: got 0; .* not all zero"),
         (lambda: nodes_with(positions=[[0, 0, 0]]), ArgumentError, r"positions: got shape \(1, 3\) with 2 m.*2 × 3"),

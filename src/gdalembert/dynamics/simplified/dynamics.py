@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -21,9 +20,10 @@ from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of,
 from gdalembert.dynamics.simplified.model import Lagrangian
 from gdalembert.dynamics.simplified.pruning import contributions, largest
 from gdalembert.dynamics.simplified.series import Row, Term, evaluate, expand, joints_of
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.spatial.functions import function
@@ -163,10 +163,7 @@ class SimplifiedDynamics(Dynamics):
             ArgumentTypeError: if their number is not a whole one.
             ArgumentError: if there are no samples.
         """
-        if isinstance(samples, bool) or not isinstance(samples, numbers.Integral):
-            raise ArgumentTypeError(f"check: samples is {samples!r}; give a whole number, as 1000")
-        if samples < 1:
-            raise ArgumentError(f"check: samples is {samples}; give at least 1")
+        integer("check: samples", samples, 1)
         rng, nv = np.random.default_rng(seed), self.tree.nv
         exact, own = (BatchFunction(dynamics.inverse_dynamics, nv) for dynamics in (self._exact, self))
         errors = Errors(exact, own, nv)

@@ -14,6 +14,7 @@ from gdalembert.dynamics.simplified.series import Coordinates
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.joints import Prismatic
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array, frozen
 
 Range: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | Array
@@ -62,7 +63,7 @@ def limits_of(
         except (TypeError, ValueError):
             message = f"q_range={q_range!r}: give (lower, upper), each {tree.nv} numbers or one"
             raise ArgumentTypeError(message) from None
-        lower, upper = (_vector("q_range", x, tree) for x in (first, last))
+        lower, upper = (vector("q_range", x, tree.nv, finite=False, repeat=True) for x in (first, last))
     elif own is not None:
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]
     else:
@@ -101,7 +102,7 @@ def _positive(
     name: str, given: npt.ArrayLike | None, attribute: str | None, model: pin.Model | None, tree: Tree
 ) -> Array:
     if given is not None:
-        values, where = _vector(name, given, tree), name
+        values, where = vector(name, given, tree.nv, finite=False, repeat=True), name
     elif model is not None and attribute is not None:
         values, where = np.array(getattr(model, attribute), dtype=float), f"model.{attribute}"
     else:
@@ -111,13 +112,3 @@ def _positive(
             hint = "give a positive finite number" if where == name else f"give a positive finite {name}"
             raise ArgumentError(f"{tree.name}: joint {joint!r}: {where} is {value:.9g}; {hint}")
     return frozen(values)
-
-
-def _vector(name: str, given: object, tree: Tree) -> Array:
-    try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{name}={given!r}: give {tree.nv} numbers, or one") from None
-    if values.shape not in ((), (1,), (tree.nv,)):
-        raise ArgumentError(f"{name} has shape {values.shape}; give {tree.nv} numbers, one for each velocity, or one")
-    return np.broadcast_to(values, tree.nv).copy()
