@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             own.append(report)
             if not arguments.json:
                 print(report, end="\n\n", flush=True)
-        failed = [report.candidate for report in own if not report.ok]
+        failed = [report.system for report in own if not report.ok]
         summaries.append(_summary(model.name, len(own), failed, arguments.samples))
         reports += own
     if arguments.json:

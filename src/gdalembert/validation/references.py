@@ -1,90 +1,140 @@
-"""What a candidate is held against: random states of a robot, and what is right there."""
+"""References: random states of a robot, and the values of tau and its terms there."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
-from gdalembert.validation.diagnosis import Case, Parts, decompose
-from gdalembert.validation.states import States, batches, configuration_rates, integration, rnea
+from gdalembert.spatial.batch import BatchFunction
+from gdalembert.spatial.functions import symbols
+from gdalembert.validation.states import States, Torque, batches, configuration_rates, integration, rnea
+from gdalembert.validation.torque_terms import TorqueTerms, decompose
 
 
-class Truth(ABC):
-    """What is right about a robot.
+@dataclass(frozen=True, eq=False)
+class ReferenceSample:
+    """All that a diagnosis needs to know of a reference, at some states.
 
     Attributes:
-        tree: the robot's numbers. ``title``: what this is, in words.
-        names: of the entries of v. ``names_of_q``: of those of q.
+        model: as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be considered.
+        tree: the robot's numbers.
+        torque: of the reference.
+        states: at which the diagnosis is made. ``terms``: of tau there, springs and dampers included.
+        springs: the torque of springs and elasticity there (n × nv).
+        tolerance: above which a relative difference counts.
+        names: of the entries of v. ``units``: of their inertias.
+        source: where ``torque`` comes from, in words. ``owner``: the same in the genitive.
+    """
+
+    model: pin.Model | None
+    tree: Tree
+    torque: Torque
+    states: States
+    terms: TorqueTerms
+    springs: Array
+    tolerance: float
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    source: str = "Pinocchio's rnea"
+    owner: str = "Pinocchio's"
+
+
+class Reference(ABC):
+    """What a system under test is compared with.
+
+    Attributes:
+        tree: the robot's numbers. ``title``: what the reference is, in words.
+        velocity_names: of the entries of v. ``configuration_names``: of those of q.
     """
 
     tree: Tree
     title: str
-    names: tuple[str, ...]
-    names_of_q: tuple[str, ...]
+    velocity_names: tuple[str, ...]
+    configuration_names: tuple[str, ...]
 
     @abstractmethod
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        """Random states, ``size`` at a time; which ones does not depend on ``size``."""
+        """Random states, ``size`` at a time; the states do not depend on ``size``."""
 
     @abstractmethod
-    def parts(self, states: States) -> tuple[Parts, Parts]:
-        """The parts of tau without springs and dampers, and with them."""
+    def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
+        """tau and its terms without springs and dampers, and with them."""
 
     @abstractmethod
     def rates(self, states: States) -> Array:
-        """dq/dt (n × nq) of (q, v), good to about 1e-11."""
+        """dq/dt (n × nq) at (q, v), accurate to about 1e-11."""
 
     @abstractmethod
-    def case(self, states: States, tolerance: float) -> Case:
-        """What a diagnosis goes by."""
+    def sample(self, states: States, tolerance: float) -> ReferenceSample:
+        """What a diagnosis needs to know."""
 
 
-class PinocchioTruth(Truth):
-    """``pin.rnea`` of a model; ``springs`` (n × nv) at n configurations, of which Pinocchio knows nothing."""
+class PinocchioReference(Reference):
+    """``pin.rnea`` of a model, and ``springs`` (:func:`spring_torque`), which Pinocchio does not have."""
 
     title = "Pinocchio"
 
     def __init__(self, model: pin.Model, tree: Tree, springs: Callable[[Array], Array] | None = None) -> None:
-        self.model, self.tree, self.names = model, tree, tree.velocity_names
+        self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
         own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_q)
-        self.names_of_q = tuple(joint.name for joint in own for _ in range(joint.type.nq))
+        self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
         self._rnea, self._springs = rnea(model), springs
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
         return batches(self.model, samples, seed, size)
 
-    def parts(self, states: States) -> tuple[Parts, Parts]:
-        free = decompose(self._rnea, states)
+    def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
+        without = decompose(self._rnea, states)
         if self._springs is None:
-            return free, free
+            return without, without
         springs = self._springs(states.q)
-        return free, replace(free, tau=free.tau + springs, gravity=free.gravity + springs)
+        return without, replace(without, tau=without.tau + springs, gravity=without.gravity + springs)
 
     def rates(self, states: States) -> Array:
         return configuration_rates(integration(self.model), states)
 
-    def case(self, states: States, tolerance: float) -> Case:
-        free, truth = self.parts(states)
-        springs, units = truth.gravity - free.gravity, units_of_inertia(self.tree)
-        return Case(self.model, self.tree, self._torque, states, truth, springs, tolerance, self.names, units)
+    def sample(self, states: States, tolerance: float) -> ReferenceSample:
+        without, terms = self.terms(states)
+        return ReferenceSample(
+            model=self.model,
+            tree=self.tree,
+            torque=self._torque,
+            states=states,
+            terms=terms,
+            springs=terms.gravity - without.gravity,
+            tolerance=tolerance,
+            names=self.velocity_names,
+            units=units_of_inertia(self.tree),
+        )
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
         return self._rnea(q, v, a) + (0 if self._springs is None else self._springs(q))
 
 
+def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
+    """The torque of the springs (n × nv) at n configurations; ``None`` without springs."""
+    if not dynamics.springs:
+        return None
+    (q,) = symbols(q=dynamics.tree.nq).values()
+    torque = ca.Function("springs", [q], [ca.densify(dynamics.spring_torque(q))])
+    return BatchFunction(torque, dynamics.tree.nv)
+
+
 def units_of_inertia(tree: Tree) -> tuple[str, ...]:
-    """Of each entry of v: kg m² where the joint turns, kg where it slides."""
+    """For each entry of v: kg m² where the joint rotates, kg where it translates."""
     units = [""] * tree.nv
     for joint in tree.joints:
         if joint.scaling is None:
             _, angular = joint.type.subspace(joint.type.neutral())
-            turns = np.any(np.array(angular, dtype=float), axis=0)
+            rotates = np.any(np.array(angular, dtype=float), axis=0)
             for k, column in enumerate(joint.columns):
-                units[column] = "kg m²" if turns[k] else "kg"
+                units[column] = "kg m²" if rotates[k] else "kg"
     return tuple(units)

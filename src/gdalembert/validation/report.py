@@ -1,4 +1,4 @@
-"""What a validation found: checks, and a report that prints as a table."""
+"""The outcome of a validation: checks, and a report that prints as a table."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Check:
         name: of the quantity, as ``"mass_matrix"``.
         part: of the equations of motion it belongs to, as ``"mass matrix"``.
         error: the largest relative error, max|Δ| / max(1, max|reference|); inf where a value is not finite.
-        tolerance: up to which error the check is ``ok``.
-        entry: names of the joints of the worst entry: none of a scalar, one of a vector, row and column of a matrix.
+        tolerance: the largest error with which the check is ``ok``.
+        entry: names of the joints of the worst entry: none for a scalar, one for a vector, row and column for a matrix.
         per_joint: the largest relative error in the entries (rows and columns) of each joint; empty for a scalar.
-        state: at which the worst error happened.
+        state: the state of the largest error.
     """
 
     name: str
@@ -53,11 +53,11 @@ class Check:
 
     @property
     def joint(self) -> str | None:
-        """The joint with the worst error; ``None`` for a scalar, or if there is no error at all."""
+        """The joint with the largest error; ``None`` for a scalar, or if there is no error at all."""
         return self.entry[0] if self.entry else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can say it; an infinite error is the string ``"inf"``."""
+        """As ``json.dumps`` takes it; an infinite error is the string ``"inf"``."""
         return {
             "name": self.name,
             "part": self.part,
@@ -76,16 +76,16 @@ class Report:
     """The outcome of :func:`~gdalembert.validation.validate.validate`; ``str(report)`` is a table.
 
     Attributes:
-        model, candidate: names of what was compared.
+        model: name of the robot. ``system``: name of the system under test.
         samples: number of random states. ``seed``: of their generator.
         checks: quantities and laws.
         not_checked: what could not be checked, and why.
         diagnosis: if a check failed, sentences about what is wrong and where.
-        against: what the candidate was held against, in words.
+        against: what the system was compared with, in words.
     """
 
     model: str
-    candidate: str
+    system: str
     samples: int
     seed: int
     checks: tuple[Check, ...]
@@ -108,7 +108,7 @@ class Report:
     def __str__(self) -> str:
         states = "1 state" if self.samples == 1 else f"{self.samples} states"
         lines = [
-            f"{self.model}: {self.candidate} against {self.against} on {states} (seed {self.seed})",
+            f"{self.model}: {self.system} against {self.against} on {states} (seed {self.seed})",
             *self._table(),
         ]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
@@ -138,7 +138,7 @@ class Report:
         """Everything, as ``json.dumps`` takes it."""
         return {
             "model": self.model,
-            "candidate": self.candidate,
+            "system": self.system,
             "against": self.against,
             "ok": self.ok,
             "samples": self.samples,

@@ -1,4 +1,4 @@
-"""Random states of a model, and torques at many of them at once."""
+"""Random states of a model, and Pinocchio's torques at many states at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arrays import Array
+
+Mask = npt.NDArray[np.bool_]
 
 Torque = Callable[[Array, Array, Array], Array]
 """tau (n × nv) of q (n × nq), v, a (n × nv): n states at once."""
 
-_STEP = 5e-4  # of differences of fourth order: 1e-12 of truncation meets 1e-12 of rounding
+_STEP = 5e-4
+"""Of fourth-order differences: truncation and rounding are both about 1e-12."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class States:
     def __len__(self) -> int:
         return len(self.q)
 
-    def __getitem__(self, which: slice | npt.NDArray[np.bool_]) -> States:
+    def __getitem__(self, which: slice | Mask) -> States:
         """Some of them."""
         return States(self.q[which], self.v[which], self.a[which])
 
@@ -39,10 +41,10 @@ class States:
 
 
 def batches(model: pin.Model, samples: int, seed: int, size: int) -> Iterator[States]:
-    """Random states, ``size`` at a time; which ones does not depend on ``size``.
+    """Random states, ``size`` at a time; the states do not depend on ``size``.
 
-    q = integrate(neutral, x) and v, a, with x, v, a normally distributed: on the configuration manifold, and finite
-    where a joint has no limits.
+    q = integrate(neutral, x), v and a, with x, v, a normally distributed: q lies on the configuration manifold and is
+    finite for joints without limits.
     """
     integrate, neutral = integration(model), pin.neutral(model)
     for x, v, a in draws(model.nv, samples, seed, size):
@@ -57,47 +59,21 @@ def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
 
 
 def integration(model: pin.Model) -> Callable[[Array, Array], Array]:
-    """``pin.integrate`` of n configurations and velocities at once."""
+    """``pin.integrate`` for n configurations and velocities at once."""
     return lambda q, v: np.array([pin.integrate(model, *pair) for pair in zip(q, v, strict=True)])
 
 
 def configuration_rates(integrate: Callable[[Array, Array], Array], states: States) -> Array:
-    """dq/dt (n × nq) of (q, v), by differences of ``integrate``, good to about 1e-11."""
+    """dq/dt (n × nq) at (q, v) by differences of ``integrate``, accurate to about 1e-11."""
     back2, back, on, on2 = (integrate(states.q, k * _STEP * states.v) for k in (-2, -1, 1, 2))
     return np.asarray((8 * (on - back) - (on2 - back2)) / (12 * _STEP))
 
 
 def rnea(model: pin.Model) -> Torque:
-    """Pinocchio's tau."""
+    """tau of ``pin.rnea``."""
     data = model.createData()
 
     def torque(q: Array, v: Array, a: Array) -> Array:
         return np.array([pin.rnea(model, data, *state) for state in zip(q, v, a, strict=True)])
-
-    return torque
-
-
-def torque_of_callable(candidate: Callable[..., npt.ArrayLike], nv: int) -> Torque:
-    """tau of a Python callable of three vectors; what it raises or gives wrongly becomes an ArgumentError."""
-
-    def one(q: Array, v: Array, a: Array) -> Array:
-        at = f"at q = {q.tolist()}, v = {v.tolist()}, a = {a.tolist()}"
-        try:
-            given = candidate(q.copy(), v.copy(), a.copy())
-        except Exception as error:
-            raise ArgumentError(f"the candidate raised {type(error).__name__}: {error}; {at}") from error
-        try:
-            values = np.array(given)
-            if given is None or values.dtype.kind == "c":  # NumPy would take them for NaN, and for their real part
-                raise TypeError
-            tau = values.astype(float)
-        except Exception:
-            raise ArgumentError(f"the candidate gives {type(given).__name__}, not {nv} numbers, {at}") from None
-        if tau.size != nv or max(tau.shape, default=0) != nv:
-            raise ArgumentError(f"the candidate gives numbers of shape {tau.shape}, not {nv} of them, {at}")
-        return tau.ravel()
-
-    def torque(q: Array, v: Array, a: Array) -> Array:
-        return np.array([one(*state) for state in zip(q, v, a, strict=True)])
 
     return torque

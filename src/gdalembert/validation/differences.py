@@ -1,0 +1,94 @@
+"""What two sets of numbers, at n states each, have in common: a factor, an order of entries, a cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.spatial.arrays import Array
+from gdalembert.validation.references import ReferenceSample
+from gdalembert.validation.states import Mask, States
+
+EXPLAINED = 1e-6
+"""How well an explanation must account for a difference, relative to the quantity itself."""
+
+
+def differs(value: Array, reference: Array, tolerance: float) -> Mask:
+    """Which entries differ at any state by more than the tolerance, relative to max(1, max|reference|) there."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        scale = np.maximum(1, np.abs(reference).reshape(len(reference), -1).max(axis=1))
+        errors = np.abs(value - reference) / scale.reshape(-1, *[1] * (reference.ndim - 1))
+    wrong: Mask = ~(errors <= tolerance).all(axis=0)
+    return wrong
+
+
+def accounts_for(explanation: Array, value: Array, reference: Array) -> bool:
+    """Whether an explanation equals the value, on the scale of value and reference."""
+    size = max(np.abs(reference).max(), np.abs(value).max())
+    return bool(np.abs(value - explanation).max() <= EXPLAINED * size)
+
+
+def factor(value: Array, reference: Array) -> float | None:
+    """s with value = s reference at all states; ``None`` if there is none."""
+    square = float(np.sum(reference * reference))
+    if square == 0 or not np.all(np.isfinite(value)):
+        return None
+    s = float(np.sum(value * reference)) / square
+    return s if accounts_for(s * reference, value, reference) else None
+
+
+def factors(value: Array, reference: Array, wrong: Mask) -> list[float | None]:
+    """The factor of each wrong entry by itself."""
+    return [factor(value[:, j], reference[:, j]) for j in np.flatnonzero(wrong)]
+
+
+def permutation(value: Array, reference: Array) -> list[int] | None:
+    """For each entry of the value the entry of the reference that it equals; ``None`` if it is no permutation."""
+    n = reference.shape[1]
+    order = [
+        next((k for k in range(n) if accounts_for(reference[:, k], value[:, i], reference)), None) for i in range(n)
+    ]
+    known = [k for k in order if k is not None]
+    return known if len(set(known)) == n and known != list(range(n)) else None
+
+
+def damping(difference: Array, v: Array) -> Array:
+    """The coefficients (nv) with which v accounts best for a difference in torque (n × nv)."""
+    return np.asarray(np.sum(difference * v, axis=0) / np.sum(v**2, axis=0))
+
+
+def centrifugal(sample: ReferenceSample) -> Array:
+    """The velocity terms due to each velocity alone (n × nv), those with v_j²."""
+    q, v, zero = sample.states.q, sample.states.v, np.zeros_like(sample.states.v)
+    alone = [np.where(e_j, v, 0.0) for e_j in np.eye(v.shape[1], dtype=bool)]
+    return np.asarray(sum(sample.torque(q, v_j, zero) - sample.terms.gravity for v_j in alone))
+
+
+def gravity_field(model: pin.Model, states: States, torque: Array, reference: Array) -> Array | None:
+    """The field (3, m/s²) that accounts for a torque at rest (n × nv); ``None`` if there is none."""
+    in_field, zero = model.copy(), np.zeros(model.nv)
+    data = in_field.createData()
+    torques = []
+    for e in np.eye(3):
+        in_field.gravity.linear = e
+        torques.append([pin.rnea(in_field, data, q, zero, zero) for q in states.q])
+    per_field = np.stack(torques, axis=2)
+    field, *_ = np.linalg.lstsq(per_field.reshape(-1, 3), torque.ravel(), rcond=1e-9)
+    return np.asarray(field) if accounts_for(per_field @ field, torque, reference) else None
+
+
+def bodies(difference: Array, sample: ReferenceSample) -> list[str]:
+    """Joints whose body's ten inertial parameters alone account for a difference in tau (n × nv)."""
+    if sample.model is None or sample.tree.has_mimic:  # Pinocchio has no regressor for these
+        return []
+    data = sample.model.createData()
+    states = zip(sample.states.q, sample.states.v, sample.states.a, strict=True)
+    regressors = [pin.computeJointTorqueRegressor(sample.model, data, *state).copy() for state in states]
+    by_body = np.array(regressors).reshape(difference.size, -1, 10)
+    accounting = []
+    for k, name in enumerate(sample.tree.joint_names):
+        parameters, *_ = np.linalg.lstsq(by_body[:, k], difference.ravel(), rcond=1e-12)
+        left = np.abs(by_body[:, k] @ parameters - difference.ravel()).max()
+        if left <= EXPLAINED * np.abs(difference).max():
+            accounting.append(name)
+    return accounting

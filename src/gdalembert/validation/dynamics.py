@@ -1,0 +1,246 @@
+"""A Dynamics under test: all its Functions, and the laws that hold between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, GdalembertError, UnsupportedError
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.batch import BatchFunction
+from gdalembert.spatial.functions import directional_derivative, symbols
+from gdalembert.validation import diagnosis
+from gdalembert.validation.diagnosis import DQ_DT, DV_DT, POSITIVE_DEFINITE, SKEW, SYMMETRIC, Explanation
+from gdalembert.validation.references import Reference, ReferenceSample
+from gdalembert.validation.report import Check
+from gdalembert.validation.residuals import (
+    CLEANED,
+    EXACT,
+    LAW,
+    SOLVED,
+    Residual,
+    condition_numbers,
+    eigenvalues,
+    power_scale,
+)
+from gdalembert.validation.states import Mask, States
+from gdalembert.validation.systems import SystemUnderTest
+from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
+
+ROUNDING = 1e-14
+"""Relative error of M and tau by rounding alone."""
+
+_SINGULAR = 1e12
+"""Condition number of M above which accelerations are not judged."""
+
+Explain = Callable[[ReferenceSample], list[Explanation]]
+
+
+def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
+    """The Functions that are evaluated, and the shape of each one's output."""
+    nq, nv = tree.nq, tree.nv
+    return {
+        "inverse_dynamics": (nv,),
+        "mass_matrix": (nv, nv),
+        "nle": (nv,),
+        "generalized_gravity": (nv,),
+        "coriolis_matrix": (nv, nv),
+        "forward_dynamics": (nv,),
+        "state_derivative": (nq + nv,),
+        "kinetic_energy": (),
+    }
+
+
+class DynamicsUnderTest(SystemUnderTest):
+    """A :class:`~gdalembert.Dynamics`. Functions that it does not support are not checked.
+
+    Raises:
+        ArgumentError: if a Function cannot be built, or gives another shape.
+    """
+
+    def __init__(self, dynamics: Dynamics, reference: Reference) -> None:
+        super().__init__(reference)
+        self.name = getattr(dynamics, "name", type(dynamics).__name__)
+        self._tolerance = EXACT if dynamics.clean == 0 else CLEANED
+        # a handful of cleaned constants may add up
+        self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
+        self._unsupported: list[str] = []
+        self._states = self._singular = 0
+        self._functions: dict[str, BatchFunction] = {}
+        for name, shape in shapes_of_functions(self.tree).items():
+            try:
+                self._functions[name] = batched(built(dynamics, name), name, shape)
+            except UnsupportedError as error:
+                self._unsupported.append(f"{name}: {error}")
+        q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
+        potential = built(dynamics, "potential_energy")
+        power = directional_derivative(potential(q), q, self.tree.configuration_rate(q, v))
+        rate = dynamics.mass_matrix_rate(q, v)
+        self._power = BatchFunction(ca.Function("power", [q, v], [ca.densify(power)]))
+        self._mass_matrix_rate = BatchFunction(
+            ca.Function("mass_matrix_rate", [q, v], [ca.densify(rate)]), self.tree.nv, self.tree.nv
+        )
+        self.torque = self._functions["inverse_dynamics"]
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        if not self._singular:
+            return tuple(self._unsupported)
+        count = f"{self._singular} of {self._states} states"
+        return (*self._unsupported, f"forward_dynamics and {DV_DT} at {count}, where M is singular (cond(M) > 1e12)")
+
+    # Where residuals are made.
+
+    def residuals(self, states: States) -> Iterator[Residual]:
+        without, reference = self.reference.terms(states)
+        yield from self._torques(states, without, reference)
+        yield from self._accelerations(states, reference)
+        yield from self._energies(states, reference)
+        yield from self._laws(states, reference)
+
+    def _torques(self, states: States, without: TorqueTerms, reference: TorqueTerms) -> Iterator[Residual]:
+        """``without`` are the terms without springs and dampers, which ``generalized_gravity`` and C leave out."""
+        f, q, v, a, tolerance = self._functions, states.q, states.v, states.a, self._tolerance
+        yield Residual("inverse_dynamics", "tau", self.torque(q, v, a), reference.tau, tolerance)
+        yield Residual("mass_matrix", "mass matrix", f["mass_matrix"](q), reference.mass_matrix, tolerance)
+        yield Residual("nle", "velocity terms and gravity", f["nle"](q, v), reference.nle, tolerance)
+        yield Residual("generalized_gravity", "gravity", f["generalized_gravity"](q), without.gravity, tolerance)
+        if "coriolis_matrix" in f:
+            product = times(f["coriolis_matrix"](q, v), v)
+            yield Residual("coriolis_matrix", "velocity terms", product, without.velocity, tolerance)
+
+    def _accelerations(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
+        f, q, v, a, part = self._functions, states.q, states.v, states.a, "forward dynamics"
+        condition = condition_numbers(reference.mass_matrix)
+        regular = condition <= _SINGULAR
+        self._states += len(states)
+        self._singular += int(np.sum(~regular)) if "forward_dynamics" in f else 0
+        if "forward_dynamics" in f:
+            own, scale = f["forward_dynamics"](q, v, reference.tau), self._acceleration_scale(condition, reference, a)
+            yield Residual("forward_dynamics", part, own, a, SOLVED, scale, regular)
+        if "state_derivative" in f:
+            u, a_of_u = self._actuated(reference, a, regular)
+            rate, own = np.split(f["state_derivative"](np.hstack([q, v]), u), [self.tree.nq], axis=1)
+            names = self.reference.configuration_names
+            yield Residual(DQ_DT, "kinematics", rate, self.reference.rates(states), SOLVED, names=names)
+            scale = self._acceleration_scale(condition, reference, a_of_u)
+            yield Residual(DV_DT, part, own, a_of_u, SOLVED, scale, regular)
+
+    def _energies(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
+        q, v = states.q, states.v
+        kinetic = self._functions["kinetic_energy"](q, v)
+        yield Residual("kinetic_energy", "energy", kinetic, _kinetic_energy(reference, v), self._tolerance)
+        power = _power(reference, v)
+        scale = power_scale(np.abs(reference.gravity * v).sum(axis=1), power)
+        yield Residual("potential_energy", "energy", self._power(q, v), power, self._tolerance, scale)
+
+    def _laws(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
+        f, q, v = self._functions, states.q, states.v
+        mass_matrix = f["mass_matrix"](q)
+        smallest, largest = eigenvalues(self._normalized(mass_matrix, reference.mass_matrix))
+        yield Residual(SYMMETRIC, "law", mass_matrix, mass_matrix.transpose(0, 2, 1), LAW)
+        yield Residual(POSITIVE_DEFINITE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)), LAW)
+        if "coriolis_matrix" in f:
+            c = f["coriolis_matrix"](q, v)
+            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), self._mass_matrix_rate(q, v), LAW)
+
+    def _acceleration_scale(self, condition: Array, reference: TorqueTerms, a: Array) -> Array:
+        """The tolerance scale of accelerations: solving with M may lose as many digits as cond(M) has."""
+        return np.maximum(condition * self._noise / SOLVED, 1)
+
+    def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
+        """u of the state derivative, and the accelerations that follow from it."""
+        return reference.tau, a
+
+    def _normalized(self, mass_matrix: Array, reference: Array) -> Array:
+        """The mass matrix whose eigenvalues are judged."""
+        return mass_matrix
+
+    # What explains a check that failed.
+
+    def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
+        explanations = self._explanations()
+        explained = {name: explanations[name](sample) if name in explanations else [] for name in failed}
+        return diagnosis.sentences(failed, explained)
+
+    def _explanations(self) -> dict[str, Explain]:
+        """By name of the check; the laws have none but that they fail."""
+        return {
+            "inverse_dynamics": self._explain_inverse_dynamics,
+            "mass_matrix": self._explain_mass_matrix,
+            "nle": self._explain_nle,
+            "generalized_gravity": self._explain_gravity,
+            "coriolis_matrix": self._explain_coriolis_matrix,
+            "kinetic_energy": self._explain_kinetic_energy,
+            "potential_energy": self._explain_potential_energy,
+        }
+
+    def _explain_inverse_dynamics(self, sample: ReferenceSample) -> list[Explanation]:
+        return diagnosis.explain_torque(decompose(self.torque, sample.states), sample)
+
+    def _explain_mass_matrix(self, sample: ReferenceSample) -> list[Explanation]:
+        return diagnosis.explain_mass_matrix(self._functions["mass_matrix"](sample.states.q), sample)
+
+    def _explain_nle(self, sample: ReferenceSample) -> list[Explanation]:
+        q, v, nle = sample.states.q, sample.states.v, self._functions["nle"]
+        at_rest = nle(q, np.zeros_like(v))
+        return [
+            *diagnosis.explain_velocity(nle(q, v) - at_rest, sample),
+            *diagnosis.explain_gravity(at_rest, sample),
+        ]
+
+    def _explain_gravity(self, sample: ReferenceSample) -> list[Explanation]:
+        gravity = self._functions["generalized_gravity"](sample.states.q)
+        return diagnosis.explain_gravity(gravity + sample.springs, sample)
+
+    def _explain_coriolis_matrix(self, sample: ReferenceSample) -> list[Explanation]:
+        q, v = sample.states.q, sample.states.v
+        return diagnosis.explain_velocity(times(self._functions["coriolis_matrix"](q, v), v), sample)
+
+    def _explain_kinetic_energy(self, sample: ReferenceSample) -> list[Explanation]:
+        q, v = sample.states.q, sample.states.v
+        own = self._functions["kinetic_energy"](q, v)
+        return diagnosis.explain_kinetic_energy(own, _kinetic_energy(sample.terms, v), sample)
+
+    def _explain_potential_energy(self, sample: ReferenceSample) -> list[Explanation]:
+        q, v = sample.states.q, sample.states.v
+        return diagnosis.explain_potential_energy(self._power(q, v), _power(sample.terms, v), sample)
+
+
+def built(dynamics: Dynamics, name: str) -> ca.Function:
+    """A Function of a Dynamics; what goes wrong in the user's code while it is built becomes an ArgumentError."""
+    try:
+        function: ca.Function = getattr(dynamics, name)
+    except GdalembertError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        raise ArgumentError(f"the system under test: {name} cannot be built: {reason}") from error
+    return function
+
+
+def batched(function: ca.Function, name: str, shape: tuple[int, ...]) -> BatchFunction:
+    """A Function of a Dynamics at many states.
+
+    Raises:
+        ArgumentError: if its output has another shape.
+    """
+    wanted = (*shape, 1, 1)[:2]
+    if tuple(function.size_out(0)) != wanted:
+        given = " × ".join(map(str, function.size_out(0)))
+        raise ArgumentError(f"the system under test: {name} is {given}; it must be {wanted[0]} × {wanted[1]}")
+    return BatchFunction(function, *shape)
+
+
+def _kinetic_energy(terms: TorqueTerms, v: Array) -> Array:
+    """½ v·M v (n)."""
+    return np.asarray(0.5 * np.sum(v * times(terms.mass_matrix, v), axis=1))
+
+
+def _power(terms: TorqueTerms, v: Array) -> Array:
+    """g·v (n), springs included: the rate of the potential energy."""
+    return np.asarray(np.sum(terms.gravity * v, axis=1))

@@ -1,0 +1,212 @@
+"""The reference for flexible arms: a second computation of tau, independent of the arm's own recursion.
+
+It is the 4 × 4 recursion (Book 1984) for exact kinematics, and the explicit equations (CB32–CB34) for first-order
+kinematics. The former and the arm's Functions share how a section moves with its modes
+(:mod:`gdalembert.flexible.deflection`); the laws and the power balance check that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.batch import BatchFunction
+from gdalembert.spatial.functions import symbols
+from gdalembert.validation.references import Reference, ReferenceSample, spring_torque, units_of_inertia
+from gdalembert.validation.states import States, configuration_rates, draws
+from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
+from gdalembert.validation.undeformed_arm import rotor_index
+
+_SLOPE = 0.05
+"""Standard deviation of the slope [rad] of a link, or of its deflection by length, due to each mode alone."""
+
+_MOST_COORDINATES = 30
+"""Up to which the explicit equations are used: they grow with the cube of the number of links."""
+
+
+class ReferenceRecursion(Reference):
+    """A second computation of an arm's tau, with armature, K q, springs and D v added.
+
+    Attributes:
+        source: the reference, in a sentence of a diagnosis.
+        missing: why there is no second computation, so that the reference is the arm's own tau; or "".
+    """
+
+    def __init__(self, arm: FlexibleArm) -> None:
+        self.tree, self.velocity_names, self._assembly = arm.tree, arm.layout, arm.assembly
+        self._links = _links_of(arm)
+        self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
+        self._springs = spring_torque(arm)
+        self._integrate = BatchFunction(Kinematics(arm.tree).integrate, arm.tree.nq)
+        self._scales = _coordinate_scales(arm.assembly)
+        self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
+        self._set_up_configuration(arm)
+
+    def _set_up_configuration(self, arm: FlexibleArm) -> None:
+        """The neutral configuration, the names of q, and the index in q of the integral of each entry of v."""
+        nq, nv = arm.tree.nq, arm.tree.nv
+        # −1 where no entry of q is the integral
+        self._index_in_q = np.where(np.arange(nv) >= arm.modes.start, np.arange(nv) + nq - nv, -1)
+        self._neutral = np.zeros(nq)
+        names = dict(zip(self._index_in_q, arm.layout, strict=True))
+        for e in arm.assembly.elements:
+            own = range(e.idx_q, e.idx_q + e.type.nq)
+            self._neutral[own] = e.type.neutral().full().ravel()
+            names |= dict.fromkeys(own, e.name)
+            if e.type.nq == e.type.nv:
+                self._index_in_q[e.idx_v : e.idx_v + e.type.nv] = own
+        self.configuration_names = tuple(names[k] for k in range(nq))
+
+    def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
+        scale_of_q = np.where(self._is_modal, _SLOPE * self._scales, 1.0)
+        for x, v, a in draws(self.tree.nv, samples, seed, size):
+            neutral = np.broadcast_to(self._neutral, (len(x), self.tree.nq))
+            yield States(self._integrate(neutral, x * scale_of_q), v * self._scales, a * self._scales)
+
+    def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
+        links, armature = self._links.terms(states), self._assembly.armature
+        without = replace(links, tau=links.tau + armature * states.a, mass_matrix=links.mass_matrix + np.diag(armature))
+        elastic, damping = self.elastic(states.q), self.damping(states.v)
+        return without, replace(
+            without,
+            tau=without.tau + elastic + damping,
+            velocity=without.velocity + damping,
+            gravity=without.gravity + elastic,
+        )
+
+    def elastic(self, q: Array) -> Array:
+        """K q and the torque of the springs (n × nv)."""
+        springs = 0 if self._springs is None else self._springs(q)
+        return self.linear_coordinates(q) @ self._assembly.stiffness.T + springs
+
+    def linear_coordinates(self, q: Array) -> Array:
+        """What K acts on (n × nv): q where v is its rate, else 0."""
+        return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
+
+    def damping(self, v: Array) -> Array:
+        """D v (n × nv)."""
+        return np.asarray(v @ self._assembly.damping.T)
+
+    def rates(self, states: States) -> Array:
+        return configuration_rates(self._integrate, states)
+
+    def sample(self, states: States, tolerance: float) -> ReferenceSample:
+        _, terms = self.terms(states)
+        return ReferenceSample(
+            model=None,
+            tree=self.tree,
+            torque=self._torque,
+            states=states,
+            terms=terms,
+            springs=self.elastic(states.q),
+            tolerance=tolerance,
+            names=self.velocity_names,
+            units=self._units(),
+            source=self.source,
+            owner=f"that of {self.source}",
+        )
+
+    def _units(self) -> tuple[str, ...]:
+        """Of inertias; modal coordinates have none."""
+        rigid = units_of_inertia(self.tree)
+        units = ["" if modal else unit for unit, modal in zip(rigid, self._is_modal, strict=True)]
+        for e in self._assembly.elements:
+            if e.name in self._assembly.rotors:
+                units[rotor_index(self._assembly, e)] = units[e.idx_v]
+        return tuple(units)
+
+    def _torque(self, q: Array, v: Array, a: Array) -> Array:
+        return self._links.torque(q, v, a) + self._assembly.armature * a + self.elastic(q) + self.damping(v)
+
+
+class _Links:
+    """tau of the links alone: no armature, no springs, no dampers."""
+
+    title = "a second computation"
+    source = "the second computation"
+    missing = ""
+
+    def __init__(self, symbols: tuple[ca.SX, ca.SX, ca.SX], tau: Matrix) -> None:
+        self.torque = BatchFunction(ca.Function("links", list(symbols), [ca.densify(tau)]), symbols[1].shape[0])
+
+    def terms(self, states: States) -> TorqueTerms:
+        """tau and its terms at n states."""
+        return decompose(self.torque, states)
+
+
+class _MatrixRecursion(_Links):
+    """The 4 × 4 recursion of Book 1984."""
+
+    def __init__(self, arm: FlexibleArm) -> None:
+        q, v, a = _symbols(arm)
+        rotors = len(arm.assembly.rotors)
+        without_rotors = (x[: x.shape[0] - rotors] for x in (q, v, a))
+        tau = book_1984.inverse_dynamics(arm.assembly.elements, arm.assembly.gravity, *without_rotors)
+        super().__init__((q, v, a), ca.vertcat(tau, ca.SX(rotors, 1)))
+
+
+class _ExplicitEquations(_Links):
+    """M, C and G of Cetinkunt and Book 1988, each evaluated by itself rather than taken from tau."""
+
+    def __init__(self, arm: FlexibleArm) -> None:
+        q, v, a = _symbols(arm)
+        elements, nv, rotors = arm.assembly.elements, arm.tree.nv, len(arm.assembly.rotors)
+        own_q, own_v, still = q[: arm.tree.nq - rotors], v[: nv - rotors], ca.SX(rotors, 1)
+        m = ca.diagcat(cetinkunt_book_1988.mass_matrix(elements, own_q, exact=False), ca.SX(rotors, rotors))
+        c = ca.vertcat(cetinkunt_book_1988.coriolis_vector(elements, own_q, own_v, exact=False), still)
+        g = ca.vertcat(cetinkunt_book_1988.gravity_vector(elements, arm.assembly.gravity, own_q, exact=False), still)
+        super().__init__((q, v, a), m @ a + c + g)
+        self._mass_matrix = BatchFunction(ca.Function("M", [q], [ca.densify(m)]), nv, nv)
+        self._velocity = BatchFunction(ca.Function("C", [q, v], [ca.densify(c)]), nv)
+        self._gravity = BatchFunction(ca.Function("G", [q], [ca.densify(g)]), nv)
+
+    def terms(self, states: States) -> TorqueTerms:
+        q, v, a = states.q, states.v, states.a
+        mass_matrix, velocity, gravity = self._mass_matrix(q), self._velocity(q, v), self._gravity(q)
+        return TorqueTerms(times(mass_matrix, a) + velocity + gravity, mass_matrix, velocity, gravity)
+
+
+class _OwnInverseDynamics(_Links):
+    """The arm's own tau, with which its other Functions are compared."""
+
+    title = source = "its own inverse dynamics"
+
+    def __init__(self, arm: FlexibleArm) -> None:
+        q, v, a = _symbols(arm)
+        super().__init__((q, v, a), arm.inverse_dynamics_expression(q, v, a))
+        self.missing = (
+            f"a second computation of tau: the explicit equations are too large for {arm.tree.nv} coordinates"
+        )
+
+
+def _symbols(arm: FlexibleArm) -> tuple[ca.SX, ca.SX, ca.SX]:
+    q, v, a = symbols(q=arm.tree.nq, v=arm.tree.nv, a=arm.tree.nv).values()
+    return q, v, a
+
+
+def _links_of(arm: FlexibleArm) -> _Links:
+    if arm.kinematics == "exact":
+        return _MatrixRecursion(arm)
+    return _ExplicitEquations(arm) if arm.tree.nv <= _MOST_COORDINATES else _OwnInverseDynamics(arm)
+
+
+def _coordinate_scales(assembly: Assembly) -> Array:
+    """For each entry of v: 1, or for a mode what causes a slope of 1 rad, or a deflection as large as the link."""
+    scales = np.ones(assembly.nv)
+    for e in assembly.elements:
+        length = max(float(np.linalg.norm(station.position)) for station in e.stations) or 1.0
+        for j in range(e.inertia.modes):
+            mean = np.sqrt(np.trace(e.inertia.second[j, j]) / e.inertia.rigid[3, 3])
+            deflections = [np.linalg.norm(station.translation[:, j]) / length for station in e.stations]
+            slopes = [np.linalg.norm(station.rotation[:, j]) for station in e.stations]
+            scales[e.first_mode + j] = 1 / max(float(mean) / length, *map(float, deflections + slopes))
+    return scales

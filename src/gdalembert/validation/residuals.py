@@ -1,0 +1,130 @@
+"""Residuals: a quantity of the system under test beside that of the reference, judged by its tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from gdalembert.spatial.arrays import Array
+from gdalembert.validation.report import Check, State
+from gdalembert.validation.states import Mask, States
+
+EXACT, CLEANED, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
+"""Default tolerances: with ``clean=0``; with cleaning, and of functions; of forward dynamics; of the laws."""
+
+
+class Residual(NamedTuple):
+    """A quantity at n states: n, n × k or n × k × k.
+
+    Attributes:
+        name: of the quantity, as ``"mass_matrix"``. ``part``: of the equation of motion, as ``"mass matrix"``.
+        value: of the system under test. ``reference``: the value that it should have.
+        tolerance: by default; of the relative error.
+        tolerance_scale: the factor of the tolerance at each state (n); errors are divided by it.
+        mask: which states are judged (n); by default all of them.
+        names: of the entries along each axis; by default those of v.
+    """
+
+    name: str
+    part: str
+    value: Array
+    reference: Array
+    tolerance: float
+    tolerance_scale: Array | float = 1.0
+    mask: Mask | None = None
+    names: tuple[str, ...] | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether any state is."""
+        return self.mask is None or bool(np.any(self.mask))
+
+    def errors(self) -> Array:
+        """|value − reference| / max(1, max|reference|) / tolerance_scale, in the shape of the value.
+
+        inf where a value is not finite; only the states that are judged.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            largest = np.abs(self.reference).reshape(len(self.reference), -1).max(axis=1)
+            scale = np.where(np.isfinite(largest), np.maximum(1, largest), 1) * self.tolerance_scale
+            errors = np.abs(self.value - self.reference) / scale.reshape(-1, *[1] * (self.value.ndim - 1))
+        errors = np.where(np.isfinite(errors), errors, math.inf)
+        return errors if self.mask is None else errors[self.mask]
+
+
+class WorstResiduals:
+    """The worst residual of each quantity over all states.
+
+    Args:
+        names: of the entries of v.
+        tolerance: of all checks, instead of the residuals' own.
+    """
+
+    def __init__(self, names: tuple[str, ...], tolerance: float | None) -> None:
+        self._names, self._tolerance = names, tolerance
+        self._worst: dict[str, _Worst] = {}
+
+    def update(self, residuals: Iterable[Residual], states: States) -> None:
+        """Take more states into account."""
+        for residual in residuals:
+            if residual.is_judged:
+                if residual.name not in self._worst:
+                    self._worst[residual.name] = _Worst(residual, self._names, self._tolerance)
+                self._worst[residual.name].update(residual, states)
+
+    def checks(self) -> tuple[Check, ...]:
+        """The outcome, in the order in which the residuals came."""
+        return tuple(worst.check() for worst in self._worst.values())
+
+
+class _Worst:
+    """The worst residual of one quantity so far."""
+
+    def __init__(self, residual: Residual, names: tuple[str, ...], tolerance: float | None) -> None:
+        self._name, self._part = residual.name, residual.part
+        self._names = names if residual.names is None else residual.names
+        self._tolerance = residual.tolerance if tolerance is None else tolerance
+        self._per_entry = np.zeros(residual.value.shape[1:])
+        self._error = -1.0
+        self._state: State
+        self._entry: tuple[str, ...]
+
+    def update(self, residual: Residual, states: States) -> None:
+        errors = residual.errors()
+        judged = states if residual.mask is None else states[residual.mask]
+        self._per_entry = np.maximum(self._per_entry, errors.max(axis=0))
+        k, *entry = (int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
+        if errors[k, *entry] > self._error:
+            self._error = float(errors[k, *entry])
+            self._entry = tuple(self._names[i] for i in entry)
+            self._state = State(judged.q[k], judged.v[k], judged.a[k])
+
+    def check(self) -> Check:
+        per_joint: dict[str, float] = {}
+        for index in np.ndindex(self._per_entry.shape):
+            for name in (self._names[i] for i in index):
+                per_joint[name] = max(per_joint.get(name, 0.0), float(self._per_entry[index]))
+        entry = self._entry if self._error > 0 else ()
+        return Check(self._name, self._part, self._error, self._tolerance, entry, per_joint, self._state)
+
+
+def power_scale(sum_of_powers: Array, power: Array) -> Array:
+    """The tolerance scale of a power whose error is to be relative to the sum of its |addends|."""
+    return np.asarray(np.maximum(1, sum_of_powers) / np.maximum(1, np.abs(power)))
+
+
+def eigenvalues(matrices: Array) -> tuple[Array, Array]:
+    """The smallest, and the largest in magnitude, of each symmetric matrix (n × k × k); NaN if it is not finite."""
+    finite = np.isfinite(matrices).all(axis=(1, 2))
+    values = np.full(matrices.shape[:2], math.nan)
+    values[finite] = np.linalg.eigvalsh(matrices[finite])
+    return values[:, 0], np.maximum(np.abs(values).max(axis=1), 1e-300)
+
+
+def condition_numbers(matrices: Array) -> Array:
+    """Of each symmetric positive definite matrix (n × k × k)."""
+    smallest, largest = eigenvalues(matrices)
+    return np.asarray(largest / np.maximum(smallest, 1e-300))

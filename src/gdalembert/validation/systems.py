@@ -1,0 +1,151 @@
+"""Systems under test: what each of them has in common, and the simplest one, a torque function (q, v, a) → tau."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.batch import BatchFunction
+from gdalembert.validation import diagnosis
+from gdalembert.validation.references import Reference, ReferenceSample
+from gdalembert.validation.report import Check
+from gdalembert.validation.residuals import CLEANED, Residual
+from gdalembert.validation.states import States, Torque
+from gdalembert.validation.torque_terms import decompose
+
+
+class SystemUnderTest(ABC):
+    """What is validated, and the reference that it is compared with.
+
+    Attributes:
+        name: in the report. ``batch``: how many states are evaluated at a time.
+        torque: tau at n states.
+    """
+
+    name: str
+    torque: Torque
+    batch: int = 500
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference, self.tree = reference, reference.tree
+
+    @property
+    def against(self) -> str:
+        """What it is compared with, in words."""
+        return self.reference.title
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What has not been checked so far, and why."""
+        return ()
+
+    @abstractmethod
+    def residuals(self, states: States) -> Iterator[Residual]:
+        """Every quantity at n states, beside that of the reference."""
+
+    @abstractmethod
+    def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
+        """Sentences about the checks that failed, by name."""
+
+
+class TorqueFunction(SystemUnderTest):
+    """A ``casadi.Function`` or a Python callable (q, v, a) → tau.
+
+    Raises:
+        ArgumentTypeError: if it is neither.
+        ArgumentError: if it does not fit the reference.
+    """
+
+    def __init__(self, system: object, reference: Reference) -> None:
+        super().__init__(reference)
+        if isinstance(system, ca.Function):
+            self.name = system.name()
+            _check_function(system, self.tree)
+            self.torque = BatchFunction(system, self.tree.nv)
+        elif isinstance(system, type) or not callable(system):
+            raise ArgumentTypeError(_not_a_system(system))
+        else:
+            self.name = getattr(system, "__name__", type(system).__name__)
+            _check_signature(system)
+            self.torque = _torque_of_callable(system, self.tree.nv)
+            self.batch = 20  # slow enough for progress to be seen
+
+    def residuals(self, states: States) -> Iterator[Residual]:
+        own, (_, reference) = decompose(self.torque, states), self.reference.terms(states)
+        yield Residual("tau", "tau", own.tau, reference.tau, CLEANED)
+        yield Residual("M", "mass matrix", own.mass_matrix, reference.mass_matrix, CLEANED)
+        yield Residual("C v", "velocity terms", own.velocity, reference.velocity, CLEANED)
+        yield Residual("g", "gravity", own.gravity, reference.gravity, CLEANED)
+        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), CLEANED)
+
+    def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
+        explanations = diagnosis.explain_torque(decompose(self.torque, sample.states), sample)
+        return tuple(explanation.text for explanation in explanations)
+
+
+def _check_function(function: ca.Function, tree: Tree) -> None:
+    name = f"the Function {function.name()!r}"
+    inputs, wanted = function.name_in(), ["q", "v", "a"]
+    if function.n_in() != 3 or "tau" in inputs or (sorted(inputs) == sorted(wanted) and inputs != wanted):
+        raise ArgumentError(f"{name} takes ({', '.join(inputs)}); it must take (q, v, a)")
+    if function.n_out() != 1:
+        raise ArgumentError(f"{name} has {function.n_out()} outputs; it must have one, tau")
+    if function.has_free():
+        raise ArgumentError(f"{name} has free variables: {', '.join(function.get_free())}; give them values")
+    shapes = [function.size_in(k) for k in range(3)] + [function.size_out(0)]
+    for what, (rows, columns), n in zip((*wanted, "tau"), shapes, (tree.nq, *[tree.nv] * 3), strict=True):
+        if (rows, columns) != (n, 1):
+            raise ArgumentError(f"{name}: {what} is {rows} × {columns}; for {tree.name!r} it must be {n} × 1")
+
+
+def _check_signature(system: Callable[..., object]) -> None:
+    try:
+        signature = inspect.signature(system)
+    except (TypeError, ValueError):  # written in another language
+        return
+    try:
+        signature.bind(0, 0, 0)
+    except TypeError:
+        raise ArgumentError(f"the system under test takes {signature}; it must take (q, v, a)") from None
+
+
+def _not_a_system(system: object) -> str:
+    if isinstance(system, type):
+        return f"the system under test is the class {system.__name__}; give an object of it: {system.__name__}(model)"
+    return f"cannot validate {type(system).__name__}; give a Dynamics, or a Function or callable (q, v, a) -> tau"
+
+
+def _torque_of_callable(system: Callable[..., npt.ArrayLike], nv: int) -> Torque:
+    """tau of a Python callable of three vectors; an exception or a wrong result becomes an ArgumentError."""
+
+    def one(q: Array, v: Array, a: Array) -> Array:
+        at = f"at q = {q.tolist()}, v = {v.tolist()}, a = {a.tolist()}"
+        try:
+            given = system(q.copy(), v.copy(), a.copy())
+        except Exception as error:
+            raise ArgumentError(f"the system under test raised {type(error).__name__}: {error}; {at}") from error
+        try:
+            values = np.array(given)
+            if given is None or values.dtype.kind == "c":  # NumPy would take them for NaN, and for their real part
+                raise TypeError
+            tau = values.astype(float)
+        except Exception:
+            raise ArgumentError(
+                f"the system under test returned {type(given).__name__}, not {nv} numbers, {at}"
+            ) from None
+        if tau.size != nv or max(tau.shape, default=0) != nv:
+            raise ArgumentError(f"the system under test returned the shape {tau.shape}, not {nv} numbers, {at}")
+        return tau.ravel()
+
+    def torque(q: Array, v: Array, a: Array) -> Array:
+        return np.array([one(*state) for state in zip(q, v, a, strict=True)])
+
+    return torque

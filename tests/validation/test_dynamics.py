@@ -1,0 +1,111 @@
+"""Every Function of a formulation: right ones pass, what cannot be checked is named, wrong shapes are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from benchmarks.common import robots
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import function
+from gdalembert.testing import assert_valid
+from gdalembert.validation.validate import validate
+from tests.helpers.models import build
+from tests.helpers.torque_functions import PUMA, Broken, mimic_model, tree_model
+
+
+@pytest.mark.parametrize("name", sorted(gd.formulations()))
+@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("make", [lambda: PUMA, tree_model, mimic_model], ids=["puma560", "tree", "mimic"])
+def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin.Model]) -> None:
+    model = make()
+    report = assert_valid(gd.formulations()[name](model, clean=clean), model, samples=100)
+    assert report.ok
+    assert report.diagnosis == report.not_checked == ()
+    assert report.system == name
+    assert [check.name for check in report.checks] == [
+        "inverse_dynamics",
+        "mass_matrix",
+        "nle",
+        "generalized_gravity",
+        "coriolis_matrix",
+        "forward_dynamics",
+        "state_derivative (dq/dt)",
+        "state_derivative (a)",
+        "kinetic_energy",
+        "potential_energy",
+        "M symmetric",
+        "M positive definite",
+        "dM/dt - 2C skew",
+    ]
+    assert report["nle"].tolerance == (1e-12 if clean == 0 else 1e-9)
+    assert report["forward_dynamics"].tolerance == report["state_derivative (a)"].tolerance == 1e-9
+    assert report["dM/dt - 2C skew"].tolerance == 1e-11
+
+
+def test_springs() -> None:
+    springs = {"joint2": (30.0, 0.4)}
+    dyn = gd.NewtonEuler(PUMA, springs=springs)
+    assert assert_valid(dyn, PUMA, samples=50)["potential_energy"].error > 0
+    assert not validate(dyn.inverse_dynamics, PUMA, samples=5).ok  # a Function's springs are not known
+
+
+def test_what_a_formulation_does_not_have_is_named() -> None:
+    class OnlyTau(Broken):
+        coriolis_matrix_expression = gd.Dynamics.coriolis_matrix_expression
+
+    model = build(np.random.default_rng(0), ["RX", "Spherical"], [0, 1])
+    report = assert_valid(OnlyTau(model), model, samples=5)
+    assert len(report.checks) == 11
+    assert report.not_checked[0].startswith("coriolis_matrix: OnlyTau: a Coriolis matrix does not follow")
+    assert "  not checked: coriolis_matrix: OnlyTau" in str(report)
+
+
+def test_singular_mass_matrices_are_named() -> None:
+    """Two joints on one axis with next to nothing between them."""
+    model = pin.Model()
+    model.name = "coaxial"
+    for k, moment in enumerate((5e-13, 1.0)):
+        joint = model.addJoint(k, pin.JointModelRZ(), pin.SE3.Identity(), f"joint{k + 1}")
+        model.appendBodyToJoint(joint, pin.Inertia(0, np.zeros(3), moment * np.eye(3)), pin.SE3.Identity())
+    report = assert_valid(gd.NewtonEuler(model, clean=0), model, samples=10)
+    assert report.not_checked == (
+        "forward_dynamics and state_derivative (a) at 10 of 10 states, where M is singular (cond(M) > 1e12)",
+    )
+    assert "forward_dynamics" not in [check.name for check in report.checks]
+
+
+def test_a_formulation_of_the_wrong_shape() -> None:
+    class Short(Broken):
+        @cached_property
+        def nle(self) -> ca.Function:
+            s = self.symbols("q", "v")
+            return function("nle", s, {"nle": s["v"][:5]})
+
+    with pytest.raises(ArgumentError) as caught:
+        validate(Short(PUMA), PUMA)
+    assert str(caught.value) == "the system under test: nle is 5 × 1; it must be 6 × 1"
+
+
+def test_what_goes_wrong_in_a_users_formulation_is_said_in_words() -> None:
+    class Clumsy(Broken):
+        def mass_matrix_expression(self, q: Matrix) -> Matrix:
+            raise KeyError("no such link")
+
+    with pytest.raises(ArgumentError, match="the system under test: mass_matrix cannot be built: 'no such link'"):
+        validate(Clumsy(PUMA), PUMA, samples=2)
+
+
+def test_forward_dynamics_after_cleaning_is_judged_by_the_condition_of_the_mass_matrix() -> None:
+    """rpy of 12 digits, and a free base: what cleaning changes in M comes back, cond(M) times, in a."""
+    model = gd.load_urdf(robots.path("ur5"), root_joint=pin.JointModelFreeFlyer(), check="off")
+    dyn = gd.NewtonEuler(model)
+    assert dyn.changes
+    assert_valid(dyn, model, samples=100)
