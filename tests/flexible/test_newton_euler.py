@@ -63,7 +63,7 @@ def test_mass_on_an_axis_has_gone_to_the_parent(name: str) -> None:
     found, given = tree_of(robot), tree_of(robot, regrouped=False)
     for tree in (found, given):
         for k, element in enumerate(robot.elements):
-            on_axis = tree.tree.joints[tree.links[k]].pseudo_inertia.full()[2:, 2:]
+            on_axis = tree.tree.joints[tree.links[k]].pseudo_inertia[2:, 2:]
             assert on_axis.any() == (tree is given or not isinstance(element.type, Revolute))
 
 

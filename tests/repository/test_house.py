@@ -48,7 +48,6 @@ LONG_FUNCTIONS = {
     "gdalembert.flexible.assembly.assemble": "to be split: flexible",
     "gdalembert.flexible.newton_euler.forward_dynamics": "to be split: flexible",
     "gdalembert.flexible.tree.flexible_tree": "to be split: flexible",
-    "gdalembert.model.rounding.clean_tree": "to be split: the model",
     "gdalembert.simulation.simulate.simulate": "to be split: the views",
     "gdalembert.validation.validate.validate": "its docstring says what is compared for each kind of system",
 }

@@ -30,10 +30,10 @@ from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.checks import is_singular
+from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import UnboundedRevolute
-from gdalembert.model.rounding import Change, clean_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, symmetric, symmetric_solve
 from gdalembert.spatial.arrays import Array
@@ -54,7 +54,7 @@ class Dynamics(ABC):
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
-        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.rounding.clean_tree`); 0 takes every
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`); 0 takes every
             bit as given. What was cleaned is in ``changes``.
         springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau (Niku, examples 4.1 and 4.2):
             stiffness in N m/rad or N/m, rest in rad or m; one number each, or nv of them.

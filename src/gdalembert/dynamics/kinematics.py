@@ -30,9 +30,9 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
+from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import Change, clean_tree
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
@@ -238,7 +238,7 @@ class Kinematics:
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
-        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.rounding.clean_tree`); 0 takes every
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`); 0 takes every
             bit as given. What was cleaned is in ``changes``.
 
     Attributes:

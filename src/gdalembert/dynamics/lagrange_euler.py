@@ -58,7 +58,8 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         else:
             parent = links[joint.parent]
             a, gravity = parent.a @ spatial.transform(r, p), parent.gravity
-        links.append(Link(a, spatial.congruence(a, joint.pseudo_inertia), twists(a, *joint.subspace(q)), gravity))
+        j = spatial.congruence(a, spatial.constant(joint.pseudo_inertia))
+        links.append(Link(a, j, twists(a, *joint.subspace(q)), gravity))
     return links
 
 

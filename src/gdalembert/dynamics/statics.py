@@ -22,8 +22,8 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import clean_tree
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import number, numbers, vector

@@ -120,7 +120,7 @@ def assemble(
                 attached,
                 placement,
                 np.eye(4),
-                rigid_link(joint.pseudo_inertia.full()),
+                rigid_link(joint.pseudo_inertia),
                 (root(0),),
                 joint.idx_q,
                 joint.idx_v,

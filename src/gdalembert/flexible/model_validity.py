@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import casadi as ca
 import numpy as np
@@ -27,7 +26,7 @@ from gdalembert.flexible.beams.modal_mass import modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.element import Element
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.tree import Body, FlexibleTree, ModalTree
+from gdalembert.flexible.tree import FlexibleTree, ModalTree
 from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import directional_derivative, function
@@ -170,7 +169,7 @@ def indicators(flexible: FlexibleTree, elements: Sequence[Element], spans: Mappi
         spins.append(ca.norm_2(velocity(tree, root, pin.LOCAL, q, v)[3:]))
         borne = _borne(flexible, elements[span.element], span, root)
         moment = ca.SX(borne.first_moment(q))
-        mass = sum(float(joint.pseudo_inertia[3, 3]) for joint in borne.joints)
+        mass = sum(float(joint.mass) for joint in borne.joints)
         force = directional_derivative(directional_derivative(moment, state, rate), state, rate)
         force = force - mass * ca.DM(tree.gravity)
         loads.append(ca.dot(placement(tree, root, q)[0][:, 0], force))
@@ -193,9 +192,9 @@ def _borne(flexible: FlexibleTree, element: Element, span: Span, root: Frame) ->
     point = np.zeros((4, 4))
     point[:3, 3] = root.rotation @ element.inertia.rigid[:3, 0] + root.translation * element.inertia.rigid[3, 0]
     point[3, 3] = element.inertia.rigid[3, 0]
-    bodies = [share * each.pseudo_inertia.full() for share, each in zip(shares, tree.joints, strict=True)]
+    bodies = [share * each.pseudo_inertia for share, each in zip(shares, tree.joints, strict=True)]
     bodies[own] = point / span.length
-    joints = tuple(replace(cast(Body, each), body=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
+    joints = tuple(replace(each, pseudo_inertia=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
     modal = tuple(
         (
             i,

@@ -12,7 +12,7 @@ joint and moves towards the base, as in :mod:`gdalembert.dynamics.newton_euler.b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import casadi as ca
@@ -26,17 +26,6 @@ from gdalembert.model.joints import JointType, Prismatic, Revolute
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
-
-
-@dataclass(frozen=True, eq=False)
-class Body(Joint):
-    """A joint whose link has the pseudo-inertia ``body`` (4 × 4)."""
-
-    body: Array = field(default_factory=lambda: np.zeros((4, 4)))
-
-    @property
-    def pseudo_inertia(self) -> Matrix:
-        return spatial.constant(self.body)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +45,7 @@ class ModalTree(Tree):
         stations = {j.parent: j for j in reversed(self.joints) if isinstance(j.type, Deflection)}
         total: Matrix = ca.DM(3, 1)
         for i, (joint, (r, p)) in enumerate(zip(self.joints, self.placements(q), strict=True)):
-            body = joint.pseudo_inertia
+            body = spatial.constant(joint.pseudo_inertia)
             moment: Matrix = body[:3, 3]
             if i in self.modal:
                 moment = deformed(self.modal[i], stations[i].configuration(q)).first
@@ -159,7 +148,7 @@ def flexible_tree(
             parent = inertias[element.parent]
             inertias[element.parent] = replace(parent, rigid=parent.rigid + passed_on)
 
-    joints: list[Body] = []
+    joints: list[Joint] = []
     links: list[int] = []
     stations: list[tuple[int, ...]] = []
     for i, element in enumerate(elements):
@@ -227,19 +216,16 @@ def flexible_tree(
 
 def _joint(
     name: str, joint_type: JointType, parent: int, placement: Array, body: Array, idx_q: int, idx_v: int
-) -> Body:
-    return Body(
+) -> Joint:
+    return Joint(
         name=name,
         type=joint_type,
         parent=parent,
         rotation=frozen(placement[:3, :3]),
         translation=frozen(placement[:3, 3]),
-        mass=float(body[3, 3]),
-        com=frozen(np.zeros(3)),
-        inertia=frozen(np.zeros((3, 3))),
+        pseudo_inertia=frozen(without_rounding(body)),
         idx_q=idx_q,
         idx_v=idx_v,
-        body=frozen(without_rounding(body)),
     )
 
 

@@ -5,13 +5,35 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.errors import ModelError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.inertia import least_moment
+from gdalembert.model.rounding import least_moment
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
+
+
+def check_body(where: str, body: pin.Inertia) -> None:
+    """Refuse what is no inertia of a body.
+
+    It looks at the numbers as given, before the pseudo-inertia is made of them.
+
+    Raises:
+        ModelError: with the joint, the number, and what to do.
+    """
+    for what, given in (("mass", body.mass), ("com", body.lever), ("inertia", body.inertia)):
+        values = np.atleast_1d(given)
+        if not np.all(np.isfinite(values)):
+            raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+    if body.mass < 0:
+        raise ModelError(f"{where}: its link has the negative mass {body.mass:.9g} kg; give a mass of at least 0")
+    if (moment := least_moment(body.inertia, body.mass)) < 0:
+        raise ModelError(
+            f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
+            "check the signs of the inertia's off-diagonal entries"
+        )
 
 
 def check_numbers(tree: Tree) -> None:
@@ -25,8 +47,8 @@ def check_numbers(tree: Tree) -> None:
         raise ModelError(f"{name}: has no joint that moves; there are no equations of motion")
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
-        for what in ("rotation", "translation", "mass", "com", "inertia"):
-            values = np.atleast_1d(getattr(joint, what))
+        for what in ("rotation", "translation"):
+            values = getattr(joint, what)
             if not np.all(np.isfinite(values)):
                 raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
         _check_rotation(where, joint.rotation)
@@ -35,13 +57,6 @@ def check_numbers(tree: Tree) -> None:
             raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
         if not np.all(np.isfinite(joint.type.constants)):
             raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
-        if joint.mass < 0:
-            raise ModelError(f"{where}: its link has the negative mass {joint.mass:.9g} kg; give a mass of at least 0")
-        if (moment := least_moment(joint.inertia, joint.mass)) < 0:
-            raise ModelError(
-                f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
-                "check the signs of the inertia's off-diagonal entries"
-            )
     for frame in tree.frames:
         where = f"{tree.name}: frame {frame.name!r}"
         for what in ("rotation", "translation"):
@@ -110,7 +125,7 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
         own = [spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv)]
         twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
         placed.append(a)
-    bodies = [a @ joint.pseudo_inertia.full() @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
+    bodies = [a @ joint.pseudo_inertia @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
     return twists, tree.suffix_sums(bodies)
 
 

@@ -10,7 +10,8 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import joints as jt
-from gdalembert.model.checks import check_numbers, idle
+from gdalembert.model.checks import check_body, check_numbers, idle
+from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import frozen
 
@@ -90,6 +91,7 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
     parts = list(_elementary(outer, model, index))
     if not parts:
         raise ModelError(f"{model.name}: joint {name!r}: is a composite joint without parts; add its joints first")
+    check_body(f"{model.name}: joint {name!r}", model.inertias[index])
     idx_q, idx_v = outer.idx_q, outer.idx_v
     at = model.jointPlacements[index]
     for k, (placement, joint_type, mimic) in enumerate(parts):
@@ -102,9 +104,7 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
                 parent=parent if k == 0 else len(joints) - 1,
                 rotation=frozen(placed.rotation),
                 translation=frozen(placed.translation),
-                mass=float(body.mass),
-                com=frozen(body.lever),
-                inertia=frozen(body.inertia),
+                pseudo_inertia=pseudo_inertia(body.mass, body.lever, body.inertia),
                 idx_q=idx_q,
                 idx_v=idx_v,
                 scaling=mimic[0],

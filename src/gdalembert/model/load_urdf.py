@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UrdfError, UrdfWarning
 from gdalembert.model.from_pinocchio import idle_joints
-from gdalembert.model.inertia import least_moment
+from gdalembert.model.rounding import least_moment
 from gdalembert.model.urdf_checks import Checked, check_urdf
 
 Check = Literal["strict", "warn", "off"]

@@ -16,6 +16,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.model import joints as jt
+from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue
 
@@ -31,8 +32,8 @@ class Joint(ByValue):
         type: the motion, see :mod:`gdalembert.model.joints`.
         parent: index of the parent in ``Tree.joints``, −1 for the universe.
         rotation, translation: the joint frame in the parent's link frame (3 × 3; 3, m).
-        mass: of the link [kg]. ``com``: centre of mass in the link frame (3, m). ``inertia``: tensor about the centre
-            of mass, axes of the link frame (3 × 3, kg m²).
+        pseudo_inertia: J = ∫ x̂ x̂ᵀ dm with x̂ = (x, y, z, 1), of the link about its origin, in link axes (4 × 4).
+            ``mass``, ``com`` and ``inertia`` are views of it.
         idx_q, idx_v: where the joint's coordinates start in q and v.
         scaling, offset: of a joint that mimics another one, else ``None``.
     """
@@ -42,9 +43,7 @@ class Joint(ByValue):
     parent: int
     rotation: Array
     translation: Array
-    mass: float
-    com: Array
-    inertia: Array
+    pseudo_inertia: Array
     idx_q: int
     idx_v: int
     scaling: float | None = None
@@ -56,11 +55,22 @@ class Joint(ByValue):
         return range(self.idx_v, self.idx_v + self.type.nv)
 
     @property
-    def pseudo_inertia(self) -> ca.DM:
-        """J = ∫ x̂ x̂ᵀ dm with x̂ = (x, y, z, 1), 4 × 4, of the link about its origin, in link axes."""
-        com = spatial.constant(self.com)
-        second = spatial.pseudo_inertia_of(spatial.constant(self.inertia)) + self.mass * com @ com.T
-        return ca.sparsify(spatial.rows((second, self.mass * com), (self.mass * com.T, self.mass)))
+    def mass(self) -> float:
+        """Of the link [kg]."""
+        mass: float = mass_of(self.pseudo_inertia)
+        return mass
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass in the link frame (3, m)."""
+        com: Array = center_of_mass(self.pseudo_inertia)
+        return com
+
+    @property
+    def inertia(self) -> Array:
+        """Inertia tensor about the centre of mass, axes of the link frame (3 × 3, kg m²)."""
+        inertia: Array = central_inertia(self.pseudo_inertia)
+        return inertia
 
     def configuration(self, q: Matrix) -> Matrix:
         """The joint's own part of q."""
@@ -222,7 +232,7 @@ class Tree(ByValue):
     def first_moment(self, q: Matrix) -> Matrix:
         """Σ m r (3, kg m) of all links, in the universe frame."""
         masses = self.suffix_sums([joint.mass for joint in self.joints])
-        moments = [joint.mass * spatial.constant(joint.com) for joint in self.joints]
+        moments = [spatial.constant(joint.pseudo_inertia)[:3, 3] for joint in self.joints]
         total: Matrix = ca.DM(3, 1)
         for i in reversed(range(len(self.joints))):
             r, p = self.joints[i].placement(q)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import UrdfError
-from gdalembert.model.inertia import least_moment, moment_noise
+from gdalembert.model.rounding import least_moment, moment_noise
 
 MAX_DEPTH = 1000
 """Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""

@@ -20,6 +20,7 @@ import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model import joints as jt
+from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.formula import Formula, Vector, formula, formulas
 from gdalembert.symbolic.parameters import Constants, inertia_tensor
@@ -135,8 +136,8 @@ def _joint(
     symbols: dict[str, Any] = {
         "rotation": constants.matrix(placement[:3, :3].tolist()),
         "translation": constants.vector(list(placement[:3, 3])),
-        "mass": constants.entry(formula(row.mass)),
-        "com": constants.vector(list(com)),
-        "inertia": constants.matrix(tensor.tolist()),
+        "pseudo_inertia": pseudo_inertia(
+            constants.entry(formula(row.mass)), constants.vector(list(com)), constants.matrix(tensor.tolist())
+        ),
     }
     return Joint(name, _TYPES[row.joint], i - 1, idx_q=i, idx_v=i, **symbols)

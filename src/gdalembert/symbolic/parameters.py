@@ -22,9 +22,10 @@ import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model import joints as jt
+from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.load_urdf import load_urdf
-from gdalembert.model.rounding import clean_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
@@ -116,7 +117,7 @@ def symbolic_tree(
         gravity: acceleration (3) in the universe frame.
         others: what is not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers of the robot
             (angles that are not right ones get symbols all the same).
-        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.rounding.clean_tree`).
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`).
 
     Raises:
         ArgumentTypeError: if the model is not one, or a formula is not.
@@ -195,9 +196,8 @@ def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Co
         return [number(f"{letter}_{i}{axis}", x) for axis, x in zip(_AXES, values, strict=True)]
 
     mass = formula(given["mass"]) if "mass" in given else number(f"m_{i}", joint.mass)
+    m, com = constants.entry(mass), constants.vector(vector("com", "c", joint.com))
     changed: dict[str, Any] = {
-        "mass": constants.entry(mass),
-        "com": constants.vector(vector("com", "c", joint.com)),
         "translation": constants.vector(vector("translation", "p", joint.translation)),
     }
     if "inertia" in given:
@@ -207,7 +207,7 @@ def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Co
             [number(f"I_{i}{_AXES[min(r, c)]}{_AXES[max(r, c)]}", joint.inertia[r, c]) for c in range(3)]
             for r in range(3)
         ]
-    changed["inertia"] = constants.matrix(tensor)
+    changed["pseudo_inertia"] = pseudo_inertia(m, com, constants.matrix(tensor))
     if "rotation" in given:
         rotation = _given_rotation(given["rotation"], i, constants, where)
     else:

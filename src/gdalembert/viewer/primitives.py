@@ -161,7 +161,7 @@ def _leaf(joint: Joint, i: int, size: float) -> Primitive:
 
 def _body(joint: Joint) -> tuple[float, Array, Array]:
     """Mass, centre of mass, and the inertia tensor about it, of whatever says what the joint's body weighs."""
-    body = joint.pseudo_inertia.full()
+    body = joint.pseudo_inertia
     mass = float(body[3, 3])
     com = body[:3, 3] / mass if mass > 0 else np.zeros(3)
     second = body[:3, :3] - mass * np.outer(com, com)

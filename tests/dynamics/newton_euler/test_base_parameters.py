@@ -341,14 +341,14 @@ def test_axes_are_z_and_line_masses_are_gone() -> None:
     prepared = prepare(read_tree(model))
     assert {joint.type.axis for joint in prepared.joints} == {(0.0, 0.0, 1.0)}
     for joint, kind in zip(prepared.joints, ("R", "P", "R", "R", "H"), strict=True):
-        on_axis = joint.pseudo_inertia.full()[np.ix_((2, 3), (2, 3))]
+        on_axis = joint.pseudo_inertia[np.ix_((2, 3), (2, 3))]
         assert np.any(on_axis) == (kind != "R")
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_regrouped_parameters_are_zero(seed: int) -> None:
     for joint in prepare(read_tree(model_of_everything(seed, mimic=False))).joints:
-        j = joint.pseudo_inertia.full()
+        j = joint.pseudo_inertia
         if isinstance(joint.type, jt.Revolute):
             assert not np.any(j[2:, 2:])
         if isinstance(joint.type, jt.Prismatic) and j[3, 3] > 0:
@@ -358,7 +358,7 @@ def test_regrouped_parameters_are_zero(seed: int) -> None:
 
 def test_a_sliding_leaf_is_a_point_mass() -> None:
     model = build(np.random.default_rng(4), ["RX", "PrismaticUnaligned"], [0, 1])
-    body = prepare(read_tree(model)).joints[1].pseudo_inertia.full()
+    body = prepare(read_tree(model)).joints[1].pseudo_inertia
     assert np.abs(body[:3]).max() < 1e-14
     assert body[3, 3] == model.inertias[2].mass
 
@@ -366,7 +366,7 @@ def test_a_sliding_leaf_is_a_point_mass() -> None:
 def test_total_mass_stays_under_a_free_flyer() -> None:
     tree = read_tree(robots.load("talos"))
     prepared = prepare(tree)
-    total = sum(joint.pseudo_inertia.full()[3, 3] for joint in prepared.joints)
+    total = sum(joint.pseudo_inertia[3, 3] for joint in prepared.joints)
     assert total == pytest.approx(sum(joint.mass for joint in tree.joints), rel=1e-14)
 
 
@@ -384,12 +384,12 @@ def test_an_angle_makes_the_leafs_axes_principal() -> None:
     straight, turned = (prepare(leaf_with(products)).joints[1] for products in (0.0, 0.4))
     assert isinstance(straight, PreparedJoint)
     assert isinstance(turned, PreparedJoint)
-    assert straight.angle == 0
+    assert straight.frame_offset == 0
     # tan 2φ = 2 J_xy / (J_xx − J_yy)
-    assert abs(turned.angle) == pytest.approx(0.5 * np.arctan(0.8))
-    assert turned.body[0, 1] == 0
-    assert turned.keeps
-    assert not prepare(leaf_with(0)).joints[0].keeps
+    assert abs(turned.frame_offset) == pytest.approx(0.5 * np.arctan(0.8))
+    assert turned.pseudo_inertia[0, 1] == 0
+    assert turned.keeps_joint_axes
+    assert not prepare(leaf_with(0)).joints[0].keeps_joint_axes
 
 
 @pytest.mark.parametrize("name", ["puma560_benchmark", "ur5", "kinova", "go2"])
@@ -398,7 +398,7 @@ def test_links_keep_axes_where_all_children_are_parallel(name: str) -> None:
     for i, joint in enumerate(prepared.joints):
         children = [child for child in prepared.joints if child.parent == i]
         parallel = all(isinstance(child.type, jt.Revolute) and is_parallel(child) for child in children)
-        assert joint.keeps == (isinstance(joint.type, jt.Revolute) and parallel)
+        assert joint.keeps_joint_axes == (isinstance(joint.type, jt.Revolute) and parallel)
 
 
 @pytest.mark.parametrize("name", robots.NAMES)
@@ -424,8 +424,8 @@ def test_the_length_that_occurs_most_often_is_one() -> None:
     scale = np.diag([1, 1, 1, 0.3])
     for joint, ours in zip(given.joints, found.joints, strict=True):
         assert np.allclose(ours.translation * 0.3, joint.translation, rtol=1e-15, atol=0)
-        body = scale @ joint.pseudo_inertia.full() @ scale
-        assert np.allclose(ours.pseudo_inertia.full(), body, rtol=1e-15, atol=0)
+        body = scale @ joint.pseudo_inertia @ scale
+        assert np.allclose(ours.pseudo_inertia, body, rtol=1e-15, atol=0)
     assert lengths_of(found).count(1.0) == 3
     assert np.allclose(found.gravity * 0.3, given.gravity, rtol=1e-15, atol=0)
 
@@ -479,7 +479,7 @@ def test_magnitudes_that_rounding_tells_apart_are_one() -> None:
 @pytest.mark.parametrize("name", ["solo12", "go2", "talos"])
 def test_no_two_constants_differ_by_rounding(name: str) -> None:
     prepared = prepare(read_tree(robots.load(name)))
-    numbers = [x for j in prepared.joints for x in (*j.translation, *j.pseudo_inertia.full().ravel())]
+    numbers = [x for j in prepared.joints for x in (*j.translation, *j.pseudo_inertia.ravel())]
     magnitudes = np.unique(np.abs([1.0, *numbers]))
     assert np.all(np.diff(magnitudes) > 1e-15 * magnitudes[1:])
 
@@ -504,14 +504,18 @@ def test_preparation_is_done_once() -> None:
     assert [(j.name, j.parent, j.idx_q, j.idx_v, j.scaling, j.offset) for j in prepared.joints] == [
         (j.name, j.parent, j.idx_q, j.idx_v, j.scaling, j.offset) for j in tree.joints
     ]
-    assert not any(x.flags.writeable for j in prepared.joints for x in (j.body, j.rotation, j.translation))
+    assert not any(x.flags.writeable for j in prepared.joints for x in (j.pseudo_inertia, j.rotation, j.translation))
 
 
 def test_a_prepared_tree_says_nothing_that_is_not_so() -> None:
-    """Its links are no bodies, and it has no operational frames."""
+    """It has no operational frames, and the views of a link show what regrouping left there, which is no body's."""
     prepared = prepare(read_tree(model_of_everything(1, mimic=True)))
     assert prepared.frames == ()
-    assert all(np.isnan([j.mass, *j.com, *j.inertia.ravel()]).all() for j in prepared.joints)
+    for joint in prepared.joints:
+        left = joint.pseudo_inertia
+        assert joint.mass == left[3, 3]
+        assert np.allclose(joint.mass * joint.com, left[:3, 3] * (joint.mass != 0), rtol=1e-14, atol=0)
+        assert np.all(np.isfinite([*joint.com, *joint.inertia.ravel()]))
 
 
 def test_rotations_are_their_matrices() -> None:

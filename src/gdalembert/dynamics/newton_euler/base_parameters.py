@@ -15,14 +15,12 @@ tells apart become one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import casadi as ca
 import numpy as np
 
-from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, Link, choose, placed
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute, Spherical
 from gdalembert.model.rounding import clean_rotation
@@ -36,33 +34,33 @@ _NOISE = 1e-6  # of the largest length: what is no unit of length
 
 @dataclass(frozen=True, eq=False)
 class PreparedJoint(Joint):
-    """A joint in frames of our own.
+    """A joint between link frames of our own; its pseudo-inertia is no longer that of a single body.
 
     Attributes:
-        body: the pseudo-inertia (4 × 4) of its link, which is no longer that of a single body.
-        angle: what is added to q, of the frames of the model, to make the angle between ours.
-        keeps: whether the link keeps the axes of its joint (:mod:`gdalembert.dynamics.newton_euler.link_frames`).
+        frame_offset: the angle that is added to q, which is that between the frames of the model, to make the angle
+            between ours.
+        keeps_joint_axes: whether the link keeps the axes of its joint
+            (:mod:`gdalembert.dynamics.newton_euler.link_frames`).
     """
 
-    body: Array = field(default_factory=lambda: np.zeros((4, 4)))
-    angle: float = 0.0
-    keeps: bool = False
-
-    @property
-    def pseudo_inertia(self) -> Matrix:
-        return spatial.constant(self.body)
+    frame_offset: float = 0.0
+    keeps_joint_axes: bool = False
 
     def configuration(self, q: Matrix) -> Matrix:
         own = super().configuration(q)
-        return self.type.integrate(own, ca.DM(self.angle)) if self.angle else own
+        return self.type.integrate(own, ca.DM(self.frame_offset)) if self.frame_offset else own
+
+
+def keeps_joint_axes(joint: Joint) -> bool:
+    """Whether the link of a joint keeps the axes of the joint; never that of a joint as given."""
+    return isinstance(joint, PreparedJoint) and joint.keeps_joint_axes
 
 
 @lru_cache(maxsize=64)
 def prepare(tree: Tree) -> Tree:
     """The same robot, to rounding, in frames of our own, with regrouped inertia.
 
-    Of a joint of the result only ``body`` says what mass it moves: ``mass``, ``com`` and ``inertia`` are NaN. There are
-    no operational frames, and lengths (gravity too) can be in a unit of their own.
+    There are no operational frames, and lengths (gravity too) can be in a unit of their own.
     """
     links = regrouped(aligned(tree))
     gauges = choose(links)
@@ -73,12 +71,9 @@ def prepare(tree: Tree) -> Tree:
             "type": link.type,
             "rotation": frozen(clean_rotation(placement[:3, :3], _SAME)),
             "translation": frozen(placement[:3, 3]),
-            "body": frozen(own.body(link)),
-            "angle": angle * sense_of(link.type),
-            "keeps": own.keeps,
-            "mass": np.nan,
-            "com": frozen(np.full(3, np.nan)),
-            "inertia": frozen(np.full((3, 3), np.nan)),
+            "pseudo_inertia": frozen(own.body(link)),
+            "frame_offset": angle * sense_of(link.type),
+            "keeps_joint_axes": own.keeps,
         }
         joints.append(PreparedJoint(**{**vars(joint), **ours}))
     return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints), frames=())))
@@ -110,7 +105,7 @@ def aligned(tree: Tree) -> list[Link]:
         placement[:3, :3] = clean_rotation(placement[:3, :3], _SAME)
         back = np.linalg.inv(frame)
         frames.append(frame)
-        links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia.full() @ back.T))
+        links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia @ back.T))
     return links
 
 
@@ -137,30 +132,32 @@ def in_own_unit(tree: Tree) -> Tree:
     lengths = [x for x in lengths if x > _NOISE * max(lengths)]
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=_SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
-    shorter = _with_numbers(tree, lambda joint: (joint.translation / unit, scale @ joint.pseudo_inertia.full() @ scale))
-    return replace(shorter, gravity=frozen(tree.gravity / unit))
+    joints = [
+        replace(
+            joint,
+            translation=frozen(joint.translation / unit),
+            pseudo_inertia=frozen(scale @ joint.pseudo_inertia @ scale),
+        )
+        for joint in tree.joints
+    ]
+    return replace(tree, joints=tuple(joints), gravity=frozen(tree.gravity / unit))
 
 
 def with_equal_magnitudes(tree: Tree) -> Tree:
     """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
-    numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.full().ravel())]
+    numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.ravel())]
     magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
     starts = np.append(True, np.diff(magnitudes) > _SAME * magnitudes[1:])
     shared = magnitudes[starts][np.cumsum(starts) - 1]
     shared[np.isclose(shared, 1.0, rtol=_SAME, atol=0)] = 1.0
 
     def settled(x: Array) -> Array:
-        return np.asarray(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
+        return frozen(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
 
-    return _with_numbers(tree, lambda joint: (settled(joint.translation), settled(joint.pseudo_inertia.full())))
-
-
-def _with_numbers(tree: Tree, numbers: Callable[[Joint], tuple[Array, Array]]) -> Tree:
-    """A prepared tree with other translations and pseudo-inertias."""
-    joints = []
-    for joint in tree.joints:
-        translation, body = numbers(joint)
-        joints.append(PreparedJoint(**{**vars(joint), "translation": frozen(translation), "body": frozen(body)}))
+    joints = [
+        replace(joint, translation=settled(joint.translation), pseudo_inertia=settled(joint.pseudo_inertia))
+        for joint in tree.joints
+    ]
     return replace(tree, joints=tuple(joints))
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert.dynamics.newton_euler.base_parameters import PreparedJoint, sense_of
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, sense_of
 from gdalembert.dynamics.newton_euler.rotations import (
     NO_TURN,
     AboutZ,
@@ -91,7 +92,7 @@ Motions = dict[int, LinkMotion]
 def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q.
 
-    The axes of a link that ``keeps`` those of its joint do not turn with it: its constants and its children's places
+    The axes of a link that keeps those of its joint do not turn with it: its constants and its children's places
     turn instead. At the base, where nothing is passed on, link axes and joint axes are one.
     """
     links: list[Link] = []
@@ -104,13 +105,13 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
             turn, fixed = above.after(fixed_turn(joint)).after(turn), NO_TURN
         else:
             fixed = Product(above, fixed)
-        keeps = isinstance(joint, PreparedJoint) and joint.keeps
+        keeps = keeps_joint_axes(joint)
         held.append(turn if keeps else NO_TURN)
         if keeps:
             turn = NO_TURN
         if joint.parent < 0:
             turn, fixed = NO_TURN, Product(fixed, turn)
-        body = joint.pseudo_inertia
+        body = spatial.constant(joint.pseudo_inertia)
         sense = sense_of(joint.type)
         linear, angular = joint.type.subspace(joint.configuration(q))
         links.append(

@@ -11,8 +11,8 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import clean_tree
 from gdalembert.model.tree import Tree
 from tests.helpers.models import relative_error, states
 
