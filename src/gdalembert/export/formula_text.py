@@ -16,6 +16,8 @@ import sympy
 Piece: TypeAlias = tuple[str, int]
 """A summand with its sign, and in how many parentheses it stands; a line may be broken before it."""
 
+_BREAK = "\n"
+"""Stands in a text where a line may be broken."""
 _LONGEST_FRACTION = 100
 _MOTION = re.compile(r"[va]_\d+")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[_^]\{|.", re.DOTALL)
@@ -42,16 +44,15 @@ class Printer:
 
     def text(self, expression: sympy.Expr) -> str:
         """In one piece."""
-        return "".join(text for text, _ in self.pieces(expression))
+        return self._sum(expression).replace(_BREAK, "")
 
-    def pieces(self, expression: sympy.Expr, depth: int = 0) -> list[Piece]:
+    def pieces(self, expression: sympy.Expr) -> list[Piece]:
         """The summands of an expression; sums in parentheses come apart as well."""
         found: list[Piece] = []
-        terms = [term.as_coeff_Mul() for term in expression.as_ordered_terms()]
-        first = next((k for k, (number, _) in enumerate(terms) if number > 0), 0)
-        for number, rest in (terms[first], *terms[:first], *terms[first + 1 :]):
-            sign = ("-" if number < 0 else "") if not found else " - " if number < 0 else " + "
-            found += _joined([(sign, depth)], self._product(abs(number), rest, depth))
+        depth = 0
+        for text in self._sum(expression).split(_BREAK):
+            found.append((text, depth))
+            depth += text.count("(") - text.count(")")
         return found
 
     def decimal(self, x: float) -> str:
@@ -61,21 +62,31 @@ class Printer:
         mantissa, _, exponent = text.partition("e")
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
-    def _product(self, number: sympy.Expr, rest: sympy.Expr, depth: int) -> list[Piece]:
+    def _sum(self, expression: sympy.Expr) -> str:
+        """A positive term first, and a break before each of the others."""
+        terms = [term.as_coeff_Mul() for term in expression.as_ordered_terms()]
+        first = next((k for k, (number, _) in enumerate(terms) if number > 0), 0)
+        text = ""
+        for number, rest in (terms[first], *terms[:first], *terms[first + 1 :]):
+            sign = "-" if number < 0 else "+" if text else ""
+            text += f"{_BREAK} {sign} " if text else sign
+            text += self._product(abs(number), rest)
+        return text
+
+    def _product(self, number: sympy.Expr, rest: sympy.Expr) -> str:
         factors = sorted(sympy.Mul.make_args(rest) if rest != 1 else (), key=self._order)
         if number.is_Rational and number.q > _LONGEST_FRACTION and factors and factors[-1].is_Add:
             factors[-1] = sympy.Add(*(number * term for term in factors[-1].args))
             number = sympy.Integer(1)
-        found: list[Piece] = [("" if number == 1 and factors else self._number(number), depth)]
+        text = "" if number == 1 and factors else self._number(number)
         for factor in factors:
             base, exponent = factor.as_base_exp()
             power = "" if exponent == 1 else f"^{{{exponent}}}"
             if base.is_Add:
-                found = _joined(found, [("(", depth)], self.pieces(base, depth + 1), [(f"){power}", depth)])
+                text += f"({self._sum(base)}){power}"
             else:
-                space = " " if found[-1][0] else ""
-                found = _joined(found, [(f"{space}{self._factor(base, power)}", depth)])
-        return found
+                text += (" " if text else "") + self._factor(base, power)
+        return text
 
     def _factor(self, base: sympy.Expr, power: str) -> str:
         if isinstance(base, sympy.sin | sympy.cos):
@@ -119,15 +130,6 @@ def symbol(x: sympy.Symbol, *, upright: bool = False) -> str:
         letter = known if known.startswith("\\") else rf"\mathrm{{{letter}}}"
     index = re.sub(r"[a-zA-Z]{2,}(?=,)", r"\\mathrm{\g<0>}", index.replace("_", ","))
     return f"{letter}_{{{index}}}" if index else letter
-
-
-def _joined(*parts: Sequence[Piece]) -> list[Piece]:
-    """The last piece of each part and the first of the next are one."""
-    found = list(parts[0])
-    for part in parts[1:]:
-        (text, depth), (more, _) = found[-1], part[0]
-        found[-1:] = [(text + more, depth), *part[1:]]
-    return found
 
 
 def broken(pieces: Sequence[Piece], first: float, others: float) -> list[Piece]:
