@@ -15,7 +15,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.export.choice import called
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.joints import Prismatic, UnboundedRevolute
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.tree import SymbolicTree
 
@@ -118,9 +117,14 @@ def identifier(name: str) -> str:
 def angles(model: pin.Model | Tree) -> list[str]:
     """A line about the joints whose angle is one entry of q in closed forms, and two in Pinocchio."""
     tree = read_tree(model)
-    names = [plain(x.name) for x in tree.joints if isinstance(x.type, UnboundedRevolute) and x.scaling is None]
+    names = [plain(x.name) for x in tree.joints if _has_angle(x) and x.scaling is None]
     joints = ", ".join(names)
     return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {joints}"] if names else []
+
+
+def _has_angle(joint: Joint) -> bool:
+    """Whether one angle can replace cosine and sine in q."""
+    return joint.type.in_minimal_coordinates() != joint.type
 
 
 def _springs(dynamics: Dynamics) -> list[str]:
@@ -152,7 +156,7 @@ def _ranges(dynamics: SimplifiedDynamics) -> list[str]:
     return [
         f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
         for k, joint in enumerate(own)
-        if isinstance(joint.type, Prismatic)
+        if joint.type.is_prismatic
     ]
 
 
@@ -163,11 +167,11 @@ def _shape(rows: int, columns: int) -> str:
 def _coordinates(joint: Joint) -> str:
     nq, nv = joint.type.nq, joint.type.nv
     q, v, tau = _range("q", joint.idx_q, nq), _range("v", joint.idx_v, nv), _range("tau", joint.idx_v, nv)
-    if isinstance(joint.type, UnboundedRevolute):
+    if _has_angle(joint):
         first, last = joint.idx_q + 1, joint.idx_q + 2
         return f"q_{first} = cosine, q_{last} = sine of the angle, {v} [rad/s], {tau} [N m]"
     if nq == nv == 1:
-        units = ("m", "m/s", "N") if isinstance(joint.type, Prismatic) else ("rad", "rad/s", "N m")
+        units = (*joint.type.configuration_units, *joint.type.velocity_units, *joint.type.effort_units)
         return ", ".join(f"{x} [{unit}]" for x, unit in zip((q, v, tau), units, strict=True))
     return f"{q}, {v}, {tau}, {type(joint.type).__name__} as in Pinocchio"
 

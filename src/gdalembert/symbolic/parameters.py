@@ -21,10 +21,10 @@ import pinocchio as pin
 import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
+from gdalembert.model.joints import JointType
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
@@ -136,7 +136,7 @@ def symbolic_tree(
     armature = [_number(constants, others, f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
     for i, joint in enumerate(source.joints):
         at_q = idx_q if joint.scaling is None else next(j.idx_q for j in joints if j.idx_v == joint.idx_v)
-        joint = replace(joint, type=_plain(joint), idx_q=at_q)
+        joint = replace(joint, type=_minimal(joint), idx_q=at_q)
         joints.append(_with_formulas(joint, i + 1, given.get(i, {}), constants, others))
         idx_q += joint.type.nq if joint.scaling is None else 0
         springs.extend(_springs(joint, given.get(i, {}), constants))
@@ -173,15 +173,15 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
     return given
 
 
-def _plain(joint: Joint) -> jt.JointType:
-    if isinstance(joint.type, jt.UnboundedRevolute):
-        return jt.Revolute(joint.type.axis)
-    if joint.type.nq != joint.type.nv:
+def _minimal(joint: Joint) -> JointType:
+    """The type of the joint with v = dq/dt."""
+    found = joint.type.in_minimal_coordinates()
+    if not found.velocity_is_rate:
         raise UnsupportedError(
             f"joint {joint.name!r}: its velocities are not dq/dt ({type(joint.type).__name__}), so that its equations "
             "are no trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
         )
-    return joint.type
+    return found
 
 
 def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Constants, others: str) -> Joint:
