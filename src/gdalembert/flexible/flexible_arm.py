@@ -31,7 +31,7 @@ from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators
-from gdalembert.flexible.reference import book_1984 as matrix_recursion
+from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
@@ -78,25 +78,7 @@ class FlexibleArm(Dynamics):
         UnsupportedError: if the kinematics do not take a joint.
     """
 
-    sources: ClassVar[tuple[Source, ...]] = (
-        Source(
-            "book1984",
-            "article",
-            "Recursive Lagrangian Dynamics of Flexible Manipulator Arms",
-            ("W. J. Book",),
-            "flexible links",
-            {"journal": "The International Journal of Robotics Research", "year": "1984"},
-        ),
-        Source(
-            "cetinkunt1988",
-            "article",
-            "Symbolic Modeling and Dynamic Simulation of Robotic Manipulators with Compliant Links and Joints",
-            ("S. Cetinkunt", "W. J. Book"),
-            "flexible links and joints",
-            {"journal": "Robotics and Computer-Integrated Manufacturing", "year": "1988"},
-            equations="equations of motion of flexible links and joints, corrected and generalised",
-        ),
-    )
+    sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
     assembly: Assembly
     kinematics: str
     flexible: FlexibleTree
@@ -205,7 +187,7 @@ class FlexibleArm(Dynamics):
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         if self._is_exact:
             return recursion.inverse_dynamics(self.flexible, q, v, a)
-        tau = matrix_recursion.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
+        tau = book_1984.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
         return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:

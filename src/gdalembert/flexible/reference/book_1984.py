@@ -32,11 +32,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
+from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import weighted
 from gdalembert.flexible.element import Coordinates, Element, ModalInertia, without_rounding
 from gdalembert.flexible.reference.foreshortening import Untied
 from gdalembert.spatial.algebra import Matrix
+
+SOURCE = Source(
+    "book1984",
+    "article",
+    "Recursive Lagrangian Dynamics of Flexible Manipulator Arms",
+    ("W. J. Book",),
+    "flexible links",
+    {"journal": "The International Journal of Robotics Research", "year": "1984"},
+)
 
 _NULL = ca.DM(4, 4)
 

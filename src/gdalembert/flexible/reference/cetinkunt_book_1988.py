@@ -33,11 +33,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
+from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element, ModalInertia, Station
 from gdalembert.flexible.reference.foreshortening import Untied
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import directional_derivative
+
+SOURCE = Source(
+    "cetinkunt1988",
+    "article",
+    "Symbolic Modeling and Dynamic Simulation of Robotic Manipulators with Compliant Links and Joints",
+    ("S. Cetinkunt", "W. J. Book"),
+    "flexible links and joints",
+    {"journal": "Robotics and Computer-Integrated Manufacturing", "year": "1988"},
+    equations="equations of motion of flexible links and joints, corrected and generalised",
+)
 
 _BASE = ca.DM.eye(4)
 _ALONG = np.array([1.0, 0.0, 0.0])
