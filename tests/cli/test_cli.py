@@ -218,8 +218,11 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             ["validate", "puma560", "--formulation", "newton"],
             "no formulation named 'newton'; nearest: 'newton_euler'",
         ),
-        (["validate", "puma560", "--samples", "0"], "samples is 0; give at least 1"),
-        (["validate", "puma560", "--tolerance", "nan"], "tolerance is nan; give a positive finite number"),
+        (["validate", "puma560", "--samples", "0"], "validate: samples: got 0; give an integer of at least 1"),
+        (
+            ["validate", "puma560", "--tolerance", "nan"],
+            "validate: tolerance: got nan; give one finite number, above 0",
+        ),
         (
             ["validate", "puma560", "--clean", "1"],
             "clean=1.0: give a tolerance from 0 (take every bit as given) to 1e-6",

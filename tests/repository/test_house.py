@@ -49,7 +49,6 @@ LONG_FUNCTIONS = {
     "gdalembert.flexible.newton_euler.forward_dynamics": "to be split: flexible",
     "gdalembert.flexible.tree.flexible_tree": "to be split: flexible",
     "gdalembert.simulation.simulate.simulate": "to be split: the views",
-    "gdalembert.validation.validate.validate": "its docstring says what is compared for each kind of system",
 }
 """Functions above 60 lines, each with the reason why it is one."""
 

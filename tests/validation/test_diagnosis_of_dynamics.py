@@ -47,7 +47,7 @@ class WrongEntry(Broken):
         return m
 
 
-class Lopsided(Broken):
+class Asymmetric(Broken):
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         m = super().mass_matrix_expression(q)
         m[2, 3] += q[1]
@@ -158,7 +158,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
         {"mass_matrix", "dM/dt - 2C skew"},
         ["mass matrix is wrong at 'joint3' × 'joint4' (in mass_matrix)"],
     ),
-    Lopsided: (
+    Asymmetric: (
         {"mass_matrix", "M symmetric", "dM/dt - 2C skew"},
         ["mass matrix is not symmetric: wrong at 'joint3' × 'joint4', right at the transposed entry (in mass_matrix)"],
     ),

@@ -95,12 +95,12 @@ def test_a_formulation_of_the_wrong_shape() -> None:
 
 
 def test_what_goes_wrong_in_a_users_formulation_is_said_in_words() -> None:
-    class Clumsy(Broken):
+    class Raising(Broken):
         def mass_matrix_expression(self, q: Matrix) -> Matrix:
             raise KeyError("no such link")
 
     with pytest.raises(ArgumentError, match="the system under test: mass_matrix cannot be built: 'no such link'"):
-        validate(Clumsy(PUMA), PUMA, samples=2)
+        validate(Raising(PUMA), PUMA, samples=2)
 
 
 def test_forward_dynamics_after_cleaning_is_judged_by_the_condition_of_the_mass_matrix() -> None:

@@ -85,7 +85,7 @@ class OtherMass(gd.FlexibleArm):
         return m
 
 
-class Lopsided(gd.FlexibleArm):
+class Asymmetric(gd.FlexibleArm):
     @cached_property
     def mass_matrix(self) -> ca.Function:
         s = self.symbols("q")
@@ -180,7 +180,7 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
             "mass matrix is wrong at 'link1 y1' × 'link1 y2' (in mass_matrix)",
         ],
     ),
-    Lopsided: (
+    Asymmetric: (
         {"mass_matrix", "M symmetric", "dM/dt - 2C skew"},
         [
             "mass matrix is not symmetric: wrong at 'link1 y1' × 'link1 y2', right at the transposed "

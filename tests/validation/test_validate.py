@@ -13,6 +13,8 @@ from gdalembert.testing import assert_valid
 from gdalembert.validation.validate import validate
 from tests.helpers.torque_functions import PUMA, TRUE, Array, rnea
 
+NEWTON_EULER = gd.NewtonEuler(PUMA)
+
 
 def test_seed_decides() -> None:
     def run(seed: int) -> dict[str, Any]:
@@ -38,24 +40,24 @@ def test_batches_with_a_remainder(samples: int) -> None:
 
 
 def test_more_samples_only_add() -> None:
-    few, many = (validate(gd.NewtonEuler(PUMA), PUMA, samples=n) for n in (40, 700))
+    few, many = (validate(NEWTON_EULER, PUMA, samples=n) for n in (40, 700))
     for check in few.checks:
         assert many[check.name].error >= check.error
 
 
 def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
-    validate(gd.NewtonEuler(PUMA), PUMA, samples=700, progress=True)
+    validate(NEWTON_EULER, PUMA, samples=700, progress=True)
     out, err = capfd.readouterr()
     assert out == ""
     assert err == "\rpuma560: newton_euler: 500 of 700 states\rpuma560: newton_euler: 700 of 700 states\n"
-    validate(gd.NewtonEuler(PUMA), PUMA, samples=3)
+    validate(NEWTON_EULER, PUMA, samples=3)
     assert capfd.readouterr() == ("", "")
 
 
 def test_tolerance_overrides_all() -> None:
-    report = validate(gd.NewtonEuler(PUMA), PUMA, samples=5, tolerance=1e-3)
+    report = validate(NEWTON_EULER, PUMA, samples=5, tolerance=1e-3)
     assert {check.tolerance for check in report.checks} == {1e-3}
-    report = validate(gd.NewtonEuler(PUMA), PUMA, samples=5, tolerance=1e-18)
+    report = validate(NEWTON_EULER, PUMA, samples=5, tolerance=1e-18)
     assert not report.ok
     assert report.diagnosis[0].startswith("differences are small, at most ")
 
@@ -63,17 +65,17 @@ def test_tolerance_overrides_all() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"samples": 0}, ArgumentError, "samples is 0; give at least 1"),
-        ({"samples": 2.5}, ArgumentTypeError, "samples must be an integer, not float"),
-        ({"samples": True}, ArgumentTypeError, "samples must be an integer, not bool"),
-        ({"seed": -1}, ArgumentError, "seed is -1; give at least 0"),
-        ({"seed": None}, ArgumentTypeError, "seed must be an integer, not NoneType"),
-        ({"tolerance": 0}, ArgumentError, "tolerance is 0; give a positive finite number"),
-        ({"tolerance": -1e-9}, ArgumentError, "tolerance is -1e-09; give a positive finite number"),
-        ({"tolerance": float("nan")}, ArgumentError, "tolerance is nan; give a positive finite number"),
-        ({"tolerance": float("inf")}, ArgumentError, "tolerance is inf; give a positive finite number"),
-        ({"tolerance": "1e-9"}, ArgumentTypeError, "tolerance must be a number, not str"),
-        ({"progress": 1}, ArgumentTypeError, "progress must be True or False, not int"),
+        ({"samples": 0}, ArgumentError, "validate: samples: got 0; give an integer of at least 1"),
+        ({"samples": 2.5}, ArgumentTypeError, "validate: samples: expected an integer, got 2.5"),
+        ({"samples": True}, ArgumentTypeError, "validate: samples: expected an integer, got True"),
+        ({"seed": -1}, ArgumentError, "validate: seed: got -1; give an integer of at least 0"),
+        ({"seed": None}, ArgumentTypeError, "validate: seed: expected an integer, got None"),
+        ({"tolerance": 0}, ArgumentError, "validate: tolerance: got 0; give one finite number, above 0"),
+        ({"tolerance": -1e-9}, ArgumentError, "validate: tolerance: got -1e-09; give one finite number, above 0"),
+        ({"tolerance": float("nan")}, ArgumentError, "validate: tolerance: got nan; give one finite number, above 0"),
+        ({"tolerance": float("inf")}, ArgumentError, "validate: tolerance: got inf; give one finite number, above 0"),
+        ({"tolerance": "1e-9"}, ArgumentTypeError, "validate: tolerance: expected a number, got '1e-9'"),
+        ({"progress": 1}, ArgumentTypeError, "validate: progress: expected True or False, got 1"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:

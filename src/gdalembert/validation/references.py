@@ -31,7 +31,7 @@ class ReferenceSample:
         springs: the torque of springs and elasticity there (n × nv).
         tolerance: above which a relative difference counts.
         names: of the entries of v. ``units``: of their inertias.
-        source: where ``torque`` comes from, in words. ``owner``: the same in the genitive.
+        source: where ``torque`` comes from, in words. ``owner``: whose a value is, after "2 times".
     """
 
     model: pin.Model | None

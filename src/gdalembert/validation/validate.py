@@ -8,13 +8,11 @@ reference for the rest is a second computation (:mod:`gdalembert.validation.refe
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from typing import cast
 
 import casadi as ca
-import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
@@ -24,6 +22,7 @@ from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Helical
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
@@ -99,7 +98,10 @@ def validate(
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
-    under_test = _under_test(system, against)
+    return _compare(_under_test(system, against), samples, seed, tolerance, progress)
+
+
+def _compare(under_test: SystemUnderTest, samples: int, seed: int, tolerance: float | None, progress: bool) -> Report:
     reference, robot = under_test.reference, under_test.tree.name
     worst = WorstResiduals(reference.velocity_names, tolerance)
     examined = next(reference.states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
@@ -167,19 +169,12 @@ def _tree_of(model: object) -> Tree:
 
 
 def _check_arguments(samples: object, seed: object, tolerance: object, progress: object) -> None:
-    for name, value, least in (("samples", samples, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise ArgumentTypeError(f"{name} must be an integer, not {type(value).__name__}")
-        if value < least:
-            raise ArgumentError(f"{name} is {value}; give at least {least}")
+    integer("validate: samples", samples, 1)
+    integer("validate: seed", seed, 0)
+    if tolerance is not None:
+        number("validate: tolerance", tolerance)
     if not isinstance(progress, bool):
-        raise ArgumentTypeError(f"progress must be True or False, not {type(progress).__name__}")
-    if tolerance is None:
-        return
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number):
-        raise ArgumentTypeError(f"tolerance must be a number, not {type(tolerance).__name__}")
-    if not 0 < float(tolerance) < math.inf:
-        raise ArgumentError(f"tolerance is {tolerance}; give a positive finite number")
+        raise ArgumentTypeError(f"validate: progress: expected True or False, got {progress!r}")
 
 
 def _show(line: str, last: bool) -> None:
