@@ -12,7 +12,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentTypeError, ModelError
-from gdalembert.model.from_pinocchio import idle_joints, read_tree
+from gdalembert.model import Tree, from_pinocchio, read_tree
+from gdalembert.model.checks import idle_joints
 from tests.helpers.models import JOINTS, build, placement, relative_error, states
 
 
@@ -79,6 +80,29 @@ def test_reduced_models() -> None:
     for q, v, a in states(reduced, np.random.default_rng(0), 3):
         tau = pin.rnea(reduced, reduced.createData(), q, v, a)
         assert relative_error(gd.NewtonEuler(reduced, clean=0).inverse_dynamics(q, v, a).full().ravel(), tau) < 1e-12
+
+
+def test_all_objects_of_one_tree_read_and_check_their_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, read = [], from_pinocchio._read
+
+    def counted(given: pin.Model) -> Tree:
+        reads.append(given.name)
+        return read(given)
+
+    monkeypatch.setattr(from_pinocchio, "_read", counted)
+    loaded = gd.load_urdf("two_link_flexible")
+    assert len(reads) == 1  # what load_urdf refuses
+    tree = read_tree(loaded)
+    for build_one in (
+        lambda of: gd.NewtonEuler(of).inverse_dynamics,
+        lambda of: gd.Kinematics(of).frame_placement("tip"),
+        lambda of: gd.joint_torques(of, "tip", pin.LOCAL),
+    ):
+        build_one(tree)
+        assert len(reads) == 2
+        build_one(loaded)
+        assert len(reads) == 3
+        reads.pop()
 
 
 def test_a_model_from_a_tree_and_from_a_model_are_the_same() -> None:
@@ -204,7 +228,7 @@ def test_a_composite_without_parts_is_refused() -> None:
 def test_a_robot_far_from_the_origin_moves_inertia_all_the_same() -> None:
     given = gd.load_urdf("panda7")
     given.jointPlacements[1] = pin.SE3(np.eye(3), np.full(3, 1e9))
-    assert idle_joints(given) == ()
+    assert idle_joints(read_tree(given, dynamics=False)) == ()
 
 
 def test_kinematics_needs_no_inertia() -> None:
@@ -243,15 +267,15 @@ def test_an_axis_that_is_no_unit_vector_is_refused() -> None:
 def test_a_joint_that_moves_nothing_is_refused(joint: str) -> None:
     given = model("RX", joint)
     given.armature = np.zeros(given.nv)
-    assert idle_joints(given) == ()
+    assert idle_joints(read_tree(given, dynamics=False)) == ()
     given.inertias[2] = pin.Inertia.Zero()
-    names = idle_joints(given)
+    names = idle_joints(read_tree(given, dynamics=False))
     assert names
     assert all(name.startswith(joint) for name in names)
     with pytest.raises(ModelError, match=f"joint {names[0]!r}".replace("[", r"\[") + ": moves no inertia"):
         read_tree(given)
     given.armature = np.full(given.nv, 0.1)
-    assert idle_joints(given) == ()
+    assert idle_joints(read_tree(given, dynamics=False)) == ()
 
 
 def test_a_point_mass_on_its_own_axis_moves_nothing() -> None:
@@ -260,7 +284,7 @@ def test_a_point_mass_on_its_own_axis_moves_nothing() -> None:
     given.appendBodyToJoint(first, pin.Inertia.Random(), pin.SE3.Identity())
     wheel = given.addJoint(first, pin.JointModelRZ(), placement(np.random.default_rng(0)), "wheel")
     given.appendBodyToJoint(wheel, pin.Inertia(1.0, np.array([0, 0, 0.3]), np.zeros((3, 3))), pin.SE3.Identity())
-    assert idle_joints(given) == ("wheel",)
+    assert idle_joints(read_tree(given, dynamics=False)) == ("wheel",)
 
 
 def test_a_massless_link_that_carries_mass_is_fine() -> None:
@@ -279,7 +303,7 @@ def test_a_light_finger_on_a_heavy_arm_is_not_idle() -> None:
     model.appendBodyToJoint(arm, pin.Inertia(1000, np.array([0, 0, 2.0]), np.eye(3)), pin.SE3.Identity())
     finger = model.addJoint(arm, pin.JointModelRX(), pin.SE3(np.eye(3), np.array([0, 0, 2.0])), "finger")
     model.appendBodyToJoint(finger, pin.Inertia(1e-6, np.zeros(3), 1e-12 * np.eye(3)), pin.SE3.Identity())
-    assert idle_joints(model) == ()
+    assert idle_joints(read_tree(model, dynamics=False)) == ()
     q = np.array([0.1, 0.2])
     found = gd.NewtonEuler(model, clean=0).mass_matrix(q).full()
     assert found[1, 1] == pytest.approx(pin.crba(model, model.createData(), q)[1, 1], rel=1e-12, abs=0)

@@ -79,7 +79,7 @@ def _check_rotation(where: str, rotation: Array) -> None:
         raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
 
 
-def idle(tree: Tree) -> tuple[str, ...]:
+def idle_joints(tree: Tree) -> tuple[str, ...]:
     """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration.
 
     What counts as none is the rounding error of the joint's own block of M, not what other joints move.

@@ -10,14 +10,14 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import joints as jt
-from gdalembert.model.checks import check_body, check_numbers, idle
+from gdalembert.model.checks import check_body, check_numbers, idle_joints
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import frozen
 
 
 def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
-    """Take the numbers of a model.
+    """Read the numbers of a model and check them: once for all objects that are then made of the tree.
 
     Args:
         model: any ``pin.Model``: every joint type, order of joints, gravity and armature. A ``Tree`` is returned as
@@ -28,7 +28,7 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
         ArgumentTypeError: if it is not a ``pin.Model``.
         ModelError: if it holds a number that is not finite, a negative mass or principal moment, a placement that is
             not a rigid transformation, a gravity with an angular part, no joint at all, parents in disorder, or, for
-            dynamics, a joint that moves no inertia (see :func:`idle_joints`).
+            dynamics, a joint that moves no inertia (:func:`~gdalembert.model.checks.idle_joints`).
     """
     if isinstance(model, Tree):
         return model
@@ -38,19 +38,12 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
         raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
     tree = _read(model)
     check_numbers(tree)
-    if dynamics and (names := idle(tree)):
+    if dynamics and (names := idle_joints(tree)):
         raise ModelError(
             f"{tree.name}: joint {names[0]!r}: moves no inertia, so that the mass matrix is singular; "
             "give the link it moves a mass and inertia, or the joint an armature"
         )
     return tree
-
-
-def idle_joints(model: pin.Model) -> tuple[str, ...]:
-    """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration."""
-    tree = _read(model)
-    check_numbers(tree)
-    return idle(tree)
 
 
 def _read(model: pin.Model) -> Tree:
@@ -69,7 +62,15 @@ def _read(model: pin.Model) -> Tree:
     if np.any(model.gravity.angular):
         raise ModelError(f"{model.name}: gravity has an angular part {model.gravity.angular}; set it to zero")
     frames = tuple(
-        Frame(f.name, links[f.parentJoint], frozen(f.placement.rotation), frozen(f.placement.translation))
+        Frame(
+            name=f.name,
+            joint=links[f.parentJoint],
+            rotation=frozen(f.placement.rotation),
+            translation=frozen(f.placement.translation),
+            type=f.type.name,
+            previous=f.parentFrame,
+            pseudo_inertia=pseudo_inertia(f.inertia.mass, f.inertia.lever, f.inertia.inertia),
+        )
         for f in model.frames
     )
     return Tree(

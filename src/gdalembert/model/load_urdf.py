@@ -12,7 +12,8 @@ from typing import Literal, get_args
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UrdfError, UrdfWarning
-from gdalembert.model.from_pinocchio import idle_joints
+from gdalembert.model.checks import idle_joints
+from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import least_moment
 from gdalembert.model.urdf_checks import Checked, check_urdf
 
@@ -159,7 +160,7 @@ def _check_bodies(checked: Checked, model: pin.Model, source: str) -> None:
 
 def _check_idle(model: pin.Model, source: str) -> None:
     try:
-        idle = idle_joints(model)
+        idle = idle_joints(read_tree(model, dynamics=False))
     except ModelError as error:
         raise UrdfError(source, None, str(error)) from error
     if idle:

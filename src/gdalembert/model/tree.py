@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
 from gdalembert import spatial
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue
+from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 _ZERO = ca.DM(1, 1)  # structurally zero
 
@@ -103,19 +104,32 @@ class Joint(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class Frame(ByValue):
-    """A frame fixed in a link: ``joint`` is an index into ``Tree.joints``, −1 for the universe."""
+    """A frame fixed in a link.
+
+    Attributes:
+        name: Pinocchio's name.
+        joint: index in ``Tree.joints``, −1 for the universe.
+        rotation, translation: the frame in the link frame (3 × 3; 3, m).
+        type: name of Pinocchio's frame type, ``"BODY"``, ``"FIXED_JOINT"`` …
+        previous: index in ``Tree.frames`` of the frame that it was placed on.
+        pseudo_inertia: of the body that is fixed to the link here, in this frame (4 × 4); the joint's has it in it.
+    """
 
     name: str
     joint: int
     rotation: Array
     translation: Array
+    type: str = "OP_FRAME"
+    previous: int = 0
+    pseudo_inertia: Array = field(default_factory=lambda: frozen(np.zeros((4, 4))), repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(ByValue):
     """A frozen, picklable copy of what a ``pin.Model`` says about dynamics; equal if all numbers are equal.
 
-    :func:`gdalembert.model.from_pinocchio.read_tree` takes it from a model.
+    :func:`~gdalembert.model.from_pinocchio.read_tree` makes one of a model. Every constructor takes it in place of the
+    model, so that whoever makes several objects of one model reads and checks it once.
 
     Attributes:
         name: of the model. ``nq, nv``: lengths of q and v.
