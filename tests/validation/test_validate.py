@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -45,7 +46,8 @@ def test_more_samples_only_add() -> None:
         assert many[check.name].error >= check.error
 
 
-def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     validate(NEWTON_EULER, PUMA, samples=700, progress=True)
     out, err = capfd.readouterr()
     assert out == ""

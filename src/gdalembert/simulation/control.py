@@ -1,4 +1,4 @@
-"""What drives a motion: u as an expression of (t, x) and of numbers that are constant between two output times."""
+"""The control of a motion: u as an expression of (t, x) and of numbers that are constant between two output times."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Law = Callable[[float, Array, Array], npt.ArrayLike]
 
 
 @dataclass(frozen=True)
-class Held:
-    """One row of u for each output time, held until the next."""
+class ZeroOrderHold:
+    """One row of u for each output time, held until the next one."""
 
     table: Array
 
     @property
     def numbers(self) -> int:
-        """How many numbers an interval has."""
+        """How many constant numbers an interval needs."""
         return int(self.table.shape[1])
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
@@ -35,11 +35,11 @@ class Held:
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
-        """The numbers of the interval that starts at output time k, with the state x."""
+        """The constant numbers of the interval that starts at output time k in the state x."""
         return np.asarray(self.table[k])
 
     def at(self, k: int, t: float, x: Array) -> Array:
-        """u at output time k, and just after it."""
+        """u at output time k and just after it."""
         return np.asarray(self.table[k])
 
     def before(self, k: int, u: Array) -> Array:
@@ -48,8 +48,8 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Linear(Held):
-    """One row of u for each output time, and straight lines between them."""
+class FirstOrderHold(ZeroOrderHold):
+    """One row of u for each output time, linear in between."""
 
     t: Array
 
@@ -70,8 +70,8 @@ class Linear(Held):
 
 
 @dataclass(frozen=True)
-class Graph:
-    """A ``casadi.Function`` (t, x) → u, or a Python callable in the shape of one."""
+class ContinuousFeedback:
+    """A ``casadi.Function`` (t, x) → u, or a Python callable wrapped as one."""
 
     function: ca.Function
     numbers: int = 0
@@ -90,12 +90,12 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """A Python callable that is asked at the output times, and its answer held until the next."""
+class SampledFeedback:
+    """A Python callable that is called at the output times only; its value is held until the next one."""
 
-    law: Feedback
+    law: PythonFeedback
     numbers: int
-    answers: dict[int, Array] = field(default_factory=dict)
+    values: dict[int, Array] = field(default_factory=dict)
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
         return numbers
@@ -104,22 +104,22 @@ class Sampled:
         return self.at(k, float(self.law.times[k]), x)
 
     def at(self, k: int, t: float, x: Array) -> Array:
-        if k not in self.answers:  # asked once at each time, and in their order: it may remember
-            self.answers[k] = self.law.answer(t, x)
-        return self.answers[k]
+        if k not in self.values:  # called once at each time, and in this order: it may have a memory
+            self.values[k] = self.law.value(t, x)
+        return self.values[k]
 
     def before(self, k: int, u: Array) -> Array:
         return np.asarray(u[k - 1])
 
 
-Control = Held | Linear | Graph | Sampled
+Control = ZeroOrderHold | FirstOrderHold | ContinuousFeedback | SampledFeedback
 
 
-class Feedback(ca.Callback):
-    """A Python callable as (t, x) → u; derivatives are differences.
+class PythonFeedback(ca.Callback):
+    """A Python callable as (t, x) → u; its derivatives are finite differences.
 
-    CasADi cannot carry an exception: the first one is kept in ``error``, and from then on u is not a number, so that
-    the integrator gives up.
+    CasADi cannot pass an exception on: the first one is kept in ``error``, and u is NaN from then on, so that the
+    integrator fails.
     """
 
     def __init__(self, law: Law, nq: int, nv: int, nu: int, times: Array) -> None:
@@ -141,7 +141,7 @@ class Feedback(ca.Callback):
     def get_sparsity_out(self, i: int) -> ca.Sparsity:
         return ca.Sparsity.dense(self.nu, 1)
 
-    def _asked(self, t: float, x: Array) -> Array:
+    def _called(self, t: float, x: Array) -> Array:
         self.reason = "u raised an exception, see above"
         answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy())
         self.reason = f"u did not return {self.nu} real numbers at t = {t:g} s"
@@ -158,33 +158,33 @@ class Feedback(ca.Callback):
             raise ArgumentError(f"{said}; return {self.nu} finite numbers")
         return u.ravel()
 
-    def answer(self, t: float, x: Array) -> Array:
-        """What the callable says, or not a number."""
+    def value(self, t: float, x: Array) -> Array:
+        """What the callable returns, or NaN."""
         if self.error is None and np.all(np.isfinite(x)):
             try:
-                return self._asked(t, x)
-            except BaseException as error:  # KeyboardInterrupt must not be lost either
+                return self._called(t, x)
+            except BaseException as error:  # KeyboardInterrupt must not be lost
                 self.error = error
         return np.full(self.nu, np.nan)
 
     def eval(self, arg: Sequence[ca.DM]) -> list[ca.DM]:
-        return [ca.DM(self.answer(float(arg[0]), arg[1].full().ravel()))]
+        return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
 
 
-def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Control, Feedback | None]:
-    """What ``simulate`` was given as u, checked; and the callable among it.
+def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Control, PythonFeedback | None]:
+    """The argument u of ``simulate``, checked; and the Python callable in it, if it is one.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if it cannot drive the model.
+        ArgumentTypeError, ArgumentError: if u cannot drive the model.
     """
     if u is None:
-        return Held(np.zeros((len(t), nu))), None
+        return ZeroOrderHold(np.zeros((len(t), nu))), None
     if isinstance(u, ca.Function):
         return _graph(u, nq + nv, nu, hold), None
     if callable(u):
         _check_arguments(u)
-        law = Feedback(u, nq, nv, nu, t)
-        return (Sampled(law, nu) if hold else Graph(law)), law
+        law = PythonFeedback(u, nq, nv, nu, t)
+        return (SampledFeedback(law, nu) if hold else ContinuousFeedback(law)), law
     try:
         table = real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u)
     except (TypeError, ValueError):
@@ -198,12 +198,12 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
         )
     numbers("simulate: u", table)
     if table.ndim == 1:
-        return Held(np.tile(table, (len(t), 1))), None
-    return (Held(table) if hold else Linear(table, t)), None
+        return ZeroOrderHold(np.tile(table, (len(t), 1))), None
+    return (ZeroOrderHold(table) if hold else FirstOrderHold(table, t)), None
 
 
 def _check_arguments(law: Law) -> None:
-    """Refuse a callable that does not take (t, q, v), where Python can tell."""
+    """Refuse a callable that does not take (t, q, v), if Python knows its signature."""
     try:
         signature = inspect.signature(law)
     except (TypeError, ValueError):
@@ -215,10 +215,10 @@ def _check_arguments(law: Law) -> None:
         raise ArgumentTypeError(f"simulate: u takes {n} argument{'' if n == 1 else 's'}; give u(t, q, v)") from None
 
 
-def _graph(u: ca.Function, nx: int, nu: int, hold: bool) -> Graph:
+def _graph(u: ca.Function, nx: int, nu: int, hold: bool) -> ContinuousFeedback:
     if hold:
         raise ArgumentError("simulate: hold=True takes rows of u or a callable, not a casadi.Function; drop hold")
     shapes = [u.size_in(i) for i in range(u.n_in())], [u.size_out(i) for i in range(u.n_out())]
     if shapes != ([(1, 1), (nx, 1)], [(nu, 1)]):
         raise ArgumentError(f"simulate: u is {u}; give a Function (t, x[{nx}]) -> (u[{nu}])")
-    return Graph(u)
+    return ContinuousFeedback(u)

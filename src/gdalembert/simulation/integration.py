@@ -1,4 +1,4 @@
-"""The integrators of CasADi, started anew at every piece of the output times, and quiet."""
+"""The integrators of CasADi, restarted for every piece of the output times, without messages on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale
-from gdalembert.simulation.control import Control, Feedback, Graph
+from gdalembert.simulation.control import ContinuousFeedback, Control, PythonFeedback
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
@@ -33,8 +33,8 @@ FIXED: dict[str, tuple[str, dict[str, Any]]] = {
 U_FAILED = "u failed"
 
 _PIECES = 20
-"""Into how many the output times are divided: what is lost where an integration fails, and a tick of the progress bar
-is the twentieth of it, and starting anew costs a multistep method some ten short steps."""
+"""Number of pieces of the output times: a failed integration loses at most one piece, the progress advances by one
+piece, and a restart costs a multistep method about ten short steps."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,10 @@ class Plant:
 
 
 def plant(dyn: Dynamics, blocks: Blocks) -> Plant:
-    """The dynamics see unit lengths, and the rate of what has drifted is that of its direction.
+    """The plant of a robot: its dynamics see unit lengths.
 
-    dq/dt of a quaternion, or of (cos, sin), is linear in it, so that a length that drifts turns nothing aside.
+    dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
+    rate of its direction.
     """
     nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.state_derivative.size1_in(1)
     s = symbols(x=nq + nv, u=nu)
@@ -74,15 +75,16 @@ def plant(dyn: Dynamics, blocks: Blocks) -> Plant:
 
 
 @dataclass
-class Course:
-    """What was computed up to output time ``reached``.
+class PartialMotion:
+    """The motion up to output time ``reached``.
 
     Attributes:
         x: states at all output times, projected (N × nx).
-        energies: work of the actuators [J], what dampers took [J], ∫ kinetic energy dt [J s], up to them (N × 3).
+        energies: work of the actuators [J], energy dissipated by dampers [J], ∫ kinetic energy dt [J s], up to each
+            output time (N × 3).
         drift: of unit lengths before the projection (N).
-        steps: of the integrator.
-        failure: what it said if it did not get to the end.
+        steps: number of steps of the integrator.
+        failure: the message of the integrator if it failed before the end.
     """
 
     x: Array
@@ -94,59 +96,54 @@ class Course:
 
 
 def integrate(
-    plant: Plant,
-    control: Control,
-    feedback: Feedback | None,
+    integrators: Integrators,
+    feedback: PythonFeedback | None,
     t: Array,
     x0: Array,
-    method: str,
-    step: float | None,
-    options: Mapping[str, Any],
-    tick: Callable[[int], None],
+    advance: Callable[[int], None],
     sampled: bool,
-) -> Course:
-    """From x0 at t[0] through all output times, or as far as it goes; ``tick`` hears of how many more are reached."""
-    n = len(t)
-    course = Course(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
-    integrators = _Integrators(plant, control, method, step, options)
+) -> PartialMotion:
+    """The motion from x0 at t[0] through all output times, or up to a failure; ``advance`` counts them."""
+    n, plant, control = len(t), integrators.plant, integrators.control
+    motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
     size = 1 if sampled else math.ceil((n - 1) / _PIECES)
-    while (k := course.reached) < n - 1:
+    while (k := motion.reached) < n - 1:
         stop = min(k + size, n - 1)
-        numbers = np.column_stack([control.interval(i, course.x[i]) for i in range(k, stop)])
+        numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
         try:
             _check(feedback)
-            x, energies, steps = integrators.piece(t[k : stop + 1], course.x[k], numbers)
+            x, energies, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
             _check(feedback)
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
                 raise RuntimeError("the state is not finite")
         except RuntimeError as error:
             if stop - k == 1:
-                course.failure = U_FAILED if feedback is not None and feedback.error is not None else str(error)
-                return course
+                motion.failure = U_FAILED if feedback is not None and feedback.error is not None else str(error)
+                return motion
             size = 1
             if feedback is not None:
                 feedback.error = None
             continue
         rows = slice(k + 1, stop + 1)
-        course.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
-        course.x[rows, : plant.nq] = projected(x[:, : plant.nq], plant.blocks)
-        course.x[rows, plant.nq :] = x[:, plant.nq :]
-        course.energies[rows] = course.energies[k] + energies
-        course.reached, course.steps = stop, course.steps + steps
-        tick(stop - k)
-    return course
+        motion.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
+        motion.x[rows, : plant.nq] = projected(x[:, : plant.nq], plant.blocks)
+        motion.x[rows, plant.nq :] = x[:, plant.nq :]
+        motion.energies[rows] = motion.energies[k] + energies
+        motion.reached, motion.steps = stop, motion.steps + steps
+        advance(stop - k)
+    return motion
 
 
-def _check(feedback: Feedback | None) -> None:
+def _check(feedback: PythonFeedback | None) -> None:
     if feedback is not None and feedback.error is not None:
         raise RuntimeError(U_FAILED)
 
 
 @dataclass
-class _Integrators:
-    """Those of CasADi for pieces of the output times; pieces that are alike share one.
+class Integrators:
+    """The integrators of CasADi for the pieces of the output times; pieces with the same times share one.
 
-    Time is counted from the start t0 of a piece, which is a parameter beside the numbers of the control.
+    Time is counted from the start t0 of a piece, which is a parameter next to the numbers of the control.
     """
 
     plant: Plant
@@ -165,7 +162,7 @@ class _Integrators:
         return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
 
     def _like(self, t: Array) -> tuple[ca.Function, int]:
-        """An integrator for these times, up to their own rounding."""
+        """The integrator for these times, equal up to rounding, and its number of steps if that is fixed."""
         times = t[1:] - t[0]
         rounding = 4 * np.finfo(float).eps * np.abs(t).max()
         for known, solver, steps in self.made:
@@ -186,11 +183,11 @@ class _Integrators:
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
         steps = 0
         if self.step is None:
-            python = isinstance(self.control, Graph) and isinstance(self.control.function, Feedback)
-            settings["max_num_steps"] = 10_000 if python else 100_000  # what runs away shall fail within seconds
+            python = isinstance(self.control, ContinuousFeedback) and isinstance(self.control.function, PythonFeedback)
+            settings["max_num_steps"] = 10_000 if python else 100_000  # a diverging motion must fail within seconds
             settings |= {"disable_internal_warnings": True, "quad_err_con": True}
         else:
-            # so many that none of the intervals has more than one step of another length
+            # so that at most one step of each interval is shorter
             settings["number_of_finite_elements"] = max(1, math.ceil(times[-1] / self.step * (1 - 1e-12)))
             steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - 1e-12)).sum())
         settings |= self.options
@@ -204,7 +201,7 @@ class _Integrators:
                 raise ArgumentError(f"simulate: options={dict(self.options)}: CasADi refuses them: {reason}") from None
 
     def _quiet(self) -> contextlib.AbstractContextManager[Any]:
-        """What SUNDIALS says is in the exception too."""
+        """Drop what SUNDIALS prints; the exception says it too."""
         if self.method in ("idas", "collocation"):
             return contextlib.redirect_stderr(io.StringIO())
         return contextlib.nullcontext()

@@ -1,4 +1,4 @@
-"""A motion, with its energies and what became of them; and what a simulation raises that does not get to its end."""
+"""The result of a simulation: the motion, its energies and their balance; and the error of one that fails."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from gdalembert.spatial.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What :func:`~gdalembert.simulation.simulate.simulate` found, one row for each of N output times.
+    """The motion that :func:`~gdalembert.simulation.simulate.simulate` computed, one row for each of N output times.
 
     Attributes:
         model: name of the robot.
-        method: the integrator's.
-        steps: how many it took.
+        method: the name of the integrator.
+        steps: its number of steps.
         t: output times (N) [s].
-        q, v, a: as the dynamics has them (N × nq, N × nv, N × nv).
+        q, v, a: of the dynamics (N × nq, N × nv, N × nv).
         dq: dq/dt (N × nq).
-        u: what drives (N × nu). Where u jumps, u and a are those just after t.
+        u: the control (N × nu). Where u jumps, u and a are the values just after t.
         a_before: a just before t (N × nv).
         kinetic, potential: energies (N) [J].
         work: of u up to t (N) [J].
-        dissipated: what dampers took up to t (N) [J].
+        dissipated: energy dissipated by dampers up to t (N) [J].
         action: ∫ kinetic energy dt up to t (N) [J s].
-        constraint_violation: how far at most the length of a quaternion, or of a pair (cos, sin), had drifted from one
-            before the output was projected (N).
-        blocks: where q holds them.
+        constraint_violation: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before
+            the output was projected (N).
+        blocks: the entries of q that are quaternions and pairs (cos, sin).
     """
 
     model: str
@@ -61,36 +61,36 @@ class Simulation:
 
     @property
     def energy(self) -> Array:
-        """Kinetic and potential (N) [J]."""
+        """Kinetic plus potential energy (N) [J]."""
         return self.kinetic + self.potential
 
     @property
     def balance(self) -> Array:
-        """Energy gained, less the work of u, plus what dampers took (N) [J]: zero but for the errors of integration."""
+        """Energy gained minus work of u plus dissipated energy (N) [J]: zero except for errors of the integration."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
 
     @property
     def max_balance(self) -> float:
-        """The largest of :attr:`balance`, without its sign [J]."""
+        """The largest absolute value of :attr:`balance` [J]."""
         return float(np.abs(self.balance).max())
 
     @property
     def exchanged(self) -> float:
-        """The largest of: kinetic energy, its mean over time, span of the potential energy, work, dissipated [J]."""
+        """The largest of kinetic energy, its mean, range of potential energy, work, and dissipated energy [J]."""
         mean = self.action[-1:] / max(self.t[-1] - self.t[0], np.finfo(float).tiny)
         parts = (self.kinetic, mean, self.potential - self.potential.min(), self.work, self.dissipated)
         return float(max(np.abs(part).max() for part in parts))
 
     @property
     def relative_balance(self) -> float:
-        """:attr:`max_balance` over :attr:`exchanged`; 0 of a robot that rests."""
+        """The ratio :attr:`max_balance` / :attr:`exchanged`; 0 for a robot at rest."""
         return self.max_balance / self.exchanged if self.exchanged > 0 else 0.0
 
     def at(self, t: npt.ArrayLike) -> tuple[Array, Array]:
-        """q and v at a time, or one row for each of many, between output times by cubic Hermite polynomials.
+        """q and v at a time, or one row for each of several times, by cubic Hermite interpolation between output times.
 
-        The error is at most h⁴/384 max|d⁴x/dt⁴| between times h apart: (ωh)⁴/384 of the amplitude of a vibration of ω
-        rad/s. Output times cost little: ask for more where that is too much.
+        The error is at most h⁴/384 max|d⁴x/dt⁴| between output times h apart: (ωh)⁴/384 of the amplitude of a
+        vibration at ω rad/s. Output times cost little: ask for more of them if that is too much.
 
         Raises:
             ArgumentError: if a time lies outside the motion.
@@ -112,7 +112,7 @@ class Simulation:
         return projected(x[..., :nq], self.blocks), x[..., nq:]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as ``json.dumps`` takes it."""
+        """All attributes, ready for ``json.dumps``."""
         everything = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in everything.items()}
 
@@ -136,11 +136,11 @@ class Simulation:
 
 
 class SimulationError(GdalembertError, RuntimeError):
-    """An integration that did not get to its end.
+    """An integration that failed before its end.
 
     Attributes:
-        t: the last output time that was reached [s].
-        result: the :class:`Simulation` up to there.
+        t: the last output time before the failure [s].
+        result: the :class:`Simulation` up to this time.
     """
 
     def __init__(self, message: str, t: float, result: Simulation) -> None:
@@ -153,4 +153,4 @@ class SimulationError(GdalembertError, RuntimeError):
 
 
 class SimulationWarning(UserWarning):
-    """A motion whose energy does not balance."""
+    """A motion whose energies do not balance."""

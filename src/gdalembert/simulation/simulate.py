@@ -1,8 +1,7 @@
-"""simulate: the motion of a robot from a state, under what drives it."""
+"""simulate: the motion of a robot from an initial state under a control."""
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -12,20 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
-from gdalembert.simulation.control import Control, Law, Sampled, control
-from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Course, Plant, integrate, plant
+from gdalembert.simulation.control import Law, PythonFeedback, SampledFeedback, control
+from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Integrators, PartialMotion, integrate, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.progress import progress as show_progress
 
 _UNBALANCED = 1e-3
-"""Of the energy exchanged: what is worth a warning."""
+"""Part of the energy exchanged: a larger imbalance is worth a warning."""
 _ROUNDING = 1e-12
-"""Of the energies themselves: what says nothing of a robot that hardly moves."""
+"""Part of the energies themselves: a smaller imbalance is rounding, of a robot that hardly moves."""
 
 
 def simulate(
@@ -44,33 +44,32 @@ def simulate(
 ) -> Simulation:
     """The motion from x0 at ``t[0]``, integrated by SUNDIALS or CasADi, with its energies and their balance.
 
-    The work of u and of dampers is integrated along, so that the balance of energies checks the motion. q stays on its
-    manifold: the dynamics see unit quaternions, outputs are projected, and how far they were off is in the result.
+    The work of u and the energy dissipated by dampers are integrated too, so that the balance of energies checks the
+    motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
 
     Args:
         dyn: rigid or flexible.
         x0: [q; v] (nq + nv), or a pair (q, v).
-        t: the end (then there are 101 output times from 0), or increasing output times (N) [s].
-        u: what ``dyn.state_derivative`` takes (nu): the torques of the joints, of a flexible arm the actuators [N m,
-            N]. ``None``: none. Numbers (nu): constant. (N, nu): a row for each output time, with straight lines between
-            them. A ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u of arrays ((nu), (nu, 1) or a
-            ``casadi.DM``), which is asked wherever the integrator looks, up to several times a step, and so must not
-            remember.
-        hold: rows of u, or the answers of a callable at the output times alone, are held until the next output time,
-            as a digital controller does.
-        method: ``"adams"``: CVODES, Adams' methods with functional iteration, for what is not stiff, and vibrations
-            that nothing damps. ``"bdf"``: CVODES, backward differences with Newton's method, for dampers and stiff
-            feedback. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of fixed length.
-            ``"auto"``: bdf for a flexible arm with dampers, else adams.
-        reltol, abstol: of the adaptive methods, 1e-8 and 1e-10.
-        step: of the methods with fixed steps, the longest [s]; no step passes an output time.
-        options: of the ``casadi.integrator``; they go before all others.
-        progress: a bar, by ``tqdm``.
+        t: the end (for 101 output times from 0), or increasing output times (N) [s].
+        u: the input of ``dyn.state_derivative`` (nu): joint torques, or the actuators of a flexible arm [N m, N].
+            ``None``: zero. Numbers (nu): constant. (N, nu): a row for each output time, linear in between. A
+            ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u ((nu), (nu, 1) or a ``casadi.DM``), which
+            the integrator calls several times a step, and so must have no memory.
+        hold: rows of u, or values of a callable that is called at the output times only, are held until the next
+            output time, as by a digital controller.
+        method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
+            vibrations without damping. ``"bdf"``: CVODES, backward differentiation with Newton's method, for dampers
+            and stiff feedback. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
+            fixed length. ``"auto"``: bdf for a flexible arm with dampers, else adams.
+        reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default.
+        step: longest step of the methods with fixed steps [s]; no step passes an output time.
+        options: options of the ``casadi.integrator``; they override all others.
+        progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used, or a is not finite at x0.
-        UnsupportedError: if M is singular in every configuration, or there is no ``tqdm`` for the progress.
-        SimulationError: if the integration does not get to its end; with the motion up to there.
+        UnsupportedError: if M is singular in every configuration.
+        SimulationError: if the integration fails before the end; it has the motion up to there.
 
     Warns:
         SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged.
@@ -79,47 +78,52 @@ def simulate(
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
-    times, blocks = _times(t), unit_blocks(dyn.tree)
-    start = _start(x0, dyn.tree, blocks)
+    tree, blocks = dyn.tree, unit_blocks(dyn.tree)
+    times, start = _times(t), _start(x0, tree, blocks)
     body = plant(dyn, blocks)
-    driven, feedback = control(u, times, dyn.tree.nq, dyn.tree.nv, body.nu, hold)
+    driven, feedback = control(u, times, tree.nq, tree.nv, body.nu, hold)
     method = _method(dyn, method)
-    settings = _settings(method, reltol, abstol, step) | dict(options or {})
-    first = body.flow(start, driven.at(0, float(times[0]), start))[0].full()
+    integrators = Integrators(body, driven, method, step, _settings(method, reltol, abstol, step) | dict(options or {}))
+    _check_first(tree.name, integrators, feedback, start, float(times[0]))
+    with show_progress(f"{tree.name}: simulate", len(times) - 1, "output times", shown=progress) as advance:
+        motion = integrate(integrators, feedback, times, start, advance, isinstance(driven, SampledFeedback))
+    reason, cause = _reason(motion.failure, method, feedback), _cause(feedback)
+    result = _result(dyn, integrators, times[: motion.reached + 1], motion)
+    if reason is not None:
+        raise _failure(result, reason, times) from cause
+    _warn_of_imbalance(result)
+    return result
+
+
+def _check_first(robot: str, integrators: Integrators, feedback: PythonFeedback | None, x0: Array, t0: float) -> None:
+    """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
+    first = integrators.plant.flow(x0, integrators.control.at(0, t0, x0))[0].full()
     if feedback is not None and feedback.error is not None:
         raise feedback.error
     if not np.all(np.isfinite(first)):
-        raise ArgumentError(
-            f"simulate: {dyn.tree.name}: a is not finite at x0, where M may be singular; start from another x0"
-        )
-    bar = _bar(len(times) - 1) if progress else None
-    tick = (lambda _: None) if bar is None else bar.update
-    try:
-        course = integrate(
-            body, driven, feedback, times, start, method, step, settings, tick, isinstance(driven, Sampled)
-        )
-    finally:
-        if bar is not None:
-            bar.close()
-    cause, failure = None, course.failure
-    if feedback is not None:
-        cause, feedback.error = feedback.error, None
-        failure = feedback.reason if failure == U_FAILED else failure
+        raise ArgumentError(f"simulate: {robot}: a is not finite at x0, where M may be singular; start from another x0")
+
+
+def _cause(feedback: PythonFeedback | None) -> Exception | None:
+    """The exception of u, which is forgotten, so that u can be called again; raised at once if it is an interrupt."""
+    if feedback is None:
+        return None
+    cause, feedback.error = feedback.error, None
     if cause is not None and not isinstance(cause, Exception):
         raise cause
-    result = _result(dyn, body, driven, method, times[: course.reached + 1], course)
-    if failure is not None:
-        raise _failure(result, failure, times, u_failed=course.failure == U_FAILED) from cause
+    return cause
+
+
+def _warn_of_imbalance(result: Simulation) -> None:
     rounding = _ROUNDING * float(np.abs(result.energy).max())
     if result.relative_balance > _UNBALANCED and result.max_balance > rounding:
-        cure = "a shorter step" if method in FIXED else "smaller tolerances"
+        cure = "a shorter step" if result.method in FIXED else "smaller tolerances"
         warnings.warn(
-            f"simulate: {dyn.tree.name}: {result.max_balance:.3g} J of the energies do not balance, "
+            f"simulate: {result.model}: {result.max_balance:.3g} J of the energies do not balance, "
             f"{result.relative_balance:.1%} of what is exchanged; take {cure}",
             SimulationWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return result
 
 
 def _times(t: npt.ArrayLike) -> Array:
@@ -172,16 +176,10 @@ def _settings(method: str, reltol: float | None, abstol: float | None, step: flo
     }
 
 
-def _bar(total: int) -> Any:
-    try:
-        return importlib.import_module("tqdm").tqdm(total=total, unit="times")
-    except ImportError:
-        raise UnsupportedError("simulate: progress=True needs tqdm; pip install tqdm, or drop progress") from None
-
-
-def _result(dyn: Dynamics, body: Plant, driven: Control, method: str, t: Array, course: Course) -> Simulation:
+def _result(dyn: Dynamics, integrators: Integrators, t: Array, motion: PartialMotion) -> Simulation:
+    body, driven = integrators.plant, integrators.control
     nq, count = body.nq, len(t)
-    x = course.x[:count]
+    x = motion.x[:count]
     u = np.array([driven.at(k, float(t[k]), x[k]) for k in range(count)])
     before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
     rates, left = (body.flow(x.T, each.T)[0].full().T for each in (u, before))
@@ -196,32 +194,37 @@ def _result(dyn: Dynamics, body: Plant, driven: Control, method: str, t: Array, 
         "u": u,
         "kinetic": dyn.kinetic_energy(q.T, v.T).full().ravel(),
         "potential": dyn.potential_energy(q.T).full().ravel(),
-        "work": course.energies[:count, 0],
-        "dissipated": course.energies[:count, 1],
-        "action": course.energies[:count, 2],
-        "constraint_violation": course.drift[:count],
+        "work": motion.energies[:count, 0],
+        "dissipated": motion.energies[:count, 1],
+        "action": motion.energies[:count, 2],
+        "constraint_violation": motion.drift[:count],
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
     for array in arrays.values():
         array.setflags(write=False)
-    return Simulation(model=dyn.tree.name, method=method, steps=course.steps, blocks=body.blocks, **arrays)
+    return Simulation(model=dyn.tree.name, method=integrators.method, steps=motion.steps, blocks=body.blocks, **arrays)
 
 
-def _failure(result: Simulation, said: str, times: Array, *, u_failed: bool) -> SimulationError:
-    reached = float(result.t[-1])
-    until = float(times[len(result.t)])
-    largest = float(np.abs(result.x[-1]).max())
-    if "TOO_MUCH_WORK" in said:
-        reason = (
+def _reason(message: str | None, method: str, feedback: PythonFeedback | None) -> str | None:
+    """Why the integration failed, and what to do; ``None`` if it did not."""
+    if message is None:
+        return None
+    if message == U_FAILED and feedback is not None:
+        return feedback.reason
+    if "TOO_MUCH_WORK" in message:
+        return (
             "too many steps: give another method ('bdf' for what is stiff), larger tolerances, or more of them by "
             "options={'max_num_steps': …}"
         )
-    elif u_failed:
-        reason = said
-    elif result.method in FIXED:
-        reason = "the steps diverge: give a shorter step, or more damping"
-    else:
-        reason = "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
+    if method in FIXED:
+        return "the steps diverge: give a shorter step, or more damping"
+    return "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
+
+
+def _failure(result: Simulation, reason: str, times: Array) -> SimulationError:
+    reached = float(result.t[-1])
+    until = float(times[len(result.t)])
+    largest = float(np.abs(result.x[-1]).max())
     return SimulationError(
         f"simulate: {result.model}: {result.method} stops between {reached:g} and {until:g} s, with entries of x up to "
         f"{largest:.3g}; {reason}; the motion up to {reached:g} s is in .result",

@@ -8,7 +8,6 @@ reference for the rest is a second computation (:mod:`gdalembert.validation.refe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import cast
 
@@ -24,6 +23,7 @@ from gdalembert.model.joints import Helical
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
@@ -86,7 +86,7 @@ def validate(
             scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14, or 1e-10 after the default cleaning; they are
             left out where cond(M) is above 1e12. For an arm δ is 1e-14, and the effect of rounded forces on the
             accelerations is added to cond(M).
-        progress: print the number of states done to stderr.
+        progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Returns:
         A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``.
@@ -105,12 +105,10 @@ def _compare(under_test: SystemUnderTest, samples: int, seed: int, tolerance: fl
     reference, robot = under_test.reference, under_test.tree.name
     worst = WorstResiduals(reference.velocity_names, tolerance)
     examined = next(reference.states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
-    done = 0
-    for states in reference.states(samples, seed, under_test.batch):
-        worst.update(under_test.residuals(states), states)
-        done += len(states)
-        if progress:
-            _show(f"{robot}: {under_test.name}: {done} of {samples} states", last=done == samples)
+    with show_progress(f"{robot}: {under_test.name}", samples, "states", shown=progress) as advance:
+        for states in reference.states(samples, seed, under_test.batch):
+            worst.update(under_test.residuals(states), states)
+            advance(len(states))
     checks = worst.checks()
     return Report(
         model=robot,
@@ -175,7 +173,3 @@ def _check_arguments(samples: object, seed: object, tolerance: object, progress:
         number("validate: tolerance", tolerance)
     if not isinstance(progress, bool):
         raise ArgumentTypeError(f"validate: progress: expected True or False, got {progress!r}")
-
-
-def _show(line: str, last: bool) -> None:
-    print(f"\r{line}", end="\n" if last else "", file=sys.stderr, flush=True)
