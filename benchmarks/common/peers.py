@@ -64,7 +64,7 @@ def adam_graphs(name: str, model: pin.Model) -> tuple[dict[str, ca.SX], dict[str
         from adam.casadi import KinDynComputations
     except ModuleNotFoundError:
         raise SystemExit(
-            "the counts of adam need adam-robotics: pip install 'gdalembert[benchmark]', "
+            "the counts of adam need adam-robotics: pip install '.[benchmark]', "
             "or leave the comparison out with --without-peers"
         ) from None
     free = model.joints[1].shortname() == "JointModelFreeFlyer"

@@ -36,7 +36,7 @@ def write(name: str, text: str, draw: Callable[[], Figure]) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != "matplotlib":
             raise
-        sys.exit(f"{name}.md is written, {name}.png is not: pip install 'gdalembert[plot]' for matplotlib")
+        sys.exit(f"{name}.md is written, {name}.png is not: pip install '.[plot]' for matplotlib")
 
 
 def save(figure: Figure, path: Path) -> None:

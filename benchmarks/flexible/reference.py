@@ -211,7 +211,7 @@ def has_exudyn() -> bool:
     """Whether exudyn is installed; if not, a sentence says so."""
     found = importlib.util.find_spec("exudyn") is not None
     if not found:
-        print("exudyn is not installed and not compared: pip install 'gdalembert[benchmark]'", file=sys.stderr)
+        print("exudyn is not installed and not compared: pip install '.[benchmark]'", file=sys.stderr)
     return found
 
 

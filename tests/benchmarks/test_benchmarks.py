@@ -113,7 +113,7 @@ def test_without_peers_only_ours_are_counted(monkeypatch: pytest.MonkeyPatch, ca
 
 def test_a_missing_adam_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adam", None)
-    with pytest.raises(SystemExit, match=r"gdalembert\[benchmark\]'.*--without-peers") as error:
+    with pytest.raises(SystemExit, match=r"'\.\[benchmark\]'.*--without-peers") as error:
         peers.adam(PUMA)
     assert "\n" not in str(error.value)
 
@@ -325,7 +325,7 @@ def test_without_matplotlib_the_text_is_written_and_a_sentence_said(
 ) -> None:
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(SystemExit, match=r"name\.md is written, name\.png is not: pip install 'gdalembert\[plot\]'"):
+    with pytest.raises(SystemExit, match=r"name\.md is written, name\.png is not: pip install '\.\[plot\]'"):
         tables.write("name", "text\n", lambda: tables.panels(1, 1, (2, 1))[0])
     assert (tmp_path / "name.md").read_text() == "text\n"
 

@@ -221,7 +221,7 @@ def test_without_exudyn_a_sentence_is_said_and_the_chain_compared(
     fr.main()
     said = capsys.readouterr()
     assert asked == [{"segments": 2, "exudyn": False}]
-    assert said.err == "exudyn is not installed and not compared: pip install 'gdalembert[benchmark]'\n"
+    assert said.err == "exudyn is not installed and not compared: pip install '.[benchmark]'\n"
     assert said.out == fr.table(results) + "\n"
 
 
