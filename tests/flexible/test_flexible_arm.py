@@ -380,7 +380,7 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...], at:
     # as many digits as M has in its condition number
     assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     # by articulated bodies as well, whichever of the two graphs is the smaller one
-    links = tau - ca.DM(dyn._passive_torque(ca.DM(q), ca.DM(v))).full().ravel()
+    links = tau - ca.DM(dyn.force_torque_expression(ca.DM(q), ca.DM(v))).full().ravel()
     solved = recursion.forward_dynamics(dyn.flexible, ca.DM(q), ca.DM(v), ca.DM(links))
     assert relative_error(ca.DM(solved).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     s = [ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv))]
@@ -602,7 +602,7 @@ def test_rigid_formulations_refuse_a_tree_that_bends() -> None:
     tree = arm().tree
     for formulation in (gd.NewtonEuler, gd.LagrangeEuler, gd.GeneralizedDAlembert):
         with pytest.raises(
-            UnsupportedError, match=rf"^two_link_flexible: its links bend, and {formulation.__name__} tak"
+            UnsupportedError, match=rf"^two_link_flexible: its links are flexible, and {formulation.__name__} tak"
         ):
             formulation(tree)
 

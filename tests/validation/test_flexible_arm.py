@@ -112,8 +112,8 @@ class GravityUpwards(gd.FlexibleArm):
 
 
 class WithoutDamping(gd.FlexibleArm):
-    def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
-        return super()._passive_torque(q, 0 * v)
+    def force_torque_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return super().force_torque_expression(q, 0 * v)
 
 
 class HalfStiff(gd.FlexibleArm):
@@ -125,8 +125,8 @@ class HalfStiff(gd.FlexibleArm):
 
 
 class WithoutElasticEnergy(gd.FlexibleArm):
-    def _spring_energy(self, q: Matrix) -> Matrix:
-        return ca.DM(0)
+    def potential_energy_expression(self, q: Matrix) -> Matrix:
+        return self.gravitational_energy_expression(q)
 
 
 class TwiceElastic(gd.FlexibleArm):

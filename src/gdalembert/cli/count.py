@@ -9,24 +9,9 @@ import casadi as ca
 
 from gdalembert.cli.options import add_clean, add_formulation, add_robot, chosen_formulations, load
 from gdalembert.cli.table import print_table
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import FUNCTIONS, Dynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.instructions import count
-
-_FUNCTIONS = (
-    "inverse_dynamics",
-    "mass_matrix",
-    "coriolis_matrix",
-    "nle",
-    "generalized_gravity",
-    "forward_dynamics",
-    "kinetic_energy",
-    "potential_energy",
-    "state_derivative",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-    "inverse_dynamics_hessian",
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _costs(dynamics: Dynamics) -> Iterable[tuple[str, ...]]:
-    for name in (*_FUNCTIONS, "terms"):
+    for name in (*FUNCTIONS, "terms"):
         try:
             function: ca.Function = getattr(dynamics, name)
         except UnsupportedError:

@@ -17,7 +17,7 @@ from gdalembert.dynamics.kinematics import find_frame, placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.element import Coordinates, Element
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.functions import function, symbols
@@ -46,8 +46,7 @@ def centreline(
         ArgumentError: if ``links`` are needed or others than the arm's, or an abscissa does not lie on the link.
         ArgumentTypeError: if ``arm`` or one of ``links`` is none, or abscissae are no numbers.
     """
-    if not isinstance(arm, FlexibleArm):
-        raise ArgumentTypeError(f"centreline: expected a FlexibleArm, got {type(arm).__name__}")
+    require_flexible_arm("centreline", arm)
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")

@@ -7,7 +7,7 @@ q: joints, then modal coordinates link by link, then rotors; M, C, g from :mod:`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -18,12 +18,14 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.dynamics import Dynamics, Springs, spring_vectors
+from gdalembert.dynamics.actuation import actuation_matrix
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.forces import Damping, Force, Springs
+from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible import linear_analysis as analysis
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.assembly import Assembly, assemble
 from gdalembert.flexible.attach import Replacement
@@ -32,13 +34,15 @@ from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
+from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import function, smaller, symbols
+from gdalembert.spatial.functions import function, smaller
 
 _SINGULAR = 1e-14
 """What is left of the inertia of a coordinate that others have all of, by rounding."""
@@ -61,7 +65,8 @@ class FlexibleArm(Dynamics):
             only).
         fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame;
             needed only where a model that was made by hand does not tell it from the link's own body.
-        clean, springs: as in :class:`~gdalembert.Dynamics`.
+        clean, springs, forces: as in :class:`~gdalembert.Dynamics`.
+        actuation: B (nv × nu), in place of that of the joints and rotors.
 
     Attributes:
         links: what it was given as ``links``, read only; ``None`` if the arm was pickled or copied, since functions of
@@ -69,8 +74,8 @@ class FlexibleArm(Dynamics):
         layout: a name for each entry of v.
         replacements: what each beam took the place of.
         stiffness_matrix: K (nv × nv).
-        damping_matrix: D (nv × nv).
-        actuation: B (nv × number of joints).
+        elasticity: the force element of K.
+        actuation: B (nv × nu), by default an actuator for each joint velocity.
 
     Raises:
         ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia; and as
@@ -93,17 +98,26 @@ class FlexibleArm(Dynamics):
         kinematics: str = "exact",
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         clean: float = 1e-11,
-        springs: Springs | None = None,
+        springs: SpringsByJoint | None = None,
+        forces: Sequence[Force] = (),
+        actuation: npt.ArrayLike | None = None,
     ) -> None:
         if not isinstance(model, pin.Model):
             raise ArgumentTypeError(f"FlexibleArm takes a pin.Model, not {type(model).__name__}")
-        super().__init__(model, clean=clean, springs=springs)
+        super().__init__(model, clean=clean)
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics)
+        self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics, springs, forces, actuation)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up(self, assembly: Assembly, kinematics: str) -> None:
+    def _set_up(
+        self,
+        assembly: Assembly,
+        kinematics: str,
+        springs: SpringsByJoint | None,
+        forces: Sequence[Force],
+        actuation: npt.ArrayLike | None,
+    ) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
         others = [e for e in assembly.elements if not isinstance(e.type, Revolute | Prismatic)]
@@ -130,7 +144,11 @@ class FlexibleArm(Dynamics):
         self._as_given = flexible_tree(assembly.elements, **parts, regrouped=False)
         self.tree = self._as_given.tree
         self.flexible = flexible_tree(assembly.elements, **parts)
-        self._stiffness, self._rest = spring_vectors(self.tree, self.springs)
+        self._set_forces(springs, forces)
+        self.elasticity = Springs(self.tree, assembly.stiffness, np.zeros(assembly.nv))
+        self.forces = (*self.added_forces, self.elasticity, Damping(assembly.damping))
+        self._given_actuation = actuation
+        self.actuation = assembly.actuation if actuation is None else actuation_matrix(self.tree.nv, actuation)
         if assembly.spans:
             self._check_mass_matrix()
 
@@ -152,7 +170,7 @@ class FlexibleArm(Dynamics):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(_restored, clean=self.clean, springs=dict(self.springs)), (
+        return partial(_restored, **self._arguments), (
             self._given,
             self.assembly,
             self.kinematics,
@@ -171,12 +189,9 @@ class FlexibleArm(Dynamics):
         return self.assembly.stiffness
 
     @property
-    def damping_matrix(self) -> Array:
-        return self.assembly.damping
-
-    @property
-    def actuation(self) -> Array:
-        return self.assembly.actuation
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name for each entry of v: :attr:`layout`."""
+        return self.layout
 
     # What the links ask for.
 
@@ -233,34 +248,6 @@ class FlexibleArm(Dynamics):
     def _kinematics(self) -> Kinematics:
         return Kinematics(self.tree, clean=0)
 
-    # Springs, dampers, actuators.
-
-    def _linear_coordinates(self, q: Matrix) -> Matrix:
-        """q where v is its rate, else 0: what K acts on (nv)."""
-        parts: list[Matrix] = [
-            joint.configuration(q)
-            if joint.type.nq == joint.type.nv and joint.scaling is None
-            else ca.DM(joint.type.nv, 1)
-            for joint in self.tree.joints
-        ]
-        return self.tree.vector(parts)
-
-    def _passive_torque(self, q: Matrix, v: Matrix) -> Matrix:
-        elastic = spatial.constant(self.stiffness_matrix) @ self._linear_coordinates(q)
-        return super()._passive_torque(q, v) + elastic + spatial.constant(self.damping_matrix) @ v
-
-    @property
-    def _passive_derivatives(self) -> tuple[ca.DM, ca.DM]:
-        by_q, by_v = super()._passive_derivatives
-        return by_q + spatial.constant(self.stiffness_matrix), by_v + spatial.constant(self.damping_matrix)
-
-    def _spring_energy(self, q: Matrix) -> Matrix:
-        return super()._spring_energy(q) + self._elastic_energy(q)
-
-    def _elastic_energy(self, q: Matrix) -> Matrix:
-        x = self._linear_coordinates(q)
-        return 0.5 * ca.dot(x, spatial.constant(self.stiffness_matrix) @ x)
-
     def _require_regular_mass_matrix(self) -> None:
         """Every mode has inertia of its own, every rotor too."""
 
@@ -268,18 +255,7 @@ class FlexibleArm(Dynamics):
     def elastic_energy(self) -> ca.Function:
         """(q) → (elastic) [J]: ½ qᵀ K q of modes and flexible joints."""
         s = self.symbols("q")
-        return function("elastic_energy", s, {"elastic": self._elastic_energy(s["q"])})
-
-    @cached_property
-    def state_derivative(self) -> ca.Function:
-        """(x, u) → (xdot): x = [q; v], u the actuators (one for each joint velocity), tau = B u, xdot = [dq/dt; a]."""
-        nq, nv = self.tree.nq, self.tree.nv
-        s = symbols(x=nq + nv, u=self.actuation.shape[1])
-        q, v = s["x"][:nq], s["x"][nq:]
-        a = self.forward_dynamics_expression(
-            q, v, spatial.constant(self.actuation) @ s["u"] - self._passive_torque(q, v)
-        )
-        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
+        return function("elastic_energy", s, {"elastic": self.elasticity.energy(s["q"])})
 
     # The parts by name, and what is asked of a flexible robot.
 
@@ -335,24 +311,27 @@ class FlexibleArm(Dynamics):
         Raises:
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
-        return analysis.validity(self, q, v, a, u)
+        if a is not None and u is not None:
+            raise ArgumentError("validity: got a and u; give one of them")
+        configurations = table("validity: q", q, self.tree.nq)
+        at_rest = np.zeros((len(configurations), self.tree.nv))
+        rates = at_rest if v is None else table("validity: v", v, self.tree.nv, len(at_rest))
+        if u is not None:
+            states = np.hstack([configurations, rates]).T
+            efforts = table("validity: u", u, self.nu, len(at_rest))
+            accelerations = self.state_derivative(states, efforts.T).full()[self.tree.nq :].T
+        else:
+            accelerations = at_rest if a is None else table("validity: a", a, self.tree.nv, len(at_rest))
+        if not self.assembly.spans:
+            return {}
+        largest = (x.full().max(axis=1) for x in self.indicators(configurations.T, rates.T, accelerations.T))
+        spans = self.assembly.spans.values()
+        return {span.link: Validity.of(span, *each) for span, *each in zip(spans, *largest, strict=True)}
 
     @cached_property
     def indicators(self) -> ca.Function:
         """(q, v, a) → (slope, spin, load) of each flexible link: rad, rad/s, N; what :meth:`validity` is made of."""
         return indicators(self._as_given, self.assembly.elements, self.assembly.spans)
-
-    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str = "locked") -> Array:
-        """Frequencies [rad/s] of small vibrations about q, lowest first.
-
-        With joints ``"locked"`` those of the modes alone, and of rotors against their joints; ``"free"`` those of all
-        coordinates, springs included, one zero for each motion that nothing holds back. Gravity, spin and damping are
-        left out; the eigenvalues of :meth:`linearize` have them.
-
-        Raises:
-            ArgumentError: if ``joints`` is neither, or q has a wrong length.
-        """
-        return analysis.natural_frequencies(self, q, joints)
 
     def static_deflection(
         self,
@@ -375,26 +354,33 @@ class FlexibleArm(Dynamics):
             ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
                 from q, as of a beam that buckles.
         """
-        return analysis.static_deflection(self, q, frame, wrench, reference)
-
-    def linearize(
-        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
-    ) -> tuple[Array, Array]:
-        """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
-
-        By default v = 0 and u holds the arm at q, which has to be a configuration at rest, as
-        :meth:`static_deflection` gives it. With v or u the equations are linearised about any motion.
-
-        Raises:
-            ArgumentError: if an argument has a wrong length, or if without v and u no u holds the arm at q.
-        """
-        return analysis.linearize(self, q, v, u)
+        return static_deflection(self, q, frame, wrench, reference)
 
 
-def _restored(given: Tree, assembly: Assembly, kinematics: str, *, clean: float, springs: Springs) -> FlexibleArm:
+def require_flexible_arm(where: str, arm: object) -> FlexibleArm:
+    """The arm, if it is one.
+
+    Raises:
+        ArgumentTypeError: if it is not.
+    """
+    if not isinstance(arm, FlexibleArm):
+        raise ArgumentTypeError(f"{where}: expected a FlexibleArm, got {type(arm).__name__}")
+    return arm
+
+
+def _restored(
+    given: Tree,
+    assembly: Assembly,
+    kinematics: str,
+    *,
+    clean: float,
+    springs: SpringsByJoint,
+    forces: Sequence[Force],
+    actuation: npt.ArrayLike | None,
+) -> FlexibleArm:
     """A pickled arm."""
     arm = FlexibleArm.__new__(FlexibleArm)
-    Dynamics.__init__(arm, given, clean=clean, springs=springs)
-    arm._set_up(assembly, kinematics)
+    Dynamics.__init__(arm, given, clean=clean)
+    arm._set_up(assembly, kinematics, springs, forces, actuation)
     arm.links = None
     return arm

@@ -122,6 +122,19 @@ class Validity:
     buckling_load: float
     foreshortening: bool
 
+    @classmethod
+    def of(cls, span: Span, slope: float, spin: float, load: float) -> Validity:
+        """From the largest indicators of a motion: slope [rad], spin [rad/s], load [N]."""
+        return cls(
+            link=span.link,
+            slope=float(slope),
+            spin=float(spin) / span.frequency,
+            load=float(load) / span.buckling_load,
+            frequency=span.frequency,
+            buckling_load=span.buckling_load,
+            foreshortening=span.foreshortening,
+        )
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each indicator that is large; none if all is well."""

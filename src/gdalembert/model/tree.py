@@ -243,6 +243,11 @@ class Tree(ByValue):
         own = self.independent_joints
         return ca.vertcat(*(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in own))
 
+    def tangent_map(self, q: ca.SX) -> ca.SX:
+        """T (nq × nv) of dq/dt = T(q) v."""
+        v = ca.SX.sym("v", self.nv)
+        return ca.jacobian(self.configuration_rate(q, v), v)
+
     def first_moment(self, q: Matrix) -> Matrix:
         """Σ m r (3, kg m) of all links, in the universe frame."""
         masses = self.suffix_sums([joint.mass for joint in self.joints])

@@ -11,7 +11,6 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.joints import FreeFlyer
 from gdalembert.model.tree import Tree
@@ -72,8 +71,7 @@ class Bounds:
         """
         check_dynamics("Bounds.of", dyn)
         tree = dyn.tree
-        joints = tree.nv if not isinstance(dyn, FlexibleArm) else dyn.actuation.shape[1]
-        v_names = dyn.layout if isinstance(dyn, FlexibleArm) else tree.velocity_names
+        joints, v_names = dyn.modes.start, dyn.coordinate_names
         names = {"q": _configuration_names(tree, joints, v_names), "v": v_names, "u": v_names[:joints]}
         lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
         upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}

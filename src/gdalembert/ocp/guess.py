@@ -10,9 +10,8 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import Blocks, checked_configuration, projected, unit_blocks
-from gdalembert.ocp.steps import actuation, check_dynamics
+from gdalembert.ocp.steps import check_dynamics
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
@@ -87,7 +86,7 @@ def rest_to_rest(
     q = np.array([kinematics.integrate(start, f * way).full().ravel() for f in s])
     v, a = np.outer(rate, way), np.outer(second, way)
     forces = dyn.inverse_dynamics(q.T, v.T, a.T).full()
-    u = np.linalg.lstsq(actuation(dyn).full(), forces, rcond=None)[0].T
+    u = np.linalg.lstsq(dyn.actuation, forces, rcond=None)[0].T
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
 
 
@@ -100,9 +99,9 @@ def typical_sizes(dyn: Dynamics, motion: Guess, duration: float) -> tuple[Array,
     q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
     largest = np.abs(a).max(initial=1.0)
     sizes = np.ones(nq), np.ones(nv), np.full(nv, largest)
-    if isinstance(dyn, FlexibleArm):
+    if dyn.modes.start < nv:
         force = np.abs(dyn.inverse_dynamics(q.T, v.T, a.T).full()).max(axis=1)
-        stiffness, mass = np.diag(dyn.stiffness_matrix), np.diag(dyn.mass_matrix(q[0]).full())
+        stiffness, mass = np.diag(dyn.force_stiffness(q[0])), np.diag(dyn.mass_matrix(q[0]).full())
         held = np.flatnonzero((stiffness > 0) & (np.arange(nv) >= dyn.modes.start) & (force > 0))
         sizes[0][held + nq - nv] = force[held] / stiffness[held]
         sizes[1][held] = force[held] / np.sqrt(stiffness[held] * mass[held])

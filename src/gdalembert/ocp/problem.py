@@ -18,7 +18,7 @@ from gdalembert.ocp.bounds import NOTHING, Bounds
 from gdalembert.ocp.expressions import Along, Expression, along
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
-from gdalembert.ocp.steps import CONTROLS, actuation, check_dynamics, rk4
+from gdalembert.ocp.steps import CONTROLS, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer, number, numbers, vector
@@ -100,7 +100,7 @@ class Problem:
         self._paths: dict[str, tuple[ca.Function, Array, Array]] = {}
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
-        nq, nv, nu = dyn.tree.nq, dyn.tree.nv, actuation(dyn).shape[1]
+        nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.nu
         self._x = self.opti.variable(nq + nv, intervals + 1)
         self.q, self.v = self._x[:nq, :], self._x[nq:, :]
         self.u = self.opti.variable(nu, intervals + (control == "linear"))

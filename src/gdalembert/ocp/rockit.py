@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.steps import actuation, check_dynamics
+from gdalembert.ocp.steps import check_dynamics
 
 
 class Symbols(NamedTuple):
@@ -55,7 +56,7 @@ def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, impl
     limits = Bounds.of(dyn) if bounds is None else bounds
     if (limits.v_names, limits.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
         raise ArgumentError(f"the bounds are not those of {tree.name}; make them by Bounds.of(dyn, model)")
-    effort = actuation(dyn)
+    effort = spatial.constant(dyn.actuation)
     q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(effort.shape[1])
     if implicit:
         a = ocp.algebraic(tree.nv)

@@ -156,8 +156,8 @@ def between(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, con
 
 
 def _highest_frequency(dyn: Dynamics, q: Array) -> float:
-    """Of what springs K hold, about q [rad/s]."""
-    stiffness = dyn._passive_derivatives[0].full()
+    """The highest frequency of what springs K hold, about q [rad/s]."""
+    stiffness = dyn.force_stiffness(q)
     if not stiffness.any():
         return 0.0
     squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q).full(), stiffness)).real

@@ -18,7 +18,6 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentTypeError
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import unit_and_scale, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -129,7 +128,7 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     v_next = v0 + h * (a @ b_sum)
     q_next = q0 + h * (follows @ (v0 + h * (a @ (a_sum.T @ b_sum))) + spread @ (w @ b_sum))
 
-    blocks, effort = unit_blocks(dyn.tree), actuation(dyn)
+    blocks, effort = unit_blocks(dyn.tree), spatial.constant(dyn.actuation)
     stages, residual = [], []
     for i in range(degree):
         unit, _ = unit_and_scale(q[:, i], blocks)
@@ -158,11 +157,6 @@ def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
     return free, ca.sparsify(follows)
 
 
-def actuation(dyn: Dynamics) -> ca.DM:
-    """B of tau = B u (nv × nu)."""
-    return spatial.constant(dyn.actuation) if isinstance(dyn, FlexibleArm) else ca.DM.eye(dyn.tree.nv)
-
-
 def check_dynamics(where: str, dyn: object) -> None:
     """Raises ArgumentTypeError unless it is one."""
     if not isinstance(dyn, Dynamics):
@@ -179,7 +173,7 @@ def _differentiable(step: ca.Function) -> ca.Function:
 
 def _step_symbols(dyn: Dynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
     choice("control", control, CONTROLS)
-    shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (actuation(dyn).shape[1], 1 + (control == "linear"))}
+    shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (dyn.nu, 1 + (control == "linear"))}
     return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()}
 
 

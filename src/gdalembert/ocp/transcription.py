@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.ocp.steps import Method, actuation, collocation, collocation_method, free_rates, rk4, rk4_method
+from gdalembert.ocp.steps import Method, collocation, collocation_method, free_rates, rk4, rk4_method
 from gdalembert.spatial.arrays import Array
 
 METHODS = ("collocation", "rk4")
@@ -57,7 +57,7 @@ def transcribe(
         k = opti.variable(dyn.tree.nv + len(free), n * degree)
         step = collocation(dyn, degree=degree, scheme=scheme, control=control)
         x_next, residual, q, v, a = step.map(n)(x[:, :-1], k, ends, steps)
-        forces = np.abs(actuation(dyn).full()) @ effort
+        forces = np.abs(dyn.actuation) @ effort
         sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(free))])
         opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
     opti.subject_to(ca.vec(x_next - x[:, 1:]) == 0)

@@ -12,11 +12,9 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.element import Element
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import check_unit_lengths
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import numbers, table
@@ -45,12 +43,9 @@ class Names:
 
 def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     """Those of the joints; modes and rotors of an arm come behind them and are left out."""
-    joints: Iterable[Joint | Element]
-    if isinstance(robot, FlexibleArm):
-        joints = robot.assembly.elements
-    else:
-        tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
-        joints = [joint for joint in tree.joints if joint.scaling is None]
+    tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+    first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
+    joints = [joint for joint in tree.joints if joint.scaling is None and joint.idx_v < first_mode]
     q: dict[int, tuple[str, str]] = {}
     v: dict[int, tuple[str, bool]] = {}
     for joint in joints:

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.errors import ArgumentError
+from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.plotting.coordinates import Motion, trajectory
 from gdalembert.plotting.style import axes, label, legend, line_style
 from gdalembert.spatial.arrays import Array
@@ -31,9 +31,7 @@ def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) 
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if the arm has no flexible links, or the motion is not one of the arm.
     """
-    if not isinstance(arm, FlexibleArm):
-        raise ArgumentTypeError(f"tip_deflection: expected a FlexibleArm, got {type(arm).__name__}")
-    if not arm.assembly.spans:
+    if not require_flexible_arm("tip_deflection", arm).assembly.spans:
         raise ArgumentError(f"tip_deflection: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
     t, q = trajectory("tip_deflection", motion, "tq", arm.tree)
     ax = axes("tip_deflection", ax)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import placed_link
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.configuration import checked_configuration
@@ -65,8 +65,7 @@ def mode_shapes(
         if q is not None or links is not None:
             raise ArgumentError("mode_shapes: q and links go with an arm, not with a link; leave them out")
         return _of_link(flexible, count, natural)
-    if not isinstance(flexible, FlexibleArm):
-        raise ArgumentTypeError(f"mode_shapes: expected a FlexibleLink or FlexibleArm, got {type(flexible).__name__}")
+    require_flexible_arm("mode_shapes", flexible)
     if natural:
         raise ArgumentError("mode_shapes: modes of an arm are natural ones; natural= goes with a link, leave it out")
     if q is None:

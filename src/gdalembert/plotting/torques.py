@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
@@ -99,8 +100,9 @@ def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by:
     parts["gravity"] = terms["G"].T
     if tree.armature.any():
         parts["motors"] = tree.armature * a
-    if robot.springs:
-        parts["springs"] = np.array([robot.spring_torque(row).full().ravel() for row in q])
+    for force in robot.forces:
+        torques = [ca.DM(force.torque(ca.DM(x), ca.DM(y))).full().ravel() for x, y in zip(q, v, strict=True)]
+        parts[force.name] = parts.get(force.name, 0) + np.array(torques)
     return parts
 
 

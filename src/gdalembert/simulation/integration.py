@@ -13,9 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale
 from gdalembert.simulation.control import ContinuousFeedback, Control, PythonFeedback
 from gdalembert.spatial.arrays import Array
@@ -64,12 +64,10 @@ def plant(dyn: Dynamics, blocks: Blocks) -> Plant:
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     x, v = ca.vertcat(q, s["x"][nq:]), s["x"][nq:]
     xdot = dyn.state_derivative(x, s["u"])
-    torque, damping = s["u"], ca.DM(nv, nv)
-    if isinstance(dyn, FlexibleArm):
-        torque, damping = ca.sparsify(ca.DM(dyn.actuation)) @ torque, ca.sparsify(ca.DM(dyn.damping_matrix))
+    torque = spatial.constant(dyn.actuation) @ s["u"]
     outputs = {
         "xdot": ca.vertcat(scale * xdot[:nq], xdot[nq:]),
-        "power": ca.vertcat(ca.dot(v, torque), ca.dot(v, damping @ v), dyn.kinetic_energy(q, v)),
+        "power": ca.vertcat(ca.dot(v, torque), dyn.dissipated_power_expression(q, v), dyn.kinetic_energy(q, v)),
     }
     return Plant(nq, nu, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation.control import Law, PythonFeedback, SampledFeedback, control
@@ -158,7 +157,7 @@ def _flat(values: Any) -> Any:
 
 def _method(dyn: Dynamics, method: str) -> str:
     if method == "auto":
-        return "bdf" if isinstance(dyn, FlexibleArm) and dyn.damping_matrix.any() else "adams"
+        return "bdf" if dyn.damping_matrix.any() else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, *FIXED))
 
 

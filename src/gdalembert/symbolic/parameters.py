@@ -29,7 +29,7 @@ from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
-from gdalembert.symbolic.tree import Spring, SymbolicTree
+from gdalembert.symbolic.tree import SymbolicTree
 from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -85,14 +85,14 @@ class Constants:
             raise ArgumentError(f"{where}: {reason}, as {name!r}") from None
         return turned_about(axis, x)
 
-    def tree(self, tree: Tree, springs: Sequence[Spring] = ()) -> SymbolicTree:
+    def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
         """The tree, whose entries come from here, together with all symbols."""
         return SymbolicTree(
             **vars(tree),
             parameters=ca.vertcat(ca.SX(0, 1), *self.symbols.values()),
             formulas=tuple(self.symbols),
             numbers=self.numbers,
-            springs=tuple(springs),
+            springs=springs or {},
         )
 
 
@@ -130,7 +130,7 @@ def symbolic_tree(
     source, _ = clean_tree(read_tree(load_urdf(model) if isinstance(model, str) else model), clean)
     given = _by_joint(source, parameters or {})
     constants = Constants()
-    springs: list[Spring] = []
+    springs: dict[str, tuple[ca.SX, ca.SX]] = {}
     joints: list[Joint] = []
     idx_q = 0
     armature = [_number(constants, others, f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
@@ -139,7 +139,8 @@ def symbolic_tree(
         joint = replace(joint, type=_minimal(joint), idx_q=at_q)
         joints.append(_with_formulas(joint, i + 1, given.get(i, {}), constants, others))
         idx_q += joint.type.nq if joint.scaling is None else 0
-        springs.extend(_springs(joint, given.get(i, {}), constants))
+        if "spring" in given.get(i, {}):
+            springs[joint.name] = _spring(joint, given[i]["spring"], constants)
         if "armature" in given.get(i, {}):
             for k, x in zip(joint.columns, formulas(given[i]["armature"], joint.type.nv, joint.name), strict=True):
                 armature[k] = x
@@ -268,12 +269,12 @@ def _rotation(joint: Joint, i: int, constants: Constants) -> sympy.Matrix:
     return z * y * x
 
 
-def _springs(joint: Joint, given: Mapping[str, Any], constants: Constants) -> Iterable[Spring]:
-    if "spring" in given:
-        if joint.type.nv != 1 or joint.scaling is not None:
-            raise ArgumentError(f"joint {joint.name!r}: a spring needs a joint with one coordinate of its own")
-        stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(given["spring"], 2, f"spring at {joint.name!r}"))
-        yield Spring(joint.idx_q, joint.idx_v, stiffness, rest)
+def _spring(joint: Joint, given: Any, constants: Constants) -> tuple[ca.SX, ca.SX]:
+    """(stiffness, rest)."""
+    if joint.type.nv != 1 or joint.scaling is not None:
+        raise ArgumentError(f"joint {joint.name!r}: a spring needs a joint with one coordinate of its own")
+    stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(given, 2, f"spring at {joint.name!r}"))
+    return stiffness, rest
 
 
 def _gravity(gravity: Array, constants: Constants, others: str) -> list[sympy.Expr]:

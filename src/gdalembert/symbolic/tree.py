@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,22 +18,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-
-
-@dataclass(frozen=True)
-class Spring:
-    """``stiffness (q − rest)`` in tau, of a joint with one coordinate; both are SX."""
-
-    idx_q: int
-    idx_v: int
-    stiffness: ca.SX
-    rest: ca.SX
-
-    def stretch(self, q: Matrix) -> Matrix:
-        """q − rest."""
-        return q[self.idx_q] - self.rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +32,13 @@ class SymbolicTree(Tree):
         parameters: the symbols (n × 1) that the constants are written in.
         formulas: what each of them stands for.
         numbers: the number that each SymPy symbol has in the robot, where it is known.
-        springs: at joints.
+        springs: (stiffness, rest) by joint, as :class:`~gdalembert.Dynamics` takes them.
     """
 
     parameters: ca.SX
     formulas: tuple[sympy.Expr, ...]
     numbers: Mapping[str, float]
-    springs: tuple[Spring, ...]
+    springs: Mapping[str, tuple[ca.SX, ca.SX]]
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -102,7 +86,9 @@ class SymbolicTree(Tree):
                 f"{formulation.__name__}: chooses its link frames by numbers and takes no symbols; use "
                 "GeneralizedDAlembert or LagrangeEuler"
             )
-        dynamics: Dynamics = type(formulation.__name__, (_Parametric, formulation), {})(self, clean=0)
+        dynamics: Dynamics = type(formulation.__name__, (_Parametric, formulation), {})(
+            self, clean=0, springs=self.springs
+        )
         return dynamics
 
 
@@ -116,12 +102,3 @@ class _Parametric(Dynamics):
 
     def _require_regular_mass_matrix(self) -> None:
         """Symbols are generic."""
-
-    def spring_torque(self, q: Matrix) -> Matrix:
-        entries: list[Any] = [ca.DM(1, 1)] * self.tree.nv
-        for spring in self.tree.springs:
-            entries[spring.idx_v] = spring.stiffness * spring.stretch(q)
-        return ca.vertcat(*entries)
-
-    def _spring_energy(self, q: Matrix) -> Matrix:
-        return sum((0.5 * x.stiffness * x.stretch(q) ** 2 for x in self.tree.springs), ca.SX(0))

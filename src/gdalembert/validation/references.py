@@ -121,10 +121,11 @@ class PinocchioReference(Reference):
 
 def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
     """The torque of the springs (n × nv) at n configurations; ``None`` without springs."""
-    if not dynamics.springs:
+    if not dynamics.added_forces:
         return None
     (q,) = symbols(q=dynamics.tree.nq).values()
-    torque = ca.Function("springs", [q], [ca.densify(dynamics.spring_torque(q))])
+    at_rest = ca.DM(dynamics.tree.nv, 1)
+    torque = ca.Function("springs", [q], [ca.densify(sum(x.torque(q, at_rest) for x in dynamics.added_forces))])
     return BatchFunction(torque, dynamics.tree.nv)
 
 

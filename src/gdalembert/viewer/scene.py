@@ -16,7 +16,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.centreline import centreline, links_of
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.model.configuration import neutral
 from gdalembert.model.from_pinocchio import read_tree
@@ -76,7 +76,8 @@ class Scene:
         self.modes = slice(0, 0)
         roots: dict[int, Array] = {}
         rotors: list[int] = []
-        if isinstance(robot, FlexibleArm):
+        if isinstance(robot, Dynamics) and robot.modes.start < robot.tree.nv:
+            robot = require_flexible_arm("Viewer", robot)
             behind = self.tree.nq - self.tree.nv
             self.modes = slice(robot.modes.start + behind, robot.modes.stop + behind)
             rotors = [len(self.tree.joints) - 1 - k for k in range(len(robot.assembly.rotors))]

@@ -34,6 +34,7 @@ from typing import ClassVar
 import casadi as ca
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.dynamics.newton_euler.crba import coriolis_matrix, inverse_dynamics_derivatives, mass_matrix
@@ -129,7 +130,7 @@ class NewtonEuler(Dynamics):
         """
         s = self.symbols("q", "v", "a")
         links = place(self.tree, s["q"])
-        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], -ca.DM(self.tree.gravity)))
+        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], Gravity(self.tree).base_acceleration))
         shown = [wrenches[i] for i in self.tree.links]
         return function(
             "terms",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.links import Link, demanded_wrench, move, place
 from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
@@ -67,10 +68,10 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     every link's acceleration against that pass.
     """
     links = place(tree, q)
-    motions = move(links, q, v, ca.DM(tree.nv, 1), -ca.DM(tree.gravity))
+    motions = move(links, q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
     biases = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
     bodies = [Articulated.of(link.mass, link.first, link.second) for link in links]
-    armature = ca.DM(tree.armature)
+    armature = spatial.constant(tree.armature)
     gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)
     efforts: list[Matrix] = [_NULL] * len(links)
     for i, link in reversed(list(enumerate(links))):

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, move, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.dynamics.newton_euler.rotations import Rotation
@@ -256,7 +257,7 @@ def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Fiel
 def inverse_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
     """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant."""
     links = place(tree, q)
-    motions = move(links, q, v, a, -ca.DM(tree.gravity))
+    motions = move(links, q, v, a, Gravity(tree).base_acceleration)
     wrenches = joint_wrenches(links, motions)
     everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
     velocities: list[Field] = []

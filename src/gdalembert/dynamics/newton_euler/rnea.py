@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.links import Link, Motions, demanded_wrench, move, place
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -25,7 +26,7 @@ def joint_wrenches(links: list[Link], motions: Motions) -> list[Wrench]:
 def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau, nv."""
     links = place(tree, q)
-    wrenches = joint_wrenches(links, move(links, q, v, a, -ca.DM(tree.gravity)))
+    wrenches = joint_wrenches(links, move(links, q, v, a, Gravity(tree).base_acceleration))
     return tree.vector([link.torque(wrench) for link, wrench in zip(links, wrenches, strict=True)])
 
 
@@ -39,7 +40,7 @@ def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
             firsts[link.joint.parent] += link.rotation @ firsts[i] + masses[i] * link.origin
     lifts: list[Matrix] = []  # −g in link axes
     for link in links:
-        above = lifts[link.joint.parent] if link.joint.parent >= 0 else -ca.DM(tree.gravity)
+        above = lifts[link.joint.parent] if link.joint.parent >= 0 else Gravity(tree).base_acceleration
         lifts.append(link.rotation.T @ above)
     return tree.vector(
         [

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.dynamics import Dynamics, Springs
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Errors
 from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
@@ -74,7 +75,7 @@ class SimplifiedDynamics(Dynamics):
         tau_max: npt.ArrayLike | None = None,
         q_range: Range | None = None,
         clean: float = 1e-11,
-        springs: Springs | None = None,
+        springs: SpringsByJoint | None = None,
     ) -> None:
         super().__init__(model, clean=clean, springs=springs)
         self._exact = NewtonEuler(self._given, clean=clean, springs=springs)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.dynamics import Springs
+from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
 from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.dynamics.simplified.limits import Range
@@ -44,7 +44,7 @@ class PrunedDynamics(SimplifiedDynamics):
         tau_max: npt.ArrayLike | None = None,
         q_range: Range | None = None,
         clean: float = 1e-11,
-        springs: Springs | None = None,
+        springs: SpringsByJoint | None = None,
     ) -> None:
         if isinstance(error, bool) or not isinstance(error, numbers.Real):
             raise ArgumentTypeError(
@@ -96,7 +96,7 @@ class TranslationalRotational(SimplifiedDynamics):
         tau_max: npt.ArrayLike | None = None,
         q_range: Range | None = None,
         clean: float = 1e-11,
-        springs: Springs | None = None,
+        springs: SpringsByJoint | None = None,
     ) -> None:
         names = () if wrist is None else wrist
         if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):

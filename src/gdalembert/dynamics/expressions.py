@@ -1,0 +1,122 @@
+"""What a formulation writes down: the equations of motion as CasADi expressions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.forces import Force, Gravity
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix, symmetric_solve
+from gdalembert.spatial.functions import smaller, symbols
+
+
+class Expressions(ABC):
+    """The equations of motion as expressions of q, v, a, tau: SX, MX or numbers.
+
+    A formulation overrides :meth:`inverse_dynamics_expression`, for the links and their weight alone, and whichever of
+    the others it has a better way to write.
+
+    Attributes:
+        tree: the robot.
+        forces: the force elements beside gravity.
+    """
+
+    tree: Tree
+    forces: tuple[Force, ...]
+
+    # What a formulation writes down, for the links and their weight: no armature, no other force.
+
+    @abstractmethod
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """tau (nv) of the links, gravity included."""
+
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        """M (nv × nv) of the links: tau is linear in a."""
+        a = ca.SX.sym("a", self.tree.nv)
+        return ca.jacobian(self.inverse_dynamics_expression(q, ca.DM(self.tree.nv, 1), a), a)
+
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
+        if any(joint.type.nq != joint.type.nv for joint in self.tree.joints):
+            raise UnsupportedError(
+                f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
+                "write coriolis_matrix_expression in the subclass"
+            )
+        nle = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1))
+        return 0.5 * ca.jacobian(nle - self.generalized_gravity_expression(q), v)
+
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
+        """g (nv): tau at rest."""
+        zero = ca.DM(self.tree.nv, 1)
+        return self.inverse_dynamics_expression(q, zero, zero)
+
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """a (nv) of M a = tau − nle, armature included."""
+        bias = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1))
+        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, tau - bias)
+
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
+
+        By algorithmic differentiation of ``inverse_dynamics_expression``, forward (column by column) or in reverse (row
+        by row): which makes the smaller graph depends on the formulation and the robot, so both are tried.
+        """
+        s = self.symbols("q", "v", "a")
+        tau = ca.cse([self.inverse_dynamics_expression(s["q"], s["v"], s["a"])])[0]
+        x = ca.vertcat(s["q"], s["v"])
+        directions = ca.diagcat(self.tree.tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
+        forward = ca.jtimes(tau, x, directions)
+        reverse = ca.jtimes(tau, x, ca.DM.eye(self.tree.nv), True).T @ directions
+        graph = ca.Function("derivatives", list(s.values()), [smaller(forward, reverse)])
+        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a), self.tree.nv)
+        return dtau_dq, dtau_dv
+
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        """½ v·M v of the links."""
+        return 0.5 * ca.dot(v, self.mass_matrix_expression(q) @ v)
+
+    def gravitational_energy_expression(self, q: Matrix) -> Matrix:
+        """−Σ m g·r of the links."""
+        return self.gravity.energy(q)
+
+    # The force elements: gravity, which the formulations take as an acceleration of the base, and the others.
+
+    @property
+    def gravity(self) -> Gravity:
+        """The weight of the links."""
+        return Gravity(self.tree)
+
+    def force_torque_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        """Σ force(q, v) (nv), on the left-hand side of the equations of motion."""
+        return sum((force.torque(q, v) for force in self.forces), ca.DM(self.tree.nv, 1))
+
+    def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        """Its derivatives by q, in the tangent space, and by v (nv × nv each)."""
+        by_q, by_v = ca.DM(self.tree.nv, self.tree.nv), ca.DM(self.tree.nv, self.tree.nv)
+        for force in self.forces:
+            more_by_q, more_by_v = force.derivatives(q, v)
+            by_q, by_v = by_q + more_by_q, by_v + more_by_v
+        return by_q, by_v
+
+    def dissipated_power_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        """The power that the forces take out of the robot [W]."""
+        return sum((force.power(q, v) for force in self.forces), ca.DM(0))
+
+    def potential_energy_expression(self, q: Matrix) -> Matrix:
+        """V [J]: that of gravity and of the forces."""
+        return self.gravitational_energy_expression(q) + sum((force.energy(q) for force in self.forces), ca.DM(0))
+
+    @property
+    def _armature(self) -> Matrix:
+        return spatial.constant(self.tree.armature)
+
+    @property
+    def _armature_matrix(self) -> Matrix:
+        return ca.diag(spatial.constant(self.tree.armature))
+
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
+        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})

@@ -1,0 +1,8 @@
+"""What acts on a robot: one small class for each force element."""
+
+from gdalembert.dynamics.forces.damping import Damping
+from gdalembert.dynamics.forces.force import Force
+from gdalembert.dynamics.forces.gravity import Gravity
+from gdalembert.dynamics.forces.springs import Springs
+
+__all__ = ["Damping", "Force", "Gravity", "Springs"]

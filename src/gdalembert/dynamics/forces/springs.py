@@ -1,0 +1,116 @@
+"""Linear springs: between the joints' links, and the stiffness of flexible links and joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert import spatial
+from gdalembert.dynamics.forces.force import Force
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+
+SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+"""``{joint: (stiffness, rest)}``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Springs(Force):
+    """Linear springs: torque K (x − rest), with x the coordinates of the joints where v = dq/dt.
+
+    Attributes:
+        tree: the robot.
+        stiffness: K (nv × nv), symmetric and positive semidefinite [N m/rad, N/m]; numbers or symbols.
+        rest: (nv) [rad, m]; numbers or symbols.
+    """
+
+    name: ClassVar[str] = "springs"
+
+    tree: Tree
+    stiffness: Any
+    rest: Any
+
+    @classmethod
+    def at_joints(cls, tree: Tree, springs: SpringsByJoint) -> Springs:
+        """Springs at joints by name (Niku, examples 4.1 and 4.2).
+
+        Args:
+            tree: the robot.
+            springs: stiffness [N m/rad, N/m] and rest [rad, m] by joint; one number each, or nv of them; or symbols.
+
+        Raises:
+            UnknownNameError: if a joint is not there.
+            ArgumentTypeError: if a spring is not a pair of numbers.
+            ArgumentError: if q − rest has no meaning for a joint, a number is not finite, or a stiffness negative.
+        """
+        if not isinstance(springs, Mapping):
+            raise ArgumentTypeError(f"springs={springs!r}: give {{joint: (stiffness, rest)}}")
+        stiffness: list[Matrix] = [ca.DM(1, 1)] * tree.nv
+        rest: list[Matrix] = [ca.DM(1, 1)] * tree.nv
+        by_name = {joint.name: joint for joint in tree.joints}
+        for name, spring in springs.items():
+            if name not in by_name:
+                raise UnknownNameError("joint", name, by_name)
+            joint = by_name[name]
+            _check_joint(joint)
+            for column, k, x in zip(joint.columns, *_entries(joint, spring), strict=True):
+                stiffness[column], rest[column] = spatial.constant(k), spatial.constant(x)
+        return cls(tree, ca.diag(ca.vertcat(*stiffness)), ca.vertcat(*rest))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """K (x − rest)."""
+        return spatial.constant(self.stiffness) @ self._stretch(q)
+
+    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        """K and 0."""
+        return spatial.constant(self.stiffness), ca.DM(self.tree.nv, self.tree.nv)
+
+    def energy(self, q: Matrix) -> Matrix:
+        """½ (x − rest)ᵀ K (x − rest) [J]."""
+        return 0.5 * ca.dot(self._stretch(q), self.torque(q, ca.DM(self.tree.nv, 1)))
+
+    def _stretch(self, q: Matrix) -> Matrix:
+        """x − rest (nv), structurally zero where no spring is."""
+        held = set(spatial.constant(self.stiffness).sparsity().get_col())
+        parts: list[Matrix] = [
+            joint.configuration(q) if held & set(joint.columns) and joint.scaling is None else ca.DM(joint.type.nv, 1)
+            for joint in self.tree.joints
+        ]
+        return self.tree.vector(parts) - spatial.constant(self.rest)
+
+
+def _check_joint(joint: Joint) -> None:
+    if joint.scaling is not None:
+        raise ArgumentError(f"spring at joint {joint.name!r}: it mimics another joint; put the spring on that one")
+    if joint.type.nq != joint.type.nv:
+        raise ArgumentError(
+            f"spring at joint {joint.name!r}: q − rest has no meaning for a {type(joint.type).__name__} joint; "
+            "springs stand on joints with nq = nv"
+        )
+
+
+def _entries(joint: Joint, spring: object) -> Sequence[Iterable[Any]]:
+    """Stiffness and rest for each velocity of a joint."""
+    nv = joint.type.nv
+    if isinstance(spring, Sequence) and any(isinstance(x, ca.SX) for x in spring):
+        symbols = [ca.vertsplit(ca.SX(x)) for x in spring]
+        return [x * nv if len(x) == 1 else x for x in symbols]
+    try:
+        if not isinstance(spring, Sequence | np.ndarray):
+            raise TypeError
+        stiffness, rest = (np.broadcast_to(np.asarray(x, dtype=float), nv) for x in spring)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"spring at joint {joint.name!r}: got {spring!r}; give (stiffness, rest), each {nv} numbers or one"
+        ) from None
+    if not (np.all(np.isfinite(stiffness)) and np.all(np.isfinite(rest)) and np.all(stiffness >= 0)):
+        raise ArgumentError(
+            f"spring at joint {joint.name!r}: got {spring!r}; give finite numbers, stiffness at least 0"
+        )
+    return stiffness, rest

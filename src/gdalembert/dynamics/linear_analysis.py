@@ -1,0 +1,122 @@
+"""Small motions about a configuration: natural frequencies and linearisation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics.expressions import Expressions
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arguments import choice, vector
+from gdalembert.spatial.arrays import Array, frozen
+
+_AT_REST = 1e-6
+"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+_HELD = 1e-12
+"""Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
+
+
+class LinearAnalysis(Expressions, ABC):
+    """What follows from the linearised equations of motion; a part of :class:`~gdalembert.Dynamics`."""
+
+    actuation: Array
+
+    @property
+    @abstractmethod
+    def coordinate_names(self) -> tuple[str, ...]:
+        """A name for each entry of v."""
+
+    @property
+    @abstractmethod
+    def modes(self) -> range:
+        """The entries of v that are modal coordinates."""
+
+    @property
+    @abstractmethod
+    def mass_matrix(self) -> ca.Function:
+        """(q) → (M)."""
+
+    @property
+    @abstractmethod
+    def nle(self) -> ca.Function:
+        """(q, v) → (nle)."""
+
+    @property
+    @abstractmethod
+    def inverse_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, a) → (dtau_dq, dtau_dv)."""
+
+    def force_stiffness(self, q: Array) -> Array:
+        """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        by_q, _ = self.force_derivatives_expression(ca.DM(q), ca.DM(self.tree.nv, 1))
+        return frozen(ca.DM(by_q).full())
+
+    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None) -> Array:
+        """Frequencies [rad/s] of small vibrations about q, lowest first.
+
+        Args:
+            q: a configuration (nq).
+            joints: ``"locked"``: the modes alone vibrate, and rotors against their joints; ``"free"``: all coordinates
+                do, with one zero for each motion that no spring holds back. By default locked where the robot has
+                flexible links or joints, free where it is rigid.
+
+        Gravity, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
+
+        Raises:
+            ArgumentError: if ``joints`` is neither, or q has a wrong length.
+        """
+        first, nv = self.modes.start, self.tree.nv
+        if joints is None:
+            joints = "locked" if first < nv else "free"
+        choice("natural_frequencies: joints", joints, ("locked", "free"))
+        configuration = vector("natural_frequencies: q", q, self.tree.nq)
+        chosen = range(nv) if joints == "free" else range(first, nv)
+        index = np.ix_(chosen, chosen)
+        stiffness = self.force_stiffness(configuration)[index]
+        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration).full()[index]))
+        squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
+        # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
+        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
+        rigid = np.linalg.eigvalsh(stiffness / np.outer(unit, unit)) < _HELD
+        squares[: np.count_nonzero(rigid)] = 0
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def linearize(
+        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
+
+        Args:
+            q: a configuration (nq).
+            v: velocities (nv), 0 by default.
+            u: efforts of the actuators (nu), by default those that hold the robot at q: without v, q has to be a
+                configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
+                or u the equations are linearised about any motion.
+
+        Raises:
+            ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
+        """
+        nv, b = self.tree.nv, self.actuation
+        configuration = vector("linearize: q", q, self.tree.nq)
+        rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
+        nle = self.nle(configuration, rate).full().ravel()
+        if u is None:
+            effort = np.linalg.lstsq(b, nle, rcond=None)[0]
+            left = np.abs(nle - b @ effort)
+            if v is None and left.max() > _AT_REST * max(1.0, np.abs(nle).max()):
+                raise ArgumentError(
+                    f"linearize: nothing holds {self.coordinate_names[int(left.argmax())]!r} at q, where a force of "
+                    f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
+                )
+        else:
+            effort = vector("linearize: u", u, b.shape[1])
+        m = self.mass_matrix(configuration).full()
+        acceleration = np.linalg.solve(m, b @ effort - nle)
+        by_q, by_v = (x.full() for x in self.inverse_dynamics_derivatives(configuration, rate, acceleration))
+        return (
+            np.block([[np.zeros((nv, nv)), np.eye(nv)], [-np.linalg.solve(m, by_q), -np.linalg.solve(m, by_v)]]),
+            np.vstack([np.zeros_like(b), np.linalg.solve(m, b)]),
+        )
