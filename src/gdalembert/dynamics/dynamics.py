@@ -215,14 +215,14 @@ class Dynamics(LinearAnalysis, ABC):
 
     @cached_property
     def nle(self) -> ca.Function:
-        """(q, v) → (nle), nv: C v + g, and the torque of the springs."""
+        """(q, v) → (nle), nv: C v + g, and the torque of the forces."""
         s = self.symbols("q", "v")
         links = self.inverse_dynamics_expression(s["q"], s["v"], ca.DM(self.tree.nv, 1))
         return function("nle", s, {"nle": links + self.force_torque_expression(s["q"], s["v"])})
 
     @cached_property
     def generalized_gravity(self) -> ca.Function:
-        """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; springs are not in it."""
+        """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; other forces are not in it."""
         s = self.symbols("q")
         return function("generalized_gravity", s, {"g": self.generalized_gravity_expression(s["q"])})
 
@@ -240,7 +240,7 @@ class Dynamics(LinearAnalysis, ABC):
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> ca.Function:
-        """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, springs included.
+        """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, all forces included.
 
         Row i is that of tau_i. Column j of dtau_dq is the derivative of tau as q moves to ``pin.integrate(q, s e_j)``,
         in the direction of the j-th velocity: N m or N per rad or m, in the axes of the moved link where v is. Where
@@ -256,7 +256,7 @@ class Dynamics(LinearAnalysis, ABC):
 
     @cached_property
     def forward_dynamics_derivatives(self) -> ca.Function:
-        """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and springs included.
+        """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and all forces included.
 
         da_dq and da_dv are derivatives of a(q, v, tau), columns as in :attr:`inverse_dynamics_derivatives`; Minv = M⁻¹
         = ∂a/∂tau is full and exactly symmetric. With a = ``forward_dynamics(q, v, tau)``, by the implicit function
@@ -291,11 +291,11 @@ class Dynamics(LinearAnalysis, ABC):
         d2tau_dadq is the derivative of M lam. tau is linear in a, with M that does not depend on v: the blocks dvda
         and dada are zero. d2tau_dqdq and d2tau_dvdv are exactly symmetric. For joints with nq ≠ nv derivatives along
         two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
-        derivative along ``pin.integrate``. Springs and armature have no part in any of it.
+        derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
         """
         s = self.symbols("q", "v", "a", "lam")
         q, v, a, nq, nv = s["q"], s["v"], s["a"], self.tree.nq, self.tree.nv
-        tau = ca.cse([self.inverse_dynamics_expression(q, v, a)])[0]
+        tau = ca.cse([self.inverse_dynamics_expression(q, v, a) + self.force_torque_expression(q, v)])[0]
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), s["lam"], True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)

@@ -1,0 +1,242 @@
+"""Force elements: their laws, and what a robot makes of them."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert.dynamics.forces import Damping, Force, Gravity, Springs
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from tests.helpers.models import build, relative_error, states
+
+KINDS = ["RX", "Spherical", "PY", "FreeFlyer", "Planar", "RUBZ", "Ellipsoid"]
+
+
+@pytest.fixture(scope="module")
+def model() -> pin.Model:
+    return build(np.random.default_rng(3), KINDS, [0, 1, 2, 1, 4, 0, 3])
+
+
+@pytest.fixture(scope="module")
+def tree(model: pin.Model) -> Tree:
+    return read_tree(model)
+
+
+@dataclass(frozen=True)
+class Drag(Force):
+    """A nonlinear force that a user writes: c |v|² v on the joint at ``column``, and a cubic spring."""
+
+    name: ClassVar[str] = "drag"
+
+    nv: int
+    column: int
+    drag: float = 0.3
+    cubic: float = 2.0
+
+    def _at(self, x: Matrix) -> Matrix:
+        return ca.vertcat(ca.DM(self.column, 1), x, ca.DM(self.nv - self.column - 1, 1))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        x, rate = q[self.column], v[self.column]
+        return self._at(self.drag * rate**3 + self.cubic * x**3)
+
+    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        x, rate = q[self.column], v[self.column]
+        return ca.diag(self._at(3 * self.cubic * x**2)), ca.diag(self._at(3 * self.drag * rate**2))
+
+    def energy(self, q: Matrix) -> Matrix:
+        return self.cubic * q[self.column] ** 4 / 4
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        return self.drag * v[self.column] ** 4
+
+
+def elements(tree: Tree) -> list[Force]:
+    rng = np.random.default_rng(5)
+    k = rng.normal(size=(2, 2))
+    held = [joint.idx_v for joint in tree.joints if joint.type.nq == joint.type.nv == 1]
+    stiffness = np.zeros((tree.nv, tree.nv))
+    stiffness[np.ix_(held, held)] = k @ k.T
+    rest = np.zeros(tree.nv)
+    rest[held] = rng.normal(size=2)
+    d = rng.normal(size=(tree.nv, tree.nv))
+    return [Gravity(tree), Springs(tree, stiffness, rest), Damping(d @ d.T)]
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2], ids=["gravity", "springs", "damping"])
+def test_torque_is_the_gradient_of_the_energy_and_what_is_dissipated(model: pin.Model, tree: Tree, kind: int) -> None:
+    """vᵀ torque = dV/dt + power, on the configuration manifold."""
+    force = elements(tree)[kind]
+    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+    rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v)) + force.power(q, v)
+    law = ca.Function("law", [q, v], [rate, ca.dot(v, force.torque(q, v)), force.power(q, v)])
+    for x, y, _ in states(model, np.random.default_rng(6), 5):
+        expected, found, power = (float(each) for each in law(x, y))
+        assert relative_error(found, expected) < 1e-12
+        assert power >= 0
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2], ids=["gravity", "springs", "damping"])
+def test_derivatives_are_those_of_the_torque(model: pin.Model, tree: Tree, kind: int) -> None:
+    force = elements(tree)[kind]
+    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+    torque = ca.SX(force.torque(q, v))
+    by_q = ca.jtimes(torque, q, tree.tangent_map(q))
+    expected = ca.Function("expected", [q, v], [by_q, ca.jacobian(torque, v)])
+    for x, y, _ in states(model, np.random.default_rng(7), 3):
+        for found, reference in zip(force.derivatives(ca.DM(x), ca.DM(y)), expected(x, y), strict=True):
+            assert relative_error(ca.DM(found).full(), reference.full()) < 1e-12
+
+
+def test_the_torque_of_gravity_is_that_of_the_recursion(model: pin.Model, tree: Tree) -> None:
+    for q, v, _ in states(model, np.random.default_rng(8), 3):
+        found = Gravity(tree).torque(ca.DM(q), ca.DM(v)).full().ravel()
+        assert relative_error(found, pin.computeGeneralizedGravity(model, model.createData(), q)) < 1e-12
+
+
+# A force of the user's own
+
+
+@pytest.fixture(scope="module", params=[gd.GeneralizedDAlembert, gd.NewtonEuler])
+def robot(request: pytest.FixtureRequest) -> tuple[gd.Dynamics, gd.Dynamics, Drag]:
+    model = gd.load_urdf("two_link_arm")
+    force = Drag(2, 1)
+    return request.param(model, clean=0), request.param(model, clean=0, forces=[force]), force
+
+
+def test_a_force_of_the_users_acts_in_all_functions(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
+    free, dyn, force = robot
+    rng = np.random.default_rng(9)
+    for _ in range(3):
+        q, v, a = rng.normal(size=(3, 2))
+        torque = ca.DM(force.torque(ca.DM(q), ca.DM(v))).full().ravel()
+        tau = dyn.inverse_dynamics(q, v, a).full().ravel()
+        assert relative_error(tau, free.inverse_dynamics(q, v, a).full().ravel() + torque) < 1e-14
+        assert relative_error(dyn.nle(q, v).full().ravel(), free.nle(q, v).full().ravel() + torque) < 1e-14
+        assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-12
+        assert relative_error(dyn.state_derivative(np.r_[q, v], tau).full().ravel(), np.r_[v, a]) < 1e-12
+        energy = float(dyn.potential_energy(q) - free.potential_energy(q))
+        assert relative_error(energy, float(force.energy(ca.DM(q)))) < 1e-14
+
+
+def test_derivatives_know_a_force_of_the_users(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
+    _, dyn, _ = robot
+    q, v, a, lam = (ca.SX.sym(name, 2) for name in "qval")
+    tau = dyn.inverse_dynamics(q, v, a)
+    f = ca.dot(lam, tau)
+    by_q = ca.gradient(f, q)
+    expected = ca.Function(
+        "expected",
+        [q, v, a, lam],
+        [
+            ca.jacobian(tau, q),
+            ca.jacobian(tau, v),
+            ca.jacobian(by_q, q),
+            ca.jacobian(by_q, v),
+            ca.hessian(f, v)[0],
+            ca.jacobian(ca.gradient(f, a), q),
+        ],
+    )
+    x = np.random.default_rng(10).normal(size=(4, 2))
+    found = [*dyn.inverse_dynamics_derivatives(*x[:3]), *dyn.inverse_dynamics_hessian(*x)]
+    for ours, reference in zip(found, expected(*x), strict=True):
+        assert relative_error(ours.full(), reference.full()) < 1e-12
+
+
+def test_simulation_balances_what_a_force_stores_and_dissipates(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
+    _, dyn, _ = robot
+    motion = gd.simulate(dyn, ([0.4, -0.3], [1.0, 2.0]), 1.0)
+    assert abs(motion.balance).max() < 1e-6
+    assert motion.dissipated[-1] > 1e-3
+
+
+def test_forces_survive_pickling(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
+    _, dyn, force = robot
+    copy = pickle.loads(pickle.dumps(dyn))
+    assert copy.forces == (force,)
+    assert np.array_equal(copy.nle([0.1, 0.2], [0.3, 0.4]).full(), dyn.nle([0.1, 0.2], [0.3, 0.4]).full())
+
+
+def test_what_is_no_force_is_refused() -> None:
+    with pytest.raises(
+        ArgumentTypeError, match=r"forces: expected force elements of gdalembert\.dynamics\.forces, got 3"
+    ):
+        gd.NewtonEuler(gd.load_urdf("two_link_arm"), forces=[3])  # type: ignore[list-item]
+
+
+# Actuation, and what else belongs to every robot
+
+
+def test_by_default_there_is_an_actuator_for_each_velocity() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    assert np.array_equal(dyn.actuation, np.eye(2))
+    assert (dyn.nu, dyn.coordinate_names, list(dyn.modes)) == (2, ("joint1", "joint2"), [])
+    assert not dyn.damping_matrix.any()
+
+
+def test_actuators_act_by_b() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model, actuation=[[1.0], [0.0]])
+    x, u = np.array([0.1, 0.2, 0.3, 0.4]), 5.0
+    a = dyn.forward_dynamics(x[:2], x[2:], [u, 0.0])
+    assert relative_error(dyn.state_derivative(x, u).full().ravel(), np.r_[x[2:], a.full().ravel()]) < 1e-14
+    assert dyn.state_derivative.size1_in("u") == 1
+    assert np.array_equal(pickle.loads(pickle.dumps(dyn)).actuation, [[1.0], [0.0]])
+
+
+@pytest.mark.parametrize(
+    ("actuation", "error", "message"),
+    [
+        ("eye", ArgumentTypeError, "actuation: expected numbers, got 'eye'"),
+        ([1.0, 0.0], ArgumentError, r"actuation: got shape \(2,\); give B \(2 × nu\) of tau = B u"),
+        (np.ones((3, 1)), ArgumentError, r"actuation: got shape \(3, 1\); give B"),
+        (np.ones((2, 0)), ArgumentError, r"actuation: got shape \(2, 0\); give B"),
+        ([[np.nan], [0.0]], ArgumentError, "actuation: one is not finite"),
+    ],
+)
+def test_other_matrices_are_refused(actuation: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        gd.NewtonEuler(gd.load_urdf("cart_pendulum"), actuation=actuation)  # type: ignore[arg-type]
+
+
+# Small vibrations of rigid robots
+
+
+def test_a_rigid_robot_with_springs_has_natural_frequencies() -> None:
+    """A cart (1 coordinate) and a pendulum on springs: eigenvalues of M⁻¹ K, and of the linearised equations."""
+    model = gd.load_urdf("cart_pendulum")
+    springs = {"cart": (30.0, 0.0), "pendulum": (4.0, 0.0)}
+    names = list(model.names)[1:]
+    dyn = gd.NewtonEuler(model, springs=dict(zip(names, springs.values(), strict=True)), clean=0)
+    q = np.zeros(2)
+    k, m = np.diag([30.0, 4.0]), dyn.mass_matrix(q).full()
+    expected = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(m, k)).real))
+    assert relative_error(dyn.natural_frequencies(q), expected) < 1e-12
+    assert relative_error(dyn.natural_frequencies(q, joints="free"), expected) < 1e-12
+    assert dyn.natural_frequencies(q, joints="locked").shape == (0,)
+    free = gd.NewtonEuler(model)
+    assert not free.natural_frequencies(q).any()
+
+
+def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None:
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model, actuation=[[1.0], [0.0]], forces=[Damping(np.diag([0.5, 0.1]))], clean=0)
+    q, v, u = np.array([0.2, 0.7]), np.array([0.3, -0.4]), np.array([2.0])
+    a, b = dyn.linearize(q, v, u)
+    x, s = ca.SX.sym("x", 4), ca.SX.sym("u")
+    xdot = dyn.state_derivative(x, s)
+    expected = ca.Function("expected", [x, s], [ca.jacobian(xdot, x), ca.jacobian(xdot, s)])(np.r_[q, v], u)
+    for found, reference in zip((a, b), expected, strict=True):
+        assert relative_error(found, reference.full()) < 1e-12
+    with pytest.raises(ArgumentError, match=r"linearize: nothing holds .* at q"):
+        dyn.linearize([0.0, 0.3])
