@@ -130,14 +130,14 @@ class FlexibleArm(Dynamics):
             raise ArgumentError(
                 "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
             )
-        self.assembly, self.kinematics = assembly, kinematics
+        self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
         parts: dict[str, Any] = {
             "name": assembly.name,
             "nq": assembly.nq,
             "nv": assembly.nv,
             "armature": assembly.armature,
             "gravity": assembly.gravity,
-            "exact": kinematics == "exact",
+            "exact": self._is_exact,
             "attachments": assembly.attachments,
             "rotors": assembly.rotors,
         }
@@ -194,10 +194,6 @@ class FlexibleArm(Dynamics):
         return self.layout
 
     # What the links ask for.
-
-    @property
-    def _is_exact(self) -> bool:
-        return self.kinematics == "exact"
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         if self._is_exact:
