@@ -201,7 +201,7 @@ def test_actuators_act_by_b() -> None:
         ([1.0, 0.0], ArgumentError, r"actuation: got shape \(2,\); give B \(2 × nu\) of tau = B u"),
         (np.ones((3, 1)), ArgumentError, r"actuation: got shape \(3, 1\); give B"),
         (np.ones((2, 0)), ArgumentError, r"actuation: got shape \(2, 0\); give B"),
-        ([[np.nan], [0.0]], ArgumentError, "actuation: one is not finite"),
+        ([[np.nan], [0.0]], ArgumentError, r"actuation: entry \[0, 0\] is nan"),
     ],
 )
 def test_other_matrices_are_refused(actuation: object, error: type[Exception], message: str) -> None:
