@@ -39,7 +39,6 @@ from gdalembert.model.checks import is_singular
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import Change, clean_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import symmetric, symmetric_solve
 from gdalembert.spatial.arrays import Array, frozen
