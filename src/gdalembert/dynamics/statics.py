@@ -24,15 +24,13 @@ from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_pl
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import UNIT_ERROR
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import number, numbers, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
-
-_RIGID = 1e-6
-"""How far the entries of RᵀR may lie from those of the identity."""
 
 
 def _torques_inward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
@@ -294,7 +292,7 @@ def _check_rigid(t: Array) -> None:
     r = t[:3, :3]
     products = r.T @ r
     i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
-    if abs(products[i, j] - (i == j)) > _RIGID:
+    if abs(products[i, j] - (i == j)) > UNIT_ERROR:
         raise ArgumentError(
             f"T: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.9g}, "
             f"not {int(i == j)}; give the axes of the frame as unit vectors"

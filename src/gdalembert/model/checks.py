@@ -10,7 +10,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ModelError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.rounding import least_moment
+from gdalembert.model.rounding import NO_INERTIA, SINGULAR, UNIT_ERROR, least_moment
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
@@ -53,7 +53,7 @@ def check_numbers(tree: Tree) -> None:
                 raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
         _check_rotation(where, joint.rotation)
         axis = joint.type.axis
-        if axis is not None and not abs(math.hypot(*axis) - 1) < 1e-6:
+        if axis is not None and not abs(math.hypot(*axis) - 1) < UNIT_ERROR:
             raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
         if not np.all(np.isfinite(joint.type.constants)):
             raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
@@ -73,7 +73,7 @@ def check_numbers(tree: Tree) -> None:
 
 
 def _check_rotation(where: str, rotation: Array) -> None:
-    if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=1e-6):
+    if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=UNIT_ERROR):
         raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
     if np.linalg.det(rotation) < 0:
         raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
@@ -90,9 +90,8 @@ def idle_joints(tree: Tree) -> tuple[str, ...]:
         m[own] += _inner(twists, twists @ body)
         rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
     blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in tree.joints if joint.scaling is None}
-    return tuple(
-        name for name, own in blocks.items() if np.linalg.eigvalsh(m[own])[0] <= 1e-14 * np.abs(rounding[own]).max()
-    )
+    noise = {name: NO_INERTIA * np.abs(rounding[own]).max() for name, own in blocks.items()}
+    return tuple(name for name, own in blocks.items() if np.linalg.eigvalsh(m[own])[0] <= noise[name])
 
 
 def is_singular(tree: Tree) -> bool:
@@ -106,7 +105,7 @@ def is_singular(tree: Tree) -> bool:
         if i != j:
             m[np.ix_(columns, rows)] += block.T
     unit = 1 / np.sqrt(np.maximum(np.diag(m), 1e-300))
-    return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < 1e-13)
+    return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < SINGULAR)
 
 
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
+from gdalembert.model.rounding import UNIT_ERROR
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
@@ -61,7 +62,7 @@ def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
         ArgumentError: if one is off by more than 1e-6.
     """
     off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
-    if np.any(off > 1e-6):
+    if np.any(off > UNIT_ERROR):
         joint = blocks[int(off.argmax()) % len(blocks)][0]
         raise ArgumentError(f"{what} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
 

@@ -1,4 +1,8 @@
-"""What counts as rounding noise: every tolerance of the package's numbers side by side, and what removes the noise."""
+"""What counts as rounding noise in the numbers of a model: all tolerances side by side, and what removes the noise.
+
+Three kinds of noise: of numbers that somebody wrote down with some digits, of numbers that we computed, and of whole
+matrices that should be singular. Tolerances of a method (quadrature, modes, pruning, validation) stand with the method.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,56 @@ from gdalembert.spatial.arrays import Array
 
 _EPS = float(np.finfo(float).eps)
 
-MOST_CLEANED = 1e-6
-"""The largest tolerance of cleaning: beyond it a number is not noise but a choice."""
+# Numbers that somebody wrote down.
 
-PRODUCT_ERROR = 8 * _EPS
-"""What a product of a few matrices may lose, relative to the same product of magnitudes."""
+DOUBTFUL = 1e-3
+"""How far, relatively, a URDF's axis may lie from unit length (the parser normalises it), and its largest principal
+moment above the sum of the others, without a doubt: published tables have three digits."""
+
+UNIT_ERROR = 1e-6
+"""How far a unit vector, a rotation or the unit length in a configuration may be off: nobody normalises these again,
+and torques are wrong by as much. Numbers of single precision pass."""
+
+NEGLIGIBLE = 1e-6
+"""Below this part of the lengths around it a length is zero: a vector so short has no direction."""
+
+SAME_PLACE = 1e-12
+"""How far a placement may lie from the identity [m, rad] and be it: Pinocchio composes it of others."""
 
 MOMENT_TOLERANCE = 1e-9
-"""How far below zero a principal moment may lie, relative to the largest, and be rounding noise."""
+"""How far below zero a mass or principal moment may lie, relative to the largest, and be zero: differences of numbers
+with nine digits."""
 
 NOISE_PER_MASS = 1e-15
 """The same per mass [m²]: published tensors "of zero" hold 1e-20 kg m², and real bodies far more than this."""
+
+CLEANED = 1e-11
+"""What cleaning takes away by default: a rpy of 1.57079632679 is π/2."""
+
+MOST_CLEANED = 1e-6
+"""The most that it takes away: a larger number was meant."""
+
+# Numbers that we computed, in double precision.
+
+SAME = 1e-15
+"""Relative difference of two numbers that rounding alone tells apart: some units in the last place."""
+
+ORTHOGONALITY_ERROR = 4e-16
+"""By how much more than before R Rᵀ may differ from 1 when R was cleaned: two units in the last place of 1."""
+
+ENTRY_ERROR = 4 * _EPS
+"""What the entries of a computed matrix may be off by, relative to the largest of them."""
+
+PRODUCT_ERROR = 8 * _EPS
+"""What the entries of a product of a few matrices may be off by, relative to the same product of magnitudes."""
+
+# Matrices.
+
+NO_INERTIA = 1e-14
+"""What the least eigenvalue of a joint's own block of M may be and be zero, relative to the products in its sum."""
+
+SINGULAR = 1e-13
+"""The same for all of M, scaled to a diagonal of ones: a sum of many more."""
 
 
 def known_digits(values: Array, errors: Array) -> Array:
@@ -33,9 +76,19 @@ def known_digits(values: Array, errors: Array) -> Array:
     return np.array(rounded, dtype=float).reshape(values.shape)
 
 
-def drop(values: Array, least: float) -> Array:
+def drop(values: Array, least: float | Array) -> Array:
     """Zero in place of all that is not larger."""
     return np.where(np.abs(values) <= least, 0.0, values)
+
+
+def clean_matrix(x: Array) -> Array:
+    """Zero in place of what is rounding noise beside the largest entry."""
+    return drop(x, ENTRY_ERROR * np.abs(x).max(initial=0))
+
+
+def clean_product(left: Array, middle: Array, right: Array) -> Array:
+    """left @ middle @ right, with zero in place of what its rounding error may have made of it."""
+    return drop(left @ middle @ right, PRODUCT_ERROR * (np.abs(left) @ np.abs(middle) @ np.abs(right)))
 
 
 def clean_unit_vector(axis: Array, tolerance: float) -> Array:
@@ -50,8 +103,7 @@ def clean_rotation(rotation: Array, tolerance: float) -> Array:
     alone = (np.count_nonzero(cleaned, axis=0) == 1)[None, :] & (np.count_nonzero(cleaned, axis=1) == 1)[:, None]
     cleaned = np.where(alone, np.sign(cleaned), cleaned)
     # dropping an entry of size ε among others makes R Rᵀ differ from 1 by ε, beside its own zeros only by ε²
-    bent = np.abs(cleaned @ cleaned.T - np.eye(3)).max() - np.abs(rotation @ rotation.T - np.eye(3)).max()
-    return cleaned if bent <= 4e-16 else rotation
+    return cleaned if _orthogonality(cleaned) - _orthogonality(rotation) <= ORTHOGONALITY_ERROR else rotation
 
 
 def clean_inertia(inertia: Array, tolerance: float) -> Array:
@@ -68,3 +120,7 @@ def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
 def moment_noise(moments: npt.NDArray[np.floating], mass: float) -> float:
     """How large rounding noise in principal moments can be [kg m²]."""
     return max(MOMENT_TOLERANCE * float(np.abs(moments).max()), NOISE_PER_MASS * mass)
+
+
+def _orthogonality(rotation: Array) -> float:
+    return float(np.abs(rotation @ rotation.T - np.eye(3)).max())

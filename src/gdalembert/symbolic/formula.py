@@ -17,6 +17,7 @@ import sympy
 from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.rounding import CLEANED
 from gdalembert.symbolic.trigonometric import rational, symbol
 
 Formula: TypeAlias = float | str | sympy.Expr
@@ -25,7 +26,6 @@ Vector: TypeAlias = Sequence[Formula] | npt.NDArray[Any] | sympy.MatrixBase | sy
 _FUNCTIONS = {"sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt, "pi": sympy.pi}
 _CONSTRUCTORS = {"Integer": sympy.Integer, "Float": sympy.Float, "Rational": sympy.Rational}
 _RIGHT_ANGLE = math.pi / 2
-_ROUNDING = 1e-11
 _LARGEST_EXPONENT = 99
 
 
@@ -56,7 +56,7 @@ def angle(value: Formula) -> sympy.Expr:
     meant = formula(value)
     if meant.is_number and meant.is_real:
         turns = round(float(meant) / _RIGHT_ANGLE)
-        if abs(float(meant) - turns * _RIGHT_ANGLE) <= _ROUNDING:
+        if abs(float(meant) - turns * _RIGHT_ANGLE) <= CLEANED:
             return turns * sympy.pi / 2
     return meant
 

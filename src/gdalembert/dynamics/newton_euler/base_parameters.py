@@ -23,13 +23,10 @@ import numpy as np
 
 from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, Link, choose, placed
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute, Spherical
-from gdalembert.model.rounding import clean_rotation
+from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
-
-_SAME = 1e-15  # relative difference of numbers that rounding alone tells apart
-_NOISE = 1e-6  # of the largest length: what is no unit of length
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +66,7 @@ def prepare(tree: Tree) -> Tree:
         placement, angle = placed(gauges[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
         ours = {
             "type": link.type,
-            "rotation": frozen(clean_rotation(placement[:3, :3], _SAME)),
+            "rotation": frozen(clean_rotation(placement[:3, :3], SAME)),
             "translation": frozen(placement[:3, 3]),
             "pseudo_inertia": frozen(own.body(link)),
             "frame_offset": angle * sense_of(link.type),
@@ -95,14 +92,14 @@ def aligned(tree: Tree) -> list[Link]:
         if isinstance(joint.type, Revolute | Prismatic | Helical):
             axis = np.array(joint.type.axis)
             z = placement[:3, :3] @ axis
-            opposite = any(np.abs(z + other).max() <= _SAME for other in (np.array([0, 0, 1]), *siblings))
+            opposite = any(np.abs(z + other).max() <= SAME for other in (np.array([0, 0, 1]), *siblings))
             sense = -1.0 if opposite else 1.0
             frame[:3, :3] = turned_to(sense * axis)
             joint_type = replace(joint.type, axis=(0.0, 0.0, sense))
         if isinstance(joint.type, Prismatic) and i not in parents:
             frame[:3, 3] = joint.com
         placement = placement @ frame
-        placement[:3, :3] = clean_rotation(placement[:3, :3], _SAME)
+        placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
         back = np.linalg.inv(frame)
         frames.append(frame)
         links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia @ back.T))
@@ -129,8 +126,8 @@ def in_own_unit(tree: Tree) -> Tree:
     lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
     if not lengths or not all(isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
         return tree
-    lengths = [x for x in lengths if x > _NOISE * max(lengths)]
-    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=_SAME, atol=0)))
+    lengths = [x for x in lengths if x > NEGLIGIBLE * max(lengths)]
+    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
     joints = [
         replace(
@@ -147,9 +144,9 @@ def with_equal_magnitudes(tree: Tree) -> Tree:
     """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
     numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.ravel())]
     magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
-    starts = np.append(True, np.diff(magnitudes) > _SAME * magnitudes[1:])
+    starts = np.append(True, np.diff(magnitudes) > SAME * magnitudes[1:])
     shared = magnitudes[starts][np.cumsum(starts) - 1]
-    shared[np.isclose(shared, 1.0, rtol=_SAME, atol=0)] = 1.0
+    shared[np.isclose(shared, 1.0, rtol=SAME, atol=0)] = 1.0
 
     def settled(x: Array) -> Array:
         return frozen(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdalembert.model.joints import JointType, Revolute
+from gdalembert.model.rounding import clean_product
 from gdalembert.spatial.arrays import Array
 
 # Operations of inverse_dynamics for a number that is not zero:
@@ -77,7 +78,7 @@ class Gauge:
 
     def body(self, link: Link) -> Array:
         """The pseudo-inertia of a link in this frame."""
-        return _product(self.inverse, link.body, self.inverse.T)
+        return clean_product(self.inverse, link.body, self.inverse.T)
 
 
 AS_GIVEN = Gauge()
@@ -88,7 +89,7 @@ def placed(parent: Gauge, link: Link, own: Gauge) -> tuple[Array, float]:
 
     A rotation R = F Rz(angle) is split where that makes more of F zero: x of F is the common normal of both axes.
     """
-    placement = _product(parent.inverse, link.placement, own.frame)
+    placement = clean_product(parent.inverse, link.placement, own.frame)
     r = placement[:3, :3]
     if not link.turns or np.count_nonzero(r) == 3:
         return placement, 0.0
@@ -224,10 +225,3 @@ def _distinct(values: Iterable[float]) -> list[float]:
         if all(abs(value - other) > 1e-9 for other in kept):
             kept.append(float(value))
     return kept
-
-
-def _product(left: Array, middle: Array, right: Array) -> Array:
-    """left @ middle @ right, with zero in place of what its rounding error may have made of it."""
-    error = 8 * np.finfo(float).eps * (np.abs(left) @ np.abs(middle) @ np.abs(right))
-    value = left @ middle @ right
-    return np.where(np.abs(value) <= error, 0.0, value)
