@@ -57,7 +57,7 @@ def test_sympy_has_the_numbers_of_the_robot() -> None:
 
 def test_sympy_refuses_names_that_python_cannot_have() -> None:
     robot = gs.symbolic_tree("two_link_arm", {"joint2": {"mass": "lambda"}})
-    with pytest.raises(ArgumentError, match="symbol 'lambda': is no name for a Python variable here; rename it"):
+    with pytest.raises(ArgumentError, match="symbol 'lambda': cannot name a Python variable here; rename it"):
         derive(robot, "sympy", terms="D_tra")
 
 

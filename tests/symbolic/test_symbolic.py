@@ -144,7 +144,7 @@ def test_what_is_no_polynomial_is_refused(expression: sympy.Expr, part: str) -> 
 
 
 def test_what_is_no_formula_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="'x' is no formula"):
+    with pytest.raises(ArgumentTypeError, match="'x' is not a formula"):
         Polynomial.of("x")
     with pytest.raises(UnsupportedError, match="division by m"):
         Polynomial.of(1) / M
@@ -217,11 +217,11 @@ def test_matrices_and_names() -> None:
 
 @pytest.mark.parametrize("read", [gs.to_sympy, gs.to_trigonometric])
 def test_inputs_are_formulas(read: object) -> None:
-    """A string is no symbol that happens to be called 2*x; a number is what was meant."""
+    """A string is not a symbol that happens to be called 2*x; a number is the fraction that it stands for."""
     q = ca.SX.sym("q", 2)
     function = ca.Function("f", [q], [ca.sin(q[0]) + q[1]], ["q"], ["y"])
     assert read(function, {"q": ["2*x", 0.1]})["y"][0, 0] == sin(2 * X) + sympy.Rational(1, 10)
-    with pytest.raises(ArgumentError, match=r"'1\+' is no formula"):
+    with pytest.raises(ArgumentError, match=r"'1\+' is not a formula"):
         read(function, {"q": ["x", "1+"]})
     with pytest.raises(ArgumentTypeError, match="None: give a number, a name"):
         read(function, {"q": ["x", None]})
@@ -469,8 +469,8 @@ ONE_ROW = [gs.Row(mass="m")]
             ArgumentError,
             "give the 3 principal ones or a symmetric",
         ),
-        (lambda: gs.formula("m_2 +"), ArgumentError, r"'m_2 \+' is no formula"),
-        (lambda: gs.formula("__import__('os')"), ArgumentError, "is no formula"),
+        (lambda: gs.formula("m_2 +"), ArgumentError, r"'m_2 \+' is not a formula"),
+        (lambda: gs.formula("__import__('os')"), ArgumentError, "is not a formula"),
         (lambda: gs.formula(math.nan), ArgumentError, "nan is not finite"),
         (lambda: gs.formula(None), ArgumentTypeError, "None: give a number, a name"),
         (lambda: gs.from_denavit_hartenberg([]), ArgumentError, "chain: has no rows"),
@@ -485,16 +485,16 @@ ONE_ROW = [gs.Row(mass="m")]
         (
             lambda: gs.from_denavit_hartenberg([gs.Row(), gs.Row(alpha="beta/2")]),
             ArgumentError,
-            "chain: row 2: alpha: 'beta/2' is no sum of whole multiples .* give it one symbol, as 'alpha_2'",
+            "chain: row 2: alpha: 'beta/2' is not a sum of whole multiples .* give it one symbol, as 'alpha_2'",
         ),
         (
             lambda: gs.from_denavit_hartenberg([gs.Row(alpha=0.3), gs.Row(alpha="alpha_1")]),
             ArgumentError,
             "chain: row 1: alpha=0.3 gets the name alpha_1, which a formula has already; rename that one",
         ),
-        (lambda: gs.readable("x"), ArgumentTypeError, "readable: 'x' is no trigonometric polynomial; give what"),
-        (lambda: gs.readable(gs.formula("x")), ArgumentTypeError, "readable: x is no trigonometric polynomial"),
-        (lambda: gs.readable({"M": 1}), ArgumentTypeError, "is no trigonometric polynomial"),
+        (lambda: gs.readable("x"), ArgumentTypeError, "readable: 'x' is not a trigonometric polynomial; give what"),
+        (lambda: gs.readable(gs.formula("x")), ArgumentTypeError, "readable: x is not a trigonometric polynomial"),
+        (lambda: gs.readable({"M": 1}), ArgumentTypeError, "is not a trigonometric polynomial"),
         (lambda: gs.from_denavit_hartenberg([gs.Row("X")]), ArgumentError, "chain: row 1: joint='X'; give 'R' or 'P'"),
         (lambda: gs.from_denavit_hartenberg([(0, 0)]), ArgumentTypeError, r"chain: row 1: got \(0, 0\); give a Row"),
         (lambda: gs.from_denavit_hartenberg(ONE_ROW, convention="x"), ArgumentError, "give 'standard' or 'modified'"),
@@ -503,7 +503,7 @@ ONE_ROW = [gs.Row(mass="m")]
             UnsupportedError,
             "NewtonEuler: chooses its link frames",
         ),
-        (lambda: gs.closed_forms("puma560_3", "lagrange_euler"), ArgumentTypeError, "is no formulation"),
+        (lambda: gs.closed_forms("puma560_3", "lagrange_euler"), ArgumentTypeError, "is not a formulation"),
         (
             lambda: gs.closed_forms("puma560_3", of="term"),
             UnknownNameError,

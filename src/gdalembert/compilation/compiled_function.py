@@ -1,4 +1,4 @@
-"""Functions at C speed, or by CasADi's interpreter: NumPy arrays in and out, one state or many in a call."""
+"""Functions at C speed, or by CasADi's interpreter: NumPy arrays in and out, one state or many per call."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def compile(
     """The Function as machine code, called with NumPy arrays.
 
     Args:
-        function: any ``casadi.Function`` that CasADi can write in C. CasADi's own solvers check less there.
+        function: any ``casadi.Function`` that CasADi can write in C. CasADi's own solvers check less in C.
         compiler: a command that takes gcc's options; by default ``$CC``, else the first of cc, gcc and clang.
         flags: by default ``-O3 -march=native``, for processors like this one (others get their own library in the same
-            cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs sooner.
+            cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster.
         cache: folder of the libraries; by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache
             folder. It may be emptied at any time.
         interpreter: evaluate by CasADi's virtual machine, without a compiler: the same calls, slower.
 
     Raises:
-        ArgumentTypeError: if it is not a ``casadi.Function``, or an option is of a wrong type.
+        ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
         ArgumentError: if the interpreter is given a compiler, flags or a cache.
         CompilationError: if there is no compiler, if it fails, or if the cache cannot be written.
     """
@@ -64,13 +64,13 @@ class CompiledFunction:
 
     A column of the ``casadi.Function`` is an array (n,), any other matrix is (rows, columns), sparse or not. Inputs
     are arrays or lists of exactly these shapes, by position or by name; none may be left out. One output is an array,
-    several are a tuple, and they belong to the caller. ``out``, an array or a tuple of them, takes the outputs instead:
-    float64, C-contiguous, of the right shapes.
+    several are a tuple; they belong to the caller. ``out``, an array or a tuple of arrays, receives the outputs
+    instead: float64, C-contiguous, of the right shapes.
 
     Any number of threads may call it at once. A single call keeps Python's global lock, a batch releases it.
 
     Attributes:
-        function: the ``casadi.Function`` it was made of.
+        function: the ``casadi.Function`` that it evaluates.
         library: the file of its machine code; ``None`` for the interpreter.
         inputs: the shape of each input by name, in order.
         outputs: the shape of each output by name, in order.
@@ -86,49 +86,49 @@ class CompiledFunction:
         self.inputs = {name: shape_of(function.size_in(name)) for name in function.name_in()}
         self.outputs = {name: shape_of(function.size_out(name)) for name in function.name_out()}
         self._name, self._code, self._options = function.name(), code, options
-        self._holes = {
+        self._structural_zeros = {
             name: (ca.DM(function.sparsity_in(name), 1).full() == 0).reshape(shape)
             for name, shape in self.inputs.items()
             if not function.sparsity_in(name).is_dense()
         }
-        self._one = _look_closely if self._holes else code.one
+        self._one = _must_check if self._structural_zeros else code.one
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
         """One evaluation.
 
         Raises:
-            ArgumentError: if an input is missing, given twice or of a wrong shape, or if the evaluation fails.
+            ArgumentError: if an input is missing, given twice or of the wrong shape, or if the evaluation fails.
             ArgumentTypeError: if an input does not hold real numbers.
             UnknownNameError: if there is no input of that name.
         """
-        if out is None and not named:  # the way that has to be fast
+        if out is None and not named:  # the fast path
             if self._only is not None:
                 result = np.empty(self._only)
                 if not self._one(inputs, (result,)):
                     return result
             else:
-                results = tuple([np.empty(shape) for shape in self.outputs.values()])
-                if not self._one(inputs, results):
-                    return results
+                several = tuple([np.empty(shape) for shape in self.outputs.values()])
+                if not self._one(inputs, several):
+                    return several
         inputs = self._in_order(inputs, named)
         arrays = [self._checked(k, x)[np.newaxis] for k, x in enumerate(inputs)]
-        takers = self._takers(out)
-        self._evaluate(slice(0, 1), _apart(arrays, takers), [y[np.newaxis] for y in takers])
-        return _given_back(takers, out)
+        results = self._results(out)
+        self._evaluate(slice(0, 1), _unaliased(arrays, results), [y[np.newaxis] for y in results])
+        return _returned(results, out)
 
     def batch(self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, **named: npt.ArrayLike) -> Any:
         """N evaluations: inputs (N, …) and outputs (N, …); an input without N is the same for all of them.
 
         Args:
             inputs: by position, or by name (``named``).
-            threads: how many share the work, ``None`` for one per core. They pay from some milliseconds of work on; the
-                interpreter gains nothing by them.
-            out: takes the outputs, as in a single call.
+            threads: the number of threads that share the work, ``None`` for one per core. They pay off from some
+                milliseconds of work on, but not for the interpreter.
+            out: receives the outputs, as in a single call.
 
         Raises:
-            ArgumentError: as a single call; also if the inputs differ in N, or none of them has one.
-            ArgumentTypeError, UnknownNameError: as a single call.
+            ArgumentError: as for a single call; also if the inputs differ in N, or none of them has N.
+            ArgumentTypeError, UnknownNameError: as for a single call.
         """
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
@@ -139,20 +139,20 @@ class CompiledFunction:
             seen = ", ".join(f"{name!r} has {n}" for name, n in counts.items()) or "each input is of one state"
             raise ArgumentError(f"{self._name}: the inputs of a batch must have one number of states, but {seen}")
         n = next(iter(counts.values()))
-        takers = self._takers(out, n)
-        arrays = [np.broadcast_to(x, (n, *shape)) for x, shape in zip(_apart(arrays, takers), shapes, strict=True)]
-        evaluate = functools.partial(self._evaluate, arrays=arrays, takers=takers)
+        results = self._results(out, n)
+        arrays = [np.broadcast_to(x, (n, *shape)) for x, shape in zip(_unaliased(arrays, results), shapes, strict=True)]
+        evaluate = functools.partial(self._evaluate, arrays=arrays, results=results)
         parts = max(1, min(threads or os.cpu_count() or 1, n))
         first, *others = (slice(n * k // parts, n * (k + 1) // parts) for k in range(parts))
         if not others:
             evaluate(first)
         else:
-            with ThreadPoolExecutor(len(others)) as helpers:
-                busy = [helpers.submit(evaluate, part) for part in others]
+            with ThreadPoolExecutor(len(others)) as pool:
+                futures = [pool.submit(evaluate, part) for part in others]
                 evaluate(first)
-                for helper in busy:
-                    helper.result()
-        return _given_back(takers, out)
+                for future in futures:
+                    future.result()
+        return _returned(results, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(compile, **self._options), (self.function,)
@@ -161,9 +161,9 @@ class CompiledFunction:
         kind = "interpreter" if self.library is None else "C"
         return f"CompiledFunction({self._name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {kind})"
 
-    def _evaluate(self, part: slice, arrays: list[Array], takers: list[Array]) -> None:
-        """These states, from arrays (N, …) to takers (N, …)."""
-        code = self._code.many(part.stop - part.start, [x[part] for x in arrays], [y[part] for y in takers])
+    def _evaluate(self, part: slice, arrays: list[Array], results: list[Array]) -> None:
+        """These states, from arrays (N, …) to results (N, …)."""
+        code = self._code.many(part.stop - part.start, [x[part] for x in arrays], [y[part] for y in results])
         if code < 0:
             raise MemoryError(self._name)
         if code:
@@ -188,7 +188,7 @@ class CompiledFunction:
         name, shape = list(self.inputs.items())[k]
         try:
             array = np.asarray(x)
-        except Exception:  # ragged lists, and what a symbol says of its own
+        except Exception:  # of ragged lists, or raised by a symbol
             array = np.empty(0, dtype=object)
         if array.dtype.kind not in "fiub":
             raise ArgumentTypeError(f"{self._name}: input {name!r} does not hold real numbers: {type(x).__name__}")
@@ -197,11 +197,11 @@ class CompiledFunction:
             wanted = f"{shape} or (N, {', '.join(map(str, shape))})" if batch else f"{shape}"
             hint = "; many states go to batch" if array.shape[1:] == shape else ""
             raise ArgumentError(f"{self._name}: input {name!r} has shape {np.shape(x)}, not {wanted}{hint}")
-        if name in self._holes and np.any(array[..., self._holes[name]]):
+        if name in self._structural_zeros and np.any(array[..., self._structural_zeros[name]]):
             raise ArgumentError(f"{self._name}: input {name!r} has a number where the Function's sparsity has none")
         return array
 
-    def _takers(self, out: Any, *n: int) -> list[Array]:
+    def _results(self, out: Any, *n: int) -> list[Array]:
         """One array for each output: new ones, or those of ``out``."""
         shapes = [(*n, *shape) for shape in self.outputs.values()]
         if out is None:
@@ -215,20 +215,20 @@ class CompiledFunction:
         return arrays
 
 
-def _look_closely(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> int:
-    """Stands in for machine code of one state, where inputs must be looked at first."""
+def _must_check(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> int:
+    """Takes the place of machine code of one state where inputs must be checked first."""
     return 1
 
 
-def _apart(arrays: list[Array], takers: list[Array]) -> list[Array]:
-    """The arrays, copied where a taker lies in the same memory."""
-    return [x.copy() if any(np.may_share_memory(x, y) for y in takers) else x for x in arrays]
+def _unaliased(arrays: list[Array], results: list[Array]) -> list[Array]:
+    """The arrays, copied where a result lies in the same memory."""
+    return [x.copy() if any(np.may_share_memory(x, y) for y in results) else x for x in arrays]
 
 
-def _given_back(takers: list[Array], out: Any) -> Any:
+def _returned(results: list[Array], out: Any) -> Any:
     if out is not None:
         return out
-    return takers[0] if len(takers) == 1 else tuple(takers)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _listed(ports: Mapping[str, tuple[int, ...]]) -> str:
@@ -239,19 +239,19 @@ class _Interpreter:
     """CasADi's virtual machine."""
 
     path = None
-    one = staticmethod(_look_closely)
+    one = staticmethod(_must_check)
 
     def __init__(self, function: ca.Function) -> None:
         self._function = row_major(function)
-        self._idle: list[tuple[list[Array], list[Array], Any, Any]] = []  # as many as there were callers at once
+        self._idle: list[tuple[list[Array], list[Array], Any, Any]] = []  # as many as there were simultaneous callers
 
     def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
         """n states (n, …); k + 1 if state k fails."""
         try:
-            workplace = self._idle.pop()
+            workspace = self._idle.pop()
         except IndexError:
-            workplace = self._new_workplace(inputs, outputs)
-        arguments, results, buffer, evaluate = workplace
+            workspace = self._new_workspace(inputs, outputs)
+        arguments, results, buffer, evaluate = workspace
         for k in range(n):
             for x, argument in zip(inputs, arguments, strict=True):
                 argument[...] = x[k]
@@ -263,10 +263,10 @@ class _Interpreter:
                 return k + 1
             for y, result in zip(outputs, results, strict=True):
                 y[k] = result
-        self._idle.append(workplace)
+        self._idle.append(workspace)
         return 0
 
-    def _new_workplace(self, *sides: Sequence[Array]) -> tuple[list[Array], list[Array], Any, Any]:
+    def _new_workspace(self, *sides: Sequence[Array]) -> tuple[list[Array], list[Array], Any, Any]:
         arguments, results = ([np.zeros(x.shape[1:]) for x in side] for side in sides)
         buffer: Any
         buffer, evaluate = self._function.buffer()

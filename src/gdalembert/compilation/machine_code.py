@@ -2,7 +2,7 @@
 
 A library is found by what determines it: the C code, the command, and the compiler's own macros under these flags,
 which name its version and the processor. Its file is named after its contents and appears all at once: several
-processes may build the same library, and a damaged one is seen and built anew.
+processes may build the same library, and a damaged one is detected and built again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
 One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
-"""Evaluates one state from all inputs to all outputs; anything but 0 if it did not: somebody must look closely."""
+"""Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
 
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = (("-O3", "-march=native"), ("-O3",))  # the second for compilers that do not know the first
@@ -108,7 +108,7 @@ static void (*release_buffer)(buffer*);
 static void (*clear_error)(void);
 static void* (*new_int)(long long);
 
-/* One state, called from Python with the tuple of inputs and that of outputs. 0: done; else look at them closely. */
+/* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
 static void* one(void* self, void* const* tuples, ptrdiff_t n) {
   casadi_int task[2 * N + 1] = {1}, code = 1;
   buffer held[N + 1], *b = held;
@@ -181,7 +181,7 @@ def _build(name: str, source: str, command: list[str], options: list[str], entry
 
 
 def _command(name: str, compiler: str, flags: Any) -> tuple[list[str], list[str], str]:
-    """The compiler's command, its flags, and what it says of itself and of the machine."""
+    """The compiler's command, its flags, and its macros, which describe it and the processor."""
     asked = (compiler or os.environ.get("CC", "")).strip()
     commands = [shlex.split(words) for words in ((asked,) if asked else _COMPILERS)]
     command = next((words for words in commands if shutil.which(words[0])), None)
@@ -198,7 +198,7 @@ def _command(name: str, compiler: str, flags: Any) -> tuple[list[str], list[str]
 
 
 def _run(name: str, command: list[str], folder: str | None = None) -> str:
-    """What the compiler prints."""
+    """The output of the compiler."""
     english = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(command, cwd=folder, env=english, capture_output=True, text=True, errors="replace")

@@ -1,4 +1,4 @@
-"""C without dependencies: CasADi's code, behind functions that take plain arrays."""
+"""C without dependencies: CasADi's code behind functions that take plain arrays."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gdalembert.export.formats import Files, code_format
 from gdalembert.export.notes import signature
 
 _CALLS = (
-    "Arrays are dense, matrices column by column. Nothing is allocated, nothing is kept: the functions may run in "
+    "Arrays are dense, matrices column by column. The functions allocate nothing and keep no state: they may run in "
     "parallel. Compile with: cc -O2 -c"
 )
 
 
 @code_format("c")
 def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
-    """``name.c`` and ``name.h``, with a function ``name_…`` for each Function."""
-    first = f"{name}_{next(iter(functions))}"  # CasADi's helpers and the guard are named by it: exports can be linked
+    """``name.c`` and ``name.h`` with a function ``name_…`` for each Function."""
+    first = f"{name}_{next(iter(functions))}"  # names CasADi's helpers and the guard, so that exports can be linked
     generator = ca.CodeGenerator(first, {"with_export": False, "casadi_int": "int"})
     for own, function in functions.items():
         generator.add(_named(f"{name}_{own}_casadi", function))

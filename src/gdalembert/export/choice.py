@@ -1,4 +1,4 @@
-"""Which parts of a formulation are asked for."""
+"""The parts of a formulation that are exported."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """What it is called in exported code."""
+        """Its name in exported code."""
         return self.output or self.of
 
     def function(self, dynamics: Dynamics) -> ca.Function:
-        """As a Function of its own; a term takes the inputs that it depends on, and its output is called value."""
+        """The Function; that of a term has the inputs that the term depends on, and an output called value."""
         whole: ca.Function = getattr(dynamics, self.of)
         if self.output is None:
             return whole
@@ -55,16 +55,17 @@ class Choice:
 
 
 def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[str]) -> list[Choice]:
-    """What names stand for: ``terms`` and its outputs, ``h`` for h_1, h_2, …, and Functions.
+    """The parts by their names: ``terms`` and its outputs, ``h`` for h_1, h_2, …, and Functions.
 
     Args:
         dynamics: the formulation on a robot.
         terms: the names; ``None`` for the formulation's own terms.
-        functions: the names of Functions that may be asked for.
+        functions: the names of the Functions that can be exported.
 
     Raises:
-        UnknownNameError: if a name is not there.
-        ArgumentError, ArgumentTypeError: if there are none, or if they are no names.
+        UnknownNameError: if there is no such part.
+        ArgumentError: if there are no names.
+        ArgumentTypeError: if they are not strings.
     """
     if terms is not None and not isinstance(terms, Iterable):
         raise ArgumentTypeError(f"terms={terms!r}: give names, as ['mass_matrix']")

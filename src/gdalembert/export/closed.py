@@ -1,4 +1,4 @@
-"""The chosen parts of a formulation as SymPy matrices in a form to read."""
+"""The chosen parts of a formulation as readable SymPy matrices."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gdalembert.symbolic.graph import Formulas
 from gdalembert.symbolic.tree import SymbolicTree
 
 _WRITTEN = 100
-"""Putting one term in a form to read takes longer than so many products of terms."""
+"""Making one term readable takes longer than this number of products of terms."""
 
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Matrices by name, and the shorthand that they may be written in.
+    """Matrices by name, and their shorthand.
 
     Attributes:
         tree: the robot.
-        dynamics: the formulation on it.
+        dynamics: the formulation on the robot.
         matrices: without shorthand.
-        shorthand: {c_23: cos(q_2 + q_3)}, for all of them.
+        shorthand: {c_23: cos(q_2 + q_3)}, for all matrices.
         automatic: whether the symbols are those that :func:`~gdalembert.symbolic.parameters.symbolic_tree` chooses.
         remarks: lines about the coordinates.
     """
@@ -41,18 +41,18 @@ class ClosedForms:
 
     @property
     def name(self) -> str:
-        """The robot's, as one of a file."""
+        """The robot's name, as one of a file."""
         return identifier(self.tree.name)
 
     @property
     def notes(self) -> list[str]:
-        """What stands at the head of a file."""
+        """The lines at the head of a file."""
         used = values(self.tree, (x.name for x in self.symbols), self.automatic)
         return notes(self.dynamics, [*self.remarks, *used])
 
     @property
     def symbols(self) -> list[sympy.Symbol]:
-        """All that stand in the matrices, by name."""
+        """All symbols of the matrices, sorted by name."""
         return sorted({x for matrix in self.matrices.values() for x in matrix.free_symbols}, key=str)
 
     def short(self, name: str) -> sympy.Matrix:
@@ -70,7 +70,7 @@ def close(
     automatic: bool,
     remarks: Sequence[str],
 ) -> ClosedForms:
-    """Multiply out, and put in a form to read.
+    """Multiply out and make readable.
 
     Raises:
         UnsupportedError: if the robot is too large; the message has its size.

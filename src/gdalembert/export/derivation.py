@@ -1,4 +1,4 @@
-"""From a robot to text."""
+"""The equations of a robot as text."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def derive(
 ) -> Files:
     """The equations of a robot as text.
 
-    ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"c"`` and ``"matlab"`` write down the graph, of robots
-    of any size. In code with symbols the last argument of each function is ``parameters``, whose order stands at the
-    head of the file; a ``SymbolicTree`` keeps its own.
+    ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"c"`` and ``"matlab"`` are code of the graph, for
+    robots of any size. In code with symbols the last argument of each function is ``parameters``; the head of the file
+    has their order. A ``SymbolicTree`` keeps its own symbols.
 
     Args:
         robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
-            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, whose own are taken.
+            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations.
         to: a name in ``FORMATS``.
-        formulation: its name or its class; by default generalized d'Alembert, and Newton–Euler for code with numbers;
-            if that has not all ``terms``, the first one that has.
+        formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
+            if that lacks any of ``terms``, the first formulation that has them all.
         terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
             them, and names of Functions (``"mass_matrix"``). By default ``terms``; for code inverse_dynamics,
             mass_matrix, nle and generalized_gravity.
@@ -63,12 +63,12 @@ def derive(
         body_only: LaTeX without a preamble.
 
     Returns:
-        Text by the name of the file that it is for.
+        Text by file name.
 
     Raises:
-        UnknownNameError: if the format, the formulation or a term is not there.
+        UnknownNameError: if there is no such format, formulation or term.
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
-        UnsupportedError: if the robot is too large for closed forms, or what was asked for has none.
+        UnsupportedError: if the robot is too large for closed forms, or there are none.
     """
     if to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
@@ -88,7 +88,7 @@ def derive(
     kinds = others if formulation is None else [_formulation(formulation)]
     wanted: Iterable[str] | None = _DEFAULT if terms is None and not into.closed else terms
     if isinstance(wanted, Iterable) and not isinstance(wanted, str):
-        wanted = list(wanted)  # it may be looked at more than once
+        wanted = list(wanted)  # it may be read more than once
     kind, dynamics, choices = _first(kinds, others, make, wanted, NUMERIC if tree is None else CLOSED)
     if tree is None:
         return _code(into, dynamics, choices, [])
@@ -114,7 +114,7 @@ def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dyn
 
 def _code(into: Format, dynamics: Dynamics, choices: Sequence[Choice], constants: Iterable[str]) -> Files:
     """The Functions of a formulation."""
-    named = hasattr(dynamics, "name")  # others are told from the exact ones of this robot by their class
+    named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
     return into.write(name, functions, notes(dynamics, constants))
@@ -127,7 +127,7 @@ def _first(
     terms: Iterable[str] | None,
     functions: Sequence[str],
 ) -> tuple[type[Dynamics], Dynamics, list[Choice]]:
-    """The first of ``kinds`` that has all terms; the error for the first says which of ``others`` has what it lacks."""
+    """The first of ``kinds`` that has all terms; the error names those of ``others`` that have the missing term."""
     missing: UnknownNameError | None = None
     for kind in kinds:
         dynamics = make(kind)

@@ -1,4 +1,4 @@
-"""Files that are written completely, or not at all."""
+"""Files that are all written, or none."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 
 
 def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
-    """Write texts as UTF-8; whatever interrupts it, the folder is as it was or has all files.
+    """Write texts as UTF-8; after any interruption the folder has either all files or its former contents.
 
     Args:
         files: text by file name.
-        output: the folder, made if it is not there. One text alone goes into the file of this name, unless a folder
-            is there or the name ends with a slash.
-        force: whether files that are there are replaced.
+        output: the folder, made if it does not exist. A single text goes into the file of this name, unless it is a
+            folder or ends with a slash.
+        force: whether existing files are replaced.
 
     Returns:
-        The paths that were written.
+        The paths of the files.
 
     Raises:
-        ArgumentTypeError: if the output is no path.
-        ArgumentError: if a file is there already, or cannot be written.
+        ArgumentTypeError: if the output is not a path.
+        ArgumentError: if a file exists already, or cannot be written.
     """
     if not isinstance(output, str | os.PathLike):
-        raise ArgumentTypeError(f"output={output!r}: is no path; give a file or a folder")
+        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
     if not os.fspath(output):
         raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
     path = Path(output)
@@ -58,12 +58,12 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The folders that are to be made, the innermost first."""
+    """The folders that have to be made, the innermost first."""
     return [each for each in (folder, *folder.parents) if not each.exists()]
 
 
 def _write(targets: Mapping[Path, str], stage: Path) -> None:
-    """All texts into ``stage``, then all at once into place; what was there comes back if that fails."""
+    """Write all texts into ``stage``, then move all into place; if that fails, restore the former files."""
     new = {target: stage / f"{k}.new" for k, target in enumerate(targets)}
     old = {target: stage / f"{k}.old" for k, target in enumerate(targets)}
     for target, text in targets.items():

@@ -11,7 +11,7 @@ import casadi as ca
 from gdalembert.export.closed import ClosedForms
 
 Files: TypeAlias = dict[str, str]
-"""Text by the name of the file that it is for."""
+"""Text by file name."""
 CodeWriter: TypeAlias = Callable[[str, Mapping[str, ca.Function], Sequence[str]], Files]
 """``(name of the robot, Functions by name, lines for the head of each file)``."""
 FormsWriter: TypeAlias = Callable[[ClosedForms], Files]

@@ -1,4 +1,4 @@
-"""SymPy expressions as LaTeX in pieces, between which a line may be broken.
+"""SymPy expressions as LaTeX, in pieces between which a line may be broken.
 
 The formulas are sums and products of symbols, numbers, sines and cosines. Parentheses do not grow, so that a line can
 be broken inside of them.
@@ -14,10 +14,10 @@ from typing import TypeAlias
 import sympy
 
 Piece: TypeAlias = tuple[str, int]
-"""A summand with its sign, and in how many parentheses it stands; a line may be broken before it."""
+"""A summand with its sign, and the number of parentheses around it; a line may be broken before it."""
 
 _BREAK = "\n"
-"""Stands in a text where a line may be broken."""
+"""Marks a place in a text where a line may be broken."""
 _LONGEST_FRACTION = 100
 _MOTION = re.compile(r"[va]_\d+")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[_^]\{|.", re.DOTALL)
@@ -29,10 +29,10 @@ _WIDTHS |= (
 
 
 class Printer:
-    """Writes formulas.
+    """Writes formulas as LaTeX.
 
     Args:
-        shorthand: symbols such as c_23, which are written upright, so that they are not taken for lengths.
+        shorthand: symbols such as c_23, which are upright, so that they are not mistaken for lengths.
 
     Attributes:
         rounded: whether a number was rounded.
@@ -43,11 +43,11 @@ class Printer:
         self.rounded = False
 
     def text(self, expression: sympy.Expr) -> str:
-        """In one piece."""
+        """The formula in one piece."""
         return self._sum(expression).replace(_BREAK, "")
 
     def pieces(self, expression: sympy.Expr) -> list[Piece]:
-        """The summands of an expression; sums in parentheses come apart as well."""
+        """The summands of an expression, also those of sums in parentheses."""
         found: list[Piece] = []
         depth = 0
         for text in self._sum(expression).split(_BREAK):
@@ -63,7 +63,7 @@ class Printer:
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
     def _sum(self, expression: sympy.Expr) -> str:
-        """A positive term first, and a break before each of the others."""
+        """The terms, a positive one first, with a break before each of the others."""
         terms = [term.as_coeff_Mul() for term in expression.as_ordered_terms()]
         first = next((k for k, (number, _) in enumerate(terms) if number > 0), 0)
         text = ""
@@ -97,7 +97,7 @@ class Printer:
         return rf"{sympy.latex(base)}{power}"
 
     def _number(self, number: sympy.Expr) -> str:
-        """1/2 and 1/12, but 0.05."""
+        """Fractions such as 1/2 and 1/12, but decimals such as 0.05."""
         if number.is_Integer:
             return str(number)
         if number.is_Rational and number.q <= _LONGEST_FRACTION:
@@ -107,7 +107,7 @@ class Printer:
         return self.decimal(float(number))
 
     def _order(self, factor: sympy.Expr) -> tuple[int, str]:
-        """Masses, other symbols, sines and cosines, velocities, sums."""
+        """The key that sorts factors: masses, other symbols, sines and cosines, velocities, sums."""
         base = factor.as_base_exp()[0]
         if base.is_Add:
             return 4, str(base)
@@ -119,7 +119,7 @@ class Printer:
 
 @functools.cache
 def symbol(x: sympy.Symbol, *, upright: bool = False) -> str:
-    """``I_act_1`` is I_{act,1}."""
+    """The symbol with its index: ``I_act_1`` is I_{act,1}."""
     letter, _, index = x.name.partition("_")
     if upright:
         letter = rf"\mathrm{{{letter}}}"
@@ -133,7 +133,7 @@ def symbol(x: sympy.Symbol, *, upright: bool = False) -> str:
 
 
 def broken(pieces: Sequence[Piece], first: float, others: float) -> list[Piece]:
-    """Lines of at most so many points, the first and the others, broken in as few parentheses as possible."""
+    """Lines of at most ``first`` and ``others`` points, broken inside as few parentheses as possible."""
     lines: list[Piece] = []
     rest = list(pieces)
     while rest:
@@ -151,7 +151,7 @@ def broken(pieces: Sequence[Piece], first: float, others: float) -> list[Piece]:
 
 
 def width(text: str) -> float:
-    """Points that LaTeX mathematics at 10 pt takes, seldom less."""
+    """The width of LaTeX mathematics at 10 pt, in points; an estimate that is seldom too small."""
     total, scales = 0.0, [1.0]
     for token in _TOKEN.findall(text):
         if token in ("_{", "^{"):

@@ -1,4 +1,4 @@
-"""LaTeX that fits a page: one equation for each entry, broken where it is too long."""
+"""LaTeX that fits a page: one equation for each entry, broken into lines where it is too long."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gdalembert.export.formula_text import Printer, broken, symbol, width
 from gdalembert.export.notes import UNITS, coordinates, plain, source, symbols, writer
 
 LINE = 445.0
-"""Points of an equation, of the 455 between margins of 25 mm on A4."""
+"""Width of an equation in points, of the 455 between margins of 25 mm on A4."""
 _HEAD = r"""\documentclass[a4paper,10pt]{article}
 \usepackage{amsmath}
 \usepackage[margin=25mm]{geometry}
@@ -30,11 +30,11 @@ _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\textasciitilde{}"} 
 
 @closed_format("latex", has_preamble=True)
 def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
-    """One document, or what stands between its ``\\begin{document}`` and ``\\end{document}``.
+    """One document, or the part between its ``\\begin{document}`` and ``\\end{document}``.
 
     Args:
-        forms: what is printed.
-        body_only: whether the preamble is left out; it takes amsmath.
+        forms: the matrices.
+        body_only: whether the preamble is left out; the body needs amsmath.
     """
     printer = Printer(frozenset(forms.shorthand))
     tree = forms.tree
@@ -87,7 +87,7 @@ def _matrix(name: str, matrix: sympy.Matrix, printer: Printer) -> list[str]:
 
 
 def _name(name: str, index: str = "") -> str:
-    """``D_tra`` with index 12 is D^{tra}_{12}; a name of several letters is upright."""
+    """The name of a matrix or entry: ``D_tra`` with index 12 is D^{tra}_{12}; several letters are upright."""
     if match := re.fullmatch(r"([a-zA-Z])_(\d+)", name):
         return f"{match[1]}_{{{match[2]}{index}}}"
     base, _, rest = name.partition("_")
@@ -108,7 +108,7 @@ def _meanings(names: Iterable[str]) -> str:
 
 
 def _formulas(words: str) -> str:
-    """Words with names such as q_1, I_ixx and powers such as m^2 in them."""
+    """Words, with names such as q_1, I_ixx and powers such as m^2 in mathematics."""
     parts = re.split(r"(\b\w+_\w+\b|\bg\b|\^2)", words)
     maths = ["$^2$" if x == "^2" else f"${symbol(sympy.Symbol(x))}$" for x in parts[1::2]]
     return "".join(itertools.chain(*itertools.zip_longest(map(_text, parts[::2]), maths, fillvalue="")))

@@ -20,7 +20,7 @@ _MATLAB = Language(
 
 @code_format("matlab")
 def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
-    """One file for each Function, its name behind that of the robot: a file ``moment.m`` would hide MATLAB's own."""
+    """A file ``ROBOT_FUNCTION.m`` for each Function; a file ``moment.m`` would hide MATLAB's own function."""
     named = {f"{name}_{own}": function for own, function in functions.items()}
     return {f"{own}.m": _definition(own, function, notes) for own, function in named.items()}
 

@@ -1,4 +1,4 @@
-"""What stands at the head of every export: the robot, the source, the order of the coordinates, the units."""
+"""The head of every export: the robot, the source, the order of the coordinates, the units."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SYMBOLS = {
     "m_i": "mass of link i [kg]",
     "c_ix, c_iy, c_iz": "its centre of mass, from the origin of joint i, in the axes of the link [m]",
     "I_ixx, I_iyy, I_izz, I_ixy, I_ixz, I_iyz": "its inertia tensor about the centre of mass [kg m^2]",
-    "p_ix, p_iy, p_iz": "position of joint i on the link before [m]",
+    "p_ix, p_iy, p_iz": "position of joint i on the parent link [m]",
     "beta_i, roll_i, pitch_i, yaw_i": "fixed angles of the frame of joint i [rad]",
     "offset_i": "offset of a mimicking joint [rad or m]",
     "I_act_i": "rotor inertia at joint i [kg m^2 or kg]",
     "g, g_x, g_y, g_z": "gravity [m/s^2]",
 }
-"""Those that ``symbolic_tree`` chooses."""
+"""The meaning of the symbols that ``symbolic_tree`` chooses."""
 UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
 
 
@@ -44,7 +44,7 @@ def heading(dynamics: Dynamics) -> str:
 
 
 def writer() -> str:
-    """Who wrote it."""
+    """The package and its version, one line."""
     return f"Written by gdalembert {metadata.version('gdalembert')}."
 
 
@@ -67,7 +67,7 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
 
 
 def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[str]:
-    """Lines that say what symbols mean, and which numbers they have in the robot."""
+    """Lines with the meaning of symbols and their values in the robot."""
     used = sorted(names)
     meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(used).items()] if automatic else []
     numbers = [f"{name} = {float(tree.numbers[name])!r}" for name in used if name in tree.numbers]
@@ -75,20 +75,20 @@ def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[st
 
 
 def parameters(tree: SymbolicTree, automatic: bool) -> list[str]:
-    """Lines that say what the entries of ``parameters`` are, in their order."""
+    """Lines with the meaning of the entries of ``parameters``, in their order."""
     names = {x.name for each in tree.formulas for x in each.free_symbols}
     entries = [f"parameters: {', '.join(map(str, tree.formulas))}"]
     return [*values(tree, names, automatic), "", *entries]
 
 
 def coordinates(tree: Tree) -> dict[str, str]:
-    """What each joint's coordinates are called, of those that have their own."""
+    """The names of the coordinates of each joint that has its own."""
     own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_v)
     return {plain(joint.name): _coordinates(joint) for joint in own}
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
-    """What automatic symbols mean, of those kinds that are among ``names``."""
+    """The meaning of automatic symbols, by kind, of the kinds that are among ``names``."""
     used = {re.sub(r"_\d+", "_i", name) for name in names}
     kinds = {", ".join(x for x in kind.split(", ") if x in used): meaning for kind, meaning in _SYMBOLS.items()}
     return {kind: meaning for kind, meaning in kinds.items() if kind}
@@ -102,20 +102,20 @@ def signature(name: str, function: ca.Function) -> str:
 
 
 def plain(text: str) -> str:
-    """A name as printable ASCII that ends no comment and no string."""
+    """A name in printable ASCII that ends neither a comment nor a string."""
     ascii_only = text.encode("ascii", "backslashreplace").decode()
     return "".join(x if x.isprintable() and x not in "\\\"'*" else "_" for x in ascii_only)
 
 
 def identifier(name: str) -> str:
-    """A robot's name as one of a file or of C."""
+    """A robot's name as an identifier, for files and C."""
     words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
     joined = "_".join(words)
     return joined if joined[:1].isalpha() else f"robot_{joined}".rstrip("_")
 
 
 def angles(model: pin.Model | Tree) -> list[str]:
-    """A line about the joints whose angle is one entry of q in closed forms, and two in Pinocchio."""
+    """A line about the joints with one entry of q, an angle, in closed forms, and two in Pinocchio."""
     tree = read_tree(model)
     names = [plain(x.name) for x in tree.joints if _has_angle(x) and x.scaling is None]
     joints = ", ".join(names)
@@ -135,7 +135,7 @@ def _springs(dynamics: Dynamics) -> list[str]:
 
 
 def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
-    """How wrong each torque can be, and over what."""
+    """The bound of each torque's error, and the limits that it holds for."""
     limits, kept = dynamics.limits, len(dynamics.kept)
     rows = zip(dynamics.tree.velocity_names, dynamics.bound, limits.tau, limits.v, limits.a, strict=True)
     return [
@@ -150,7 +150,7 @@ def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
 
 
 def _ranges(dynamics: SimplifiedDynamics) -> list[str]:
-    """The distances that the bound is over."""
+    """The ranges of prismatic joints that the bound holds for."""
     limits = dynamics.limits
     own = sorted((x for x in dynamics.tree.joints if x.scaling is None), key=lambda joint: joint.idx_v)
     return [

@@ -1,4 +1,4 @@
-"""Python that needs ``math`` alone."""
+"""Python code that needs only ``math``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULTS = "Arguments are sequences; vectors come back as lists, matrices as lis
 
 @code_format("python")
 def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
-    """One module, a function for each Function."""
+    """One module with a function for each Function."""
     head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
     parts = ["\n".join(head)] + [_definition(own, function) for own, function in functions.items()]
     return {f"{name}.py": "\n\n\n".join(parts) + "\n"}
@@ -39,7 +39,7 @@ def _definition(name: str, function: ca.Function) -> str:
 
 
 def _unpacked(given: str, length: int) -> list[str]:
-    """An assignment that fails if the argument has another length."""
+    """An assignment that fails if the argument has the wrong length."""
     names = "".join(f"{given}_{k + 1}, " for k in range(length)).strip()
     wrapped = textwrap.wrap(f"({names.rstrip(',') if length > 1 else names}) = {given}", 110)
     return [f"    {line}" if k == 0 else f"     {line}" for k, line in enumerate(wrapped)]

@@ -22,7 +22,7 @@ FUNCTIONS = {
     ca.OP_EXP: "exp",
     ca.OP_LOG: "log",
 }
-"""Those whose name is the same everywhere."""
+"""Functions with the same name in all languages."""
 _ARITHMETIC = {
     ca.OP_ADD: "{0} + {1}",
     ca.OP_SUB: "{0} - {1}",
@@ -47,14 +47,14 @@ class Language:
 
 @dataclass(frozen=True)
 class Statements:
-    """Assignments ``name = expression`` in order, and for each output its entries, column by column, as expressions."""
+    """Assignments ``name = expression`` in order, and the entries of each output, column by column, as expressions."""
 
     assignments: list[tuple[str, str]]
     outputs: list[list[str]]
 
 
 def statements(function: ca.Function, language: Language) -> Statements:
-    """Write down an SX Function; constants keep all their digits.
+    """The statements of an SX Function; constants keep all their digits.
 
     Raises:
         UnsupportedError: if the graph has an operation, or a constant that is not finite, that cannot be written.

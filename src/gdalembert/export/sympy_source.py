@@ -1,4 +1,4 @@
-"""Python source that makes the SymPy expressions again."""
+"""Python source that builds the SymPy expressions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
 
 @closed_format("sympy")
 def sympy_files(forms: ClosedForms) -> Files:
-    """One module, whose ``forms`` holds the matrices by name.
+    """One module with the matrices by name in ``forms``.
 
     Raises:
-        ArgumentError: if a symbol has a name that Python cannot have.
+        ArgumentError: if the name of a symbol cannot be one of a Python variable.
     """
     names = [x.name for x in forms.symbols]
     for each in names:
         if not each.isidentifier() or keyword.iskeyword(each) or each in _IMPORTED:
-            raise ArgumentError(f"symbol {each!r}: is no name for a Python variable here; rename it")
+            raise ArgumentError(f"symbol {each!r}: cannot name a Python variable here; rename it")
     first, *others = forms.notes
     lines = ['"""' + first, *others, "", "forms holds the matrices by name.", '"""', ""]
     lines += ["from sympy import Matrix, Rational, cos, sin, symbols", ""]
@@ -42,7 +42,7 @@ def _rows(matrix: sympy.Matrix) -> list[str]:
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
-    """Python would make 1/2 a float."""
+    """Fractions as ``Rational``, because Python would make 1/2 a float."""
 
     def _print_Rational(self, expr: sympy.Rational) -> str:
         return f"Rational({expr.p}, {expr.q})"

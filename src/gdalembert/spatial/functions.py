@@ -32,7 +32,7 @@ def directional_derivative(expression: ca.SX, x: ca.SX, direction: ca.SX) -> ca.
 
 
 def smaller(one: Matrix, other: Matrix) -> Matrix:
-    """Of two ways to write the same the one with fewer operations; of numbers, the first."""
+    """The one of two equal expressions that has fewer operations; the first if they are numbers."""
     if isinstance(one, ca.DM):
         return one
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)

@@ -1,4 +1,4 @@
-"""The parts of a formulation as formulas."""
+"""Closed forms of the Functions of a formulation."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def closed_forms(
         of: the Function: ``"terms"`` (D_tra, D_rot, H_tra, H_rot, G, I_act, or D, h_1 …, c, I_act),
             ``"link_torques"`` (T_ij), ``"inverse_dynamics"``, ``"mass_matrix"``, ``"kinetic_energy"``, ….
         outputs: which of its outputs; by default all.
-        inputs: other names, as ``{"a": ["alpha_1", "alpha_2"]}``; needed where a length is called a_2 and the
-            accelerations are in the Function.
-        max_terms: when to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        inputs: other names, as ``{"a": ["alpha_1", "alpha_2"]}``; needed if a length is called a_2 and the Function
+            has accelerations.
+        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
 
     Raises:
-        UnknownNameError: if the Function, an output or an input is not there.
+        UnknownNameError: if there is no such Function, output or input.
         ArgumentError: if a parameter has the name of an input's entry.
         UnsupportedError: if the robot is too large; the message has its size.
     """
@@ -78,6 +78,6 @@ def readable_forms(
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,
 ) -> dict[str, sympy.Matrix]:
-    """The same as SymPy matrices in a form to read, see :func:`~gdalembert.symbolic.readable.readable`."""
+    """The same as readable SymPy matrices, see :func:`~gdalembert.symbolic.readable.readable`."""
     forms = closed_forms(robot, formulation, of=of, outputs=outputs, inputs=inputs, max_terms=max_terms)
     return {name: readable(matrix) for name, matrix in forms.items()}

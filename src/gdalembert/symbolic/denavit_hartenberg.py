@@ -6,7 +6,7 @@ Standard (distal; Lee, Lee and Nigam, RSD-TR-8-82, 1982): frame i is fixed in li
 Modified (proximal; Craig): frame i is fixed in link i, z_i is the axis of joint i,
 ^{i−1}A_i = Rot_x(α) Trans_x(a) Rot_z(θ) Trans_z(d), α and a being those that Craig numbers i − 1.
 
-q_i is added to θ of a rotary joint and to d of a prismatic one.
+q_i is added to θ of a revolute joint and to d of a prismatic one.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Row:
     """A joint and its link, in formulas: numbers, strings, SymPy expressions; angles in rad, the rest in SI units.
 
     Attributes:
-        joint: ``"R"`` (rotary) or ``"P"`` (prismatic).
-        theta, d, a, alpha: the row; θ of a rotary and d of a prismatic joint is what q is added to.
+        joint: ``"R"`` (revolute) or ``"P"`` (prismatic).
+        theta, d, a, alpha: the row; q is added to θ of a revolute joint and to d of a prismatic one.
         mass: of the link. ``com``: from the origin of frame i, in its axes (3). ``inertia``: about the centre of mass,
-            in the axes of frame i: the 3 principal ones, or 3 × 3.
-        armature: rotor inertia, as it is felt at the joint.
+            in the axes of frame i: 3 principal moments, or 3 × 3.
+        armature: rotor inertia, reflected to the joint.
     """
 
     joint: str = "R"
@@ -62,8 +62,8 @@ def from_denavit_hartenberg(
 ) -> SymbolicTree:
     """A serial chain with formulas for its constants; joints are named joint1, joint2, …
 
-    Angles that are multiples of π/2 within 1e-11 are taken as such. Any other number gets the symbol ``theta_i`` or
-    ``alpha_i`` of its row, and is that symbol's number.
+    Angles within 1e-11 of a multiple of π/2 are that multiple. Any other number becomes the value of a symbol,
+    ``theta_i`` or ``alpha_i``.
 
     Args:
         rows: from the base outward.
@@ -72,7 +72,7 @@ def from_denavit_hartenberg(
         name: of the robot.
 
     Raises:
-        ArgumentTypeError: if ``rows`` is no list, a row is no :class:`Row`, or a formula is none.
+        ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.
         ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
     """
     if convention not in _CONVENTIONS:
@@ -87,7 +87,7 @@ def from_denavit_hartenberg(
     words = set(re.findall(r"\w+", f"{rows} {gravity}"))
 
     def rotation(axis: str, i: int, quantity: str) -> sympy.Matrix:
-        """About an axis, by an angle of row i, which gets a symbol if it is a number but no multiple of π/2."""
+        """The rotation about an axis by an angle of row i; a number that is not a multiple of π/2 gets a symbol."""
         given, symbol_name = getattr(rows[i], quantity), f"{quantity}_{i + 1}"
         turn = constants.rotation(axis, given, symbol_name, f"{name}: row {i + 1}: {quantity}")
         if symbol_name in constants.numbers and symbol_name in words:
@@ -97,7 +97,7 @@ def from_denavit_hartenberg(
             )
         return turn
 
-    before = sympy.eye(4)  # standard: what of the last row comes behind its joint
+    before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
         where = f"{name}: row {i + 1}"
         if not isinstance(row, Row):
@@ -129,7 +129,7 @@ def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> s
 def _joint(
     name: str, i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
 ) -> Joint:
-    """The joint, its link's centre of mass and inertia given in a frame at ``to_frame`` from the joint's own."""
+    """A joint whose link has its centre of mass and inertia in the frame at ``to_frame`` in the joint frame."""
     turn, shift = to_frame[:3, :3], to_frame[:3, 3]
     com = turn * sympy.Matrix(formulas(row.com, 3, f"{where}: com")) + shift
     tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, where)) * turn.T

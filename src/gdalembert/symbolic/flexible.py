@@ -1,7 +1,7 @@
 """Closed forms of planar flexible arms: M, C, G, K in lengths, masses per length, stiffnesses and mode integrals.
 
-Cetinkunt and Book (1988): links are slender uniform beams that bend in the plane, R_E = 1 + [ϑ×], without section
-inertia and foreshortening. The formulas are the explicit equations (CB32 to CB35) of
+Cetinkunt and Book (1988): links are slender uniform beams with bending in the plane, R_E = 1 + [ϑ×], without
+section inertia and foreshortening. The formulas are the explicit equations (CB32 to CB35) of
 :mod:`gdalembert.flexible.reference.cetinkunt_book_1988` with symbols for numbers; nothing is derived a second time.
 """
 
@@ -24,7 +24,7 @@ from gdalembert.symbolic.parameters import Constants
 from gdalembert.symbolic.trigonometric import symbol
 
 _MOST = 9
-"""Links, and modes of a link: each has one digit in the names of symbols."""
+"""Largest number of links, and of modes of a link: each has one digit in the names of symbols."""
 
 
 def flexible_arm_forms(
@@ -36,7 +36,7 @@ def flexible_arm_forms(
 ) -> dict[str, Formulas]:
     """The terms of M a + C + G + K q = tau of a planar arm with flexible links, in unique form.
 
-    Joint axes are z, each at the tip of the link before; beams lie along x; modes bend them in y and are clamped at the
+    Joint axes are z, each at the tip of the previous link; beams lie along x; modes are bending in y, clamped at the
     root. With φ_ij(η) for mode j of link i, the symbols are
 
     * ``q_1, q_2 …`` joint angles [rad], ``f_ij`` modal coordinates; ``v_1, v_2 …`` and ``v_ij`` their rates;
@@ -47,17 +47,17 @@ def flexible_arm_forms(
     Rows and columns: the joints, then the modes, link by link, as in :class:`~gdalembert.FlexibleArm`.
 
     Args:
-        modes: how many modes each link has, from the base outward; 0 for a rigid one.
+        modes: the number of modes of each link, from the base outward; 0 for a rigid link.
         tip_masses: point masses [kg] at the tips (the next joint, a payload; CB40, CB41); by default none.
         gravity: acceleration (3) [m/s²].
-        max_terms: when to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
 
     Returns:
         ``"M"`` (n × n), ``"C"``, the velocity vector C(q, v) (n × 1), ``"G"`` (n × 1), ``"K"`` (n × n).
 
     Raises:
         ArgumentError: if ``modes``, ``tip_masses`` or ``gravity`` cannot be used, or names a coordinate.
-        ArgumentTypeError: if a formula is none.
+        ArgumentTypeError: if a formula is not one.
         UnsupportedError: if the arm is too large; the message has its size.
 
     Source: CB32 to CB35 with the corrections of
@@ -101,7 +101,7 @@ def _checked(modes: Sequence[int]) -> list[int]:
 
 
 def _integral(letter: str, i: int, *modes: int) -> sympy.Symbol:
-    """The symbol of a constant of link i (from 1) and of modes of it (from 0): ``P_11``."""
+    """The symbol of a constant of link i (from 1) and of its modes (from 0): ``P_11``."""
     return symbol(f"{letter}_{i}" + "".join(str(j + 1) for j in sorted(modes)))
 
 
@@ -137,7 +137,7 @@ def _elements(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Co
 
 
 def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> ModalInertia:
-    """Of points (η, 0, 0, 1) with displacements (0, φ_j, 0, 0); M, C and G do not ask what the stiffness is."""
+    """The inertia of points (η, 0, 0, 1) with displacements (0, φ_j, 0, 0); M, C and G do not need the stiffness."""
     mu = _integral("mu", i)
 
     def matrix(**entries: sympy.Expr) -> ca.SX:

@@ -1,4 +1,4 @@
-"""What a user may write for a number: a number, a name, a formula in a string, or a SymPy expression."""
+"""What a user may give for a constant: a number, a name, a formula in a string, or a SymPy expression."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def formula(value: Formula) -> sympy.Expr:
 
     Raises:
         ArgumentTypeError: if it is not of these types.
-        ArgumentError: if a number is not finite, or a string is no formula or has exponents above 99.
+        ArgumentError: if a number is not finite, or a string is not a formula or has exponents above 99.
     """
     if isinstance(value, str):
         return _parsed(value)
@@ -52,7 +52,7 @@ def formula(value: Formula) -> sympy.Expr:
 
 
 def angle(value: Formula) -> sympy.Expr:
-    """The same of an angle [rad]: a number that is a multiple of π/2 within 1e-11 is that multiple."""
+    """The formula of an angle [rad]; a number within 1e-11 of a multiple of π/2 is that multiple."""
     meant = formula(value)
     if meant.is_number and meant.is_real:
         turns = round(float(meant) / _RIGHT_ANGLE)
@@ -62,10 +62,10 @@ def angle(value: Formula) -> sympy.Expr:
 
 
 def formulas(values: Vector | Formula, length: int, what: str) -> list[sympy.Expr]:
-    """``length`` formulas, from a sequence, an array, a SymPy matrix, or one alone.
+    """``length`` formulas from a sequence, an array, a SymPy matrix, or a single formula.
 
     Raises:
-        ArgumentError: if it is another number of them.
+        ArgumentError: if there are more or fewer of them.
     """
     entries: list[Any] = [values]
     if isinstance(values, np.ndarray):
@@ -102,12 +102,12 @@ def _parsed(text: str) -> sympy.Expr:
     except Exception:
         parsed = None
     if not isinstance(parsed, sympy.Expr):
-        raise ArgumentError(f"{text!r} is no formula; write it as 'm_2*l_2**2/12'")
+        raise ArgumentError(f"{text!r} is not a formula; write it as 'm_2*l_2**2/12'")
     return parsed
 
 
 def _check_exponents(text: str) -> None:
-    """Refuse what would take forever: powers in exponents, and numbers there whose product is above 99."""
+    """Refuse exponents that would take forever: with powers in them, or with numbers whose product is above 99."""
     for power in ast.walk(ast.parse(text, mode="eval")):
         if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
             inside = list(ast.walk(power.right))

@@ -1,6 +1,6 @@
-"""From a ``casadi.Function`` to formulas: its instructions, carried out in another algebra.
+"""Formulas of a ``casadi.Function``: its instructions, evaluated in another algebra.
 
-The algebra is SymPy's (:func:`to_sympy`), or that of trigonometric polynomials (:func:`to_trigonometric`).
+The algebra is SymPy's (:func:`to_sympy`) or that of trigonometric polynomials (:func:`to_trigonometric`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational
 Formulas: TypeAlias = npt.NDArray[np.object_]
 """A matrix of :class:`~gdalembert.symbolic.trigonometric.TrigonometricPolynomial`, two-dimensional."""
 Inputs: TypeAlias = Mapping[str, Sequence[Formula]]
-"""For inputs of a Function: what stands for their entries, a formula each (a number, a string, an expression)."""
+"""A formula (a number, a string, an expression) for each entry of inputs of a Function."""
 
 MAX_TERMS = 1_000_000
-"""Products of two terms, a few seconds of work."""
+"""The default limit of products of two terms: a few seconds of work."""
 
 
 @dataclass(frozen=True)
 class Algebra:
-    """How constants and operations (``ca.OP_…``) are carried out."""
+    """How constants and operations (``ca.OP_…``) are evaluated."""
 
     name: str
     constant: Callable[[float], Any]
@@ -42,7 +42,7 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
     """The outputs of a Function as SymPy matrices, by name.
 
     The expressions have the structure of the graph; nothing is multiplied out. Constants of the graph become the
-    fractions that were meant: 0.25 is 1/4.
+    fractions that they stand for: 0.25 is 1/4.
 
     Args:
         function: any ``casadi.Function`` of elementary operations, SX or MX.
@@ -50,11 +50,11 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
             real symbol ``q_k``, from q_1 on; entry (i, j) of a matrix ``M_i_j``.
 
     Raises:
-        ArgumentTypeError: if it is no ``casadi.Function``, or a formula is none.
-        UnknownNameError: if ``inputs`` names an input that is not there.
-        ArgumentError: if it gives an input the wrong number of entries or a string that is no formula, or uses the name
-            of another input's entry.
-        UnsupportedError: if the graph holds an operation that SymPy does not have; the message names it.
+        ArgumentTypeError: if it is not a ``casadi.Function``, or a formula is not one.
+        UnknownNameError: if ``inputs`` names an input that does not exist.
+        ArgumentError: if ``inputs`` has the wrong number of entries or a string that is not a formula, or uses the
+            name of another input's entry.
+        UnsupportedError: if SymPy lacks an operation of the graph; the message names it.
     """
     results = _evaluated(_expanded(function), _values(function, inputs), _SYMPY)
     return {name: sympy.Matrix(result) for name, result in results.items()}
@@ -71,13 +71,13 @@ def to_trigonometric(
 
     Args:
         function, inputs: as for :func:`to_sympy`; expressions must be trigonometric polynomials.
-        outputs: names of the outputs that are asked for; by default all of them.
-        max_terms: how many products of two terms may be multiplied out before giving up; a million take seconds.
+        outputs: names of the wanted outputs; by default all.
+        max_terms: the number of products of two terms at which to give up; a million take seconds.
 
     Raises:
         ArgumentTypeError, ArgumentError: as :func:`to_sympy`.
-        UnknownNameError: if an input or an output is not there.
-        UnsupportedError: if the graph is no trigonometric polynomial, or takes more than ``max_terms``.
+        UnknownNameError: if there is no such input or output.
+        UnsupportedError: if the graph is not a trigonometric polynomial, or takes more than ``max_terms`` products.
     """
     graph = _with_outputs(_expanded(function), outputs)
     values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
@@ -92,7 +92,7 @@ def to_trigonometric(
 
 
 class _Budget:
-    """Counts the products of terms, and stops before they become too many."""
+    """Counts the products of terms, and gives up when there are too many."""
 
     def __init__(self, graph: ca.Function, max_terms: int, parametric: bool) -> None:
         if isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1:
@@ -155,7 +155,7 @@ def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Exp
 
 
 def _check_names(name: str, entries: Sequence[sympy.Expr], function: ca.Function, given: Inputs) -> None:
-    """Refuse a symbol that would stand for two things."""
+    """Refuse a symbol that would have two meanings."""
     used = {x.name for each in entries for x in each.free_symbols}
     for i, other in enumerate(function.name_in()):
         taken = set() if other == name or other in given else used & set(_names(other, *function.size_in(i)))
@@ -263,7 +263,7 @@ _SYMPY = Algebra(
 def _power(x: TrigonometricPolynomial, exponent: TrigonometricPolynomial) -> TrigonometricPolynomial:
     number = exponent.as_number()
     if number is None or number.denominator != 1:
-        raise UnsupportedError(f"({x})**({exponent}): is no trigonometric polynomial")
+        raise UnsupportedError(f"({x})**({exponent}): is not a trigonometric polynomial")
     return x ** int(number)
 
 

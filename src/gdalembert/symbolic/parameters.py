@@ -1,10 +1,10 @@
-"""Symbols for the constants of a robot: those of the user's choice, or one for each number that is not zero.
+"""Symbols for the constants of a robot: of the user's choice, or one for each number that is not zero.
 
 Link i (1, 2, …) gets, where the number is not zero, the mass ``m_i``, the centre of mass ``c_ix, c_iy, c_iz``, the
 inertia ``I_ixx, I_ixy, …`` (entries of the tensor about the centre of mass), the position ``p_ix, p_iy, p_iz`` of its
-joint on the link before, the rotor inertia ``I_act_i``; gravity along an axis is ``g``. A joint frame that is turned by
-right angles is turned exactly; by any other angle about x, y or z, it is turned by ``beta_i``; else by ``roll_i``,
-``pitch_i``, ``yaw_i``, as in URDF.
+joint on the parent link, the rotor inertia ``I_act_i``; gravity along an axis is ``g``. The rotation of a joint
+frame by right angles is exact; by any other angle about x, y or z, it has the angle ``beta_i``; any other rotation has
+``roll_i``, ``pitch_i``, ``yaw_i``, as in URDF.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNIT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 @dataclass
 class Constants:
-    """Formulas as entries of SX matrices: 0, 1 and −1 as numbers, of equal ones one symbol."""
+    """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol."""
 
     symbols: dict[sympy.Expr, ca.SX] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
@@ -69,10 +69,10 @@ class Constants:
         return symbol(name)
 
     def rotation(self, axis: str, by: Formula, name: str, where: str) -> sympy.Matrix:
-        """The exact rotation (3 × 3) about x, y or z; a number that is no multiple of π/2 gets a symbol.
+        """The exact rotation (3 × 3) about x, y or z; a number that is not a multiple of π/2 gets a symbol.
 
         Raises:
-            ArgumentError: if the sine of the angle is no trigonometric polynomial.
+            ArgumentError: if the sine of the angle is not a trigonometric polynomial.
         """
         x = angle(by)
         if x.is_number and x.is_real:
@@ -81,12 +81,12 @@ class Constants:
         try:
             TrigonometricPolynomial.of(sympy.sin(x))
         except UnsupportedError:
-            reason = f"{by!r} is no sum of whole multiples of symbols and right angles; give it one symbol"
+            reason = f"{by!r} is not a sum of whole multiples of symbols and right angles; give it one symbol"
             raise ArgumentError(f"{where}: {reason}, as {name!r}") from None
         return turned_about(axis, x)
 
     def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
-        """The tree, whose entries come from here, together with all symbols."""
+        """The tree, whose entries are made here, with all symbols."""
         return SymbolicTree(
             **vars(tree),
             parameters=ca.vertcat(ca.SX(0, 1), *self.symbols.values()),
@@ -106,22 +106,22 @@ def symbolic_tree(
 ) -> SymbolicTree:
     """A robot with formulas for its constants.
 
-    Continuous joints, whose q Pinocchio has as (cos, sin), are ordinary revolute ones here.
+    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here.
 
     Args:
         model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
         parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
-            Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (the 3 principal ones, or 3 × 3);
-            ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the link before; ``armature``;
+            Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
+            ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
             ``spring`` (stiffness, rest).
         gravity: acceleration (3) in the universe frame.
-        others: what is not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers of the robot
-            (angles that are not right ones get symbols all the same).
+        others: the constants that are not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers
+            of the robot (angles other than right angles get symbols all the same).
         clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`).
 
     Raises:
-        ArgumentTypeError: if the model is not one, or a formula is not.
-        UnknownNameError: if a joint, a link or a quantity is not there.
+        ArgumentTypeError: if the model or a formula is not one.
+        UnknownNameError: if there is no such joint, link or quantity.
         ArgumentError: if a formula or ``others`` cannot be used.
         UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
     """
@@ -156,7 +156,7 @@ def symbolic_tree(
 
 
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
-    """What is given, by the index of the joint; a link is known by its joint's name or by that of its frame."""
+    """The given quantities by the index of the joint; a link has the name of its joint or of its frame."""
     if not isinstance(parameters, Mapping):
         raise ArgumentTypeError(f"parameters={parameters!r}: give {{joint or link: {{quantity: formulas}}}}")
     index = {frame.name: frame.joint for frame in tree.frames if frame.joint >= 0}
@@ -180,7 +180,7 @@ def _minimal(joint: Joint) -> JointType:
     if not found.velocity_is_rate:
         raise UnsupportedError(
             f"joint {joint.name!r}: its velocities are not dq/dt ({type(joint.type).__name__}), so that its equations "
-            "are no trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
+            "are not trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
         )
     return found
 
@@ -220,7 +220,7 @@ def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Co
 
 
 def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
-    """A symmetric tensor from 3 principal inertias or from 3 rows.
+    """A symmetric tensor from 3 principal moments or from 3 rows.
 
     Raises:
         ArgumentError: if it is neither, or not symmetric.
@@ -255,7 +255,7 @@ def _given_rotation(value: Any, i: int, constants: Constants, where: str) -> sym
 
 
 def _rotation(joint: Joint, i: int, constants: Constants) -> sympy.Matrix:
-    """Exact for right angles; else in angles, which get symbols."""
+    """The rotation of the joint frame: exact for right angles; other angles get symbols."""
     r = joint.rotation
     if np.all(np.isin(r, (-1, 0, 1))):
         return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])

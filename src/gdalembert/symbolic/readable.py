@@ -1,8 +1,8 @@
-"""Trigonometric polynomials in a form to read: products instead of multiple angles, common factors, c_2 and s_23.
+"""Readable trigonometric polynomials: products instead of multiple angles, common factors, c_2 and s_23.
 
 Sums of two waves become products (1 − cos 2x = 2 sin² x, cos x + cos y = 2 cos ½(x + y) cos ½(x − y)) where that leaves
-whole angles. What multiplies the same trigonometric factor, the same velocities, the same mass or inertia is put
-together and factored. The value never changes.
+whole angles. Terms with the same trigonometric factor, the same velocities, the same mass or inertia are collected and
+factored. The value never changes.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _Spectrum: TypeAlias = tuple[tuple[Wave, Fraction], ...]
 _MOTION = re.compile(r"[va]_\d+")
 _JOINT = re.compile(r"q_(\d+)")
 _MOST_WAVES = 8
-"""In a sum that is searched for pairs."""
+"""Largest number of waves in a sum that is searched for pairs."""
 _MOST_ANGLES = 3
-"""In a sum that is written in powers of sines and cosines of single angles."""
+"""Largest number of angles in a sum that is written in powers of sines and cosines of single angles."""
 _MOST_TERMS = 16
-"""In a sum that is factored; SymPy needs many seconds for more, in many symbols."""
+"""Largest number of terms in a sum that is factored; for more, in many symbols, SymPy needs many seconds."""
 
 
 def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = True) -> sympy.Matrix | sympy.Expr:
-    """Each entry in a form to read; a matrix of them gives a SymPy matrix.
+    """A readable form of each entry; a matrix of polynomials gives a SymPy matrix.
 
     Args:
         formulas: a trigonometric polynomial, or a matrix of them.
@@ -51,7 +51,7 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
             for those of other angles; :func:`abbreviations` says what they mean.
 
     Raises:
-        ArgumentTypeError: if an entry is no trigonometric polynomial.
+        ArgumentTypeError: if an entry is not a trigonometric polynomial.
     """
     if isinstance(formulas, TrigonometricPolynomial):
         expression = _readable(formulas)
@@ -59,14 +59,16 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
     rows = np.atleast_2d(np.asarray(formulas, dtype=object))
     for x in rows.ravel():
         if not isinstance(x, TrigonometricPolynomial):
-            raise ArgumentTypeError(f"readable: {x!r} is no trigonometric polynomial; give what closed_forms returns")
+            raise ArgumentTypeError(
+                f"readable: {x!r} is not a trigonometric polynomial; give what closed_forms returns"
+            )
     once = {x: _readable(x) for x in set(rows.ravel())}
     matrix = sympy.Matrix(*rows.shape, [once[x] for x in rows.ravel()])
     return matrix.xreplace(_swapped(_abbreviations(list(matrix)))) if shorthand else matrix
 
 
 def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, sympy.Expr]:
-    """What the shorthand for an expression with ``shorthand=False`` is, and means: {c_23: cos(q_2 + q_3)}."""
+    """The meaning of the shorthand of an expression with ``shorthand=False``: {c_23: cos(q_2 + q_3)}."""
     return _abbreviations(list(expression) if isinstance(expression, sympy.MatrixBase) else [expression])
 
 
@@ -75,7 +77,7 @@ def _swapped(meanings: Mapping[sympy.Symbol, sympy.Expr]) -> dict[sympy.Expr, sy
 
 
 def _abbreviations(expressions: Iterable[sympy.Expr]) -> dict[sympy.Symbol, sympy.Expr]:
-    """Names that are symbols already, and angles without a short name, are left out."""
+    """The meaning of each short name; names that are symbols already and angles without a short name are left out."""
     expressions = list(expressions)
     taken = {x.name for each in expressions for x in each.free_symbols}
     waves = sorted({wave for each in expressions for wave in each.atoms(sympy.sin, sympy.cos)}, key=str)
@@ -110,7 +112,7 @@ def _readable(formula: TrigonometricPolynomial) -> sympy.Expr:
 
 
 def _tidy(spectra: Mapping[Monomial, Mapping[Wave, Fraction]]) -> sympy.Expr:
-    """Σ monomial × waves, the monomials with proportional waves put together."""
+    """Σ monomial × waves, with monomials of proportional waves collected."""
     together: dict[_Spectrum, dict[Monomial, Fraction]] = {}
     for monomial, waves in spectra.items():
         items = sorted(waves.items())
@@ -121,7 +123,7 @@ def _tidy(spectra: Mapping[Monomial, Mapping[Wave, Fraction]]) -> sympy.Expr:
 
 
 def _factored(total: sympy.Expr) -> sympy.Expr:
-    """With common factors, those of parts as well."""
+    """The sum with common factors in front, also those of parts of it."""
     if len(sympy.Add.make_args(total)) > _MOST_TERMS:
         return _grouped(total)
     parts = [_grouped(part) if part.is_Add else part for part in sympy.Mul.make_args(sympy.factor(total))]
@@ -129,7 +131,7 @@ def _factored(total: sympy.Expr) -> sympy.Expr:
 
 
 def _grouped(total: sympy.Expr) -> sympy.Expr:
-    """The terms that share a symbol, a sine or a cosine in the first power, put together."""
+    """The sum with the terms collected that share a symbol, a sine or a cosine in the first power."""
     terms = list(sympy.Add.make_args(total))
     done: list[sympy.Expr] = []
     while len(terms) > 1:
@@ -146,7 +148,7 @@ def _grouped(total: sympy.Expr) -> sympy.Expr:
 
 
 def _times(factor: sympy.Expr, total: sympy.Expr) -> sympy.Expr:
-    """The product, with numbers and a minus that all terms of ``total`` share in front."""
+    """The product, with the number and the minus sign that all terms of ``total`` share in front."""
     number, rest = total.primitive()
     if rest.is_Add and rest.could_extract_minus_sign():
         number, rest = -number, -rest
@@ -155,7 +157,7 @@ def _times(factor: sympy.Expr, total: sympy.Expr) -> sympy.Expr:
 
 @functools.lru_cache(maxsize=10_000)
 def _as_products(waves: _Spectrum) -> sympy.Expr:
-    """The sum of waves with the fewest terms that pairs of them give."""
+    """The sum of waves as the fewest products that pairs of them give."""
     if len(waves) > _MOST_WAVES:
         return sympy.Add(*map(_single, waves))
     names = {name for (_, angle), _ in waves for name, _ in angle}
@@ -165,9 +167,9 @@ def _as_products(waves: _Spectrum) -> sympy.Expr:
 
 
 def _in_single_angles(waves: _Spectrum, names: Sequence[str]) -> sympy.Expr:
-    """The same where constant angles are among them, which stay apart: powers of sin x and cos x of each, factored.
+    """The sum of waves in powers of sin x and cos x of each angle, factored: constant angles stay apart.
 
-    Of each angle either the squares of the sine or those of the cosine are kept, whichever is shorter.
+    The squares of either the sine or the cosine of each angle are kept, whichever is shorter.
     """
     total = sympy.Add(*(_fraction(c) * wave_to_sympy(wave) for wave, c in waves))
     total = sympy.expand(sympy.expand_trig(total))
@@ -181,7 +183,7 @@ def _in_single_angles(waves: _Spectrum, names: Sequence[str]) -> sympy.Expr:
 
 
 def _without_squares(total: sympy.Expr, gone: sympy.Expr, kept: sympy.Expr) -> sympy.Expr:
-    """With 1 − kept² for gone²."""
+    """The sum with 1 − kept² for gone²."""
     powers = {x for x in total.atoms(sympy.Pow) if x.base == gone}
     return sympy.expand(total.xreplace({x: (1 - kept**2) ** (x.exp // 2) * gone ** (x.exp % 2) for x in powers}))
 
@@ -209,7 +211,7 @@ def _single(item: tuple[Wave, Fraction]) -> sympy.Expr:
 
 
 def _pair(one: tuple[Wave, Fraction], other: tuple[Wave, Fraction]) -> sympy.Expr | None:
-    """Two waves of equal size as one product, or ``None`` if half angles would be left."""
+    """Two waves of equal amplitude as one product, or ``None`` if half angles would be left."""
     ((sine, a), c), ((other_sine, b), d) = one, other
     if sine != other_sine or abs(c) != abs(d):
         return None

@@ -1,8 +1,8 @@
 """Trees whose constants are formulas, and the formulations on them.
 
-A formulation is a set of plain functions of (tree, q, v, a). Here the tree's masses, lengths and inertias are CasADi
-symbols, each of which stands for a formula; the Functions of the formulation get a further input, ``parameters``, that
-gives the symbols their values. Nothing is derived a second time.
+A formulation is a set of plain functions of (tree, q, v, a). Here the masses, lengths and inertias of the tree are
+CasADi symbols, each of which stands for a formula; the Functions of the formulation have one more input,
+``parameters``, with the values of the symbols. Nothing is derived a second time.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class SymbolicTree(Tree):
 
     Attributes:
         parameters: the symbols (n × 1) that the constants are written in.
-        formulas: what each of them stands for.
-        numbers: the number that each SymPy symbol has in the robot, where it is known.
+        formulas: the formula that each of them stands for.
+        numbers: the value of each SymPy symbol in the robot, where it is known.
         springs: (stiffness, rest) by joint, as :class:`~gdalembert.Dynamics` takes them.
     """
 
@@ -47,10 +47,10 @@ class SymbolicTree(Tree):
         return id(self)
 
     def parameter_values(self, **numbers: float) -> Array:
-        """The input ``parameters`` of the Functions: every formula with numbers in it.
+        """The input ``parameters`` of the Functions: the value of every formula.
 
         Args:
-            numbers: by the names of the SymPy symbols; those of ``self.numbers`` need not be given.
+            numbers: values by the names of the SymPy symbols; those of ``self.numbers`` need not be given.
 
         Raises:
             ArgumentError: if a symbol has no number; the message names it.
@@ -63,7 +63,7 @@ class SymbolicTree(Tree):
         return np.array(values, dtype=float)
 
     def inputs(self) -> dict[str, Sequence[sympy.Expr]]:
-        """What the entries of the input ``parameters`` stand for."""
+        """The formulas that the entries of the input ``parameters`` stand for."""
         return {"parameters": self.formulas}
 
     def dynamics(self, formulation: type[Dynamics]) -> Dynamics:
@@ -76,11 +76,11 @@ class SymbolicTree(Tree):
                 constants of a tree by :func:`gdalembert.spatial.algebra.constant`.
 
         Raises:
-            ArgumentTypeError: if it is no formulation.
-            UnsupportedError: if it is Newton–Euler, which chooses its frames by numbers.
+            ArgumentTypeError: if it is not a formulation.
+            UnsupportedError: if it is Newton–Euler, which chooses its link frames by numbers.
         """
         if not isinstance(formulation, type) or not issubclass(formulation, Dynamics):
-            raise ArgumentTypeError(f"{formulation!r} is no formulation; give gd.LagrangeEuler, for example")
+            raise ArgumentTypeError(f"{formulation!r} is not a formulation; give gd.LagrangeEuler, for example")
         if issubclass(formulation, NewtonEuler):
             raise UnsupportedError(
                 f"{formulation.__name__}: chooses its link frames by numbers and takes no symbols; use "
@@ -93,7 +93,7 @@ class SymbolicTree(Tree):
 
 
 class _Parametric(Dynamics):
-    """What stands before a formulation, so that the parameters of its tree become inputs."""
+    """Base class, before a formulation, that makes the parameters of its tree inputs."""
 
     tree: SymbolicTree
 
@@ -101,4 +101,4 @@ class _Parametric(Dynamics):
         return super().symbols(*names) | {"parameters": self.tree.parameters}
 
     def _require_regular_mass_matrix(self) -> None:
-        """Symbols are generic."""
+        """Nothing to require: symbols are generic."""

@@ -1,16 +1,16 @@
-"""Trigonometric polynomials in one unique form, so that equality is decided.
+"""Trigonometric polynomials in a unique form that decides equality.
 
 Every product of sines and cosines is a sum of sines and cosines of multiple angles, and those are linearly independent:
-a polynomial in symbols x, cos x and sin x is in exactly one way a sum
+a polynomial in symbols x, cos x and sin x is, in exactly one way, a sum
 
     Σ c(x) cos(k·x) + Σ s(x) sin(k·x),      c, s polynomials with rational coefficients,
 
-over integer vectors k of which the first number that is not zero is positive. Two expressions are equal if and only if
-these sums are. A symbol may stand both inside and outside of a sine.
+over integer vectors k whose first nonzero entry is positive. Two expressions are equal if and only if these sums are.
+A symbol may stand both inside and outside of a sine.
 
 For speed all coefficients are integers over one denominator. Waves are kept doubled (2 cos, 2 sin), so that a product
 of two is a sum of two without a half. Vectors k and the powers of monomials are packed into integers, 32 bits for each
-name, so that adding vectors is adding integers; the sign of a packed k is that of one of its numbers.
+name, so that adding vectors is adding integers; the sign of a packed k is that of one of its entries.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ import sympy
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
 
 Angle: TypeAlias = tuple[tuple[str, int], ...]
-"""k·x: names and what they are multiplied with, sorted by name; the first factor is positive, none is zero."""
+"""k·x: names and their factors, sorted by name; the first factor is positive, none is zero."""
 Wave: TypeAlias = tuple[bool, Angle]
 """sin(k·x) if true, else cos(k·x); (False, ()) is 1."""
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
-"""Names and powers, sorted by name, none of them zero."""
+"""Names and powers, sorted by name; no power is zero."""
 
 _Integers: TypeAlias = dict[int, int]
 """Coefficients by packed monomial."""
 _Waves: TypeAlias = dict[tuple[bool, int], _Integers]
-"""The same by sine and packed angle, which is positive."""
+"""Those by sine (or cosine) and packed angle, which is positive."""
 
 _ONE: tuple[bool, int] = (False, 0)
 _BITS = 32
 _LARGEST = 99
-"""Of powers, and of what an angle is multiplied with; far from what 32 bits hold."""
+"""Largest power, and largest factor of an angle; far from what 32 bits hold."""
 _PLACES: dict[str, int] = {}
-"""Where the number of each name stands in a packed vector."""
+"""The place of each name in a packed vector."""
 
 
 def symbol(name: str) -> sympy.Symbol:
-    """The real SymPy symbol of this name, as all of ours are."""
+    """The real SymPy symbol of this name; all symbols of the package are real."""
     return sympy.Symbol(name, real=True)
 
 
 def rational(x: float) -> Fraction:
-    """The number that was meant: a fraction with a denominator up to a million within 4 ulp of x, or x as it prints."""
+    """The fraction that x stands for: with a denominator up to a million within 4 ulp of x, or else x as it prints."""
     simple = Fraction(x).limit_denominator(1_000_000)
     near = simple and abs(simple - Fraction(x)) <= 4 * Fraction(math.ulp(x))
     return simple if near else Fraction(repr(float(x)))
 
 
 class TrigonometricPolynomial:
-    """A polynomial in symbols, and in sines and cosines of symbols, in its unique form; it does not change.
+    """A polynomial in symbols and in sines and cosines of symbols, in its unique form; immutable.
 
-    ``+ - *``, powers, and division by numbers give another one; ``==`` decides equality. Numbers and SymPy expressions
-    may stand on the other side; symbols are told apart by their names alone. What is no polynomial is not equal to one.
+    ``+ - *``, powers, and division by numbers give another one; ``==`` decides equality. The other operand may be a
+    number or a SymPy expression; symbols are told apart by their names alone. Anything else is not equal to it.
     """
 
     __slots__ = ("_denominator", "_waves")
@@ -80,7 +80,7 @@ class TrigonometricPolynomial:
         Raises:
             ArgumentTypeError: if it is neither.
             ArgumentError: if a number is not finite.
-            UnsupportedError: if the expression is no trigonometric polynomial; the message names the part that is not.
+            UnsupportedError: if the expression is not a trigonometric polynomial; the message names the part.
         """
         if isinstance(value, TrigonometricPolynomial):
             return value
@@ -93,11 +93,11 @@ class TrigonometricPolynomial:
             return TrigonometricPolynomial({_ONE: {0: numerator}} if numerator else {}, denominator)
         if isinstance(value, sympy.Expr):
             return _of_sympy(value)
-        raise ArgumentTypeError(f"{value!r} is no formula; give a number or a SymPy expression")
+        raise ArgumentTypeError(f"{value!r} is not a formula; give a number or a SymPy expression")
 
     @staticmethod
     def symbol(name: str) -> TrigonometricPolynomial:
-        """A symbol by itself."""
+        """A symbol alone."""
         return TrigonometricPolynomial({_ONE: {_packed(name, 1): 1}})
 
     @property
@@ -137,7 +137,7 @@ class TrigonometricPolynomial:
         return hash(frozenset((wave, frozenset(integers.items())) for wave, integers in self._waves.items()))
 
     def __reduce__(self) -> tuple[Callable[..., TrigonometricPolynomial], tuple[object]]:
-        """By names: packed integers mean something in one process only."""
+        """By names, because packed integers mean something in one process only."""
         return _from_terms, (self.terms,)
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class TrigonometricPolynomial:
         if not divisor:
             raise ZeroDivisionError("division of a trigonometric polynomial by 0")
         if (number := divisor.as_number()) is None:
-            raise UnsupportedError(f"division by {divisor}: the result is no trigonometric polynomial")
+            raise UnsupportedError(f"division by {divisor}: the result is not a trigonometric polynomial")
         return self._scaled(number.denominator, number.numerator)
 
     def __pow__(self, exponent: int) -> TrigonometricPolynomial:
@@ -188,7 +188,7 @@ class TrigonometricPolynomial:
         """The cosine of a sum of whole multiples of symbols.
 
         Raises:
-            UnsupportedError: if this is not one.
+            UnsupportedError: if this polynomial is not such a sum.
         """
         angle = abs(self._as_angle("cos"))
         return TrigonometricPolynomial({(False, angle): {0: 1}}, 2 if angle else 1)
@@ -197,13 +197,13 @@ class TrigonometricPolynomial:
         """The sine of a sum of whole multiples of symbols.
 
         Raises:
-            UnsupportedError: if this is not one.
+            UnsupportedError: if this polynomial is not such a sum.
         """
         angle = self._as_angle("sin")
         return TrigonometricPolynomial({(True, abs(angle)): {0: 1 if angle > 0 else -1}} if angle else {}, 2)
 
     def as_number(self) -> Fraction | None:
-        """Its value if no symbol is in it, else ``None``."""
+        """Its value if it has no symbols, else ``None``."""
         if not self._waves:
             return Fraction(0)
         constant = self._waves.get(_ONE, {})
@@ -239,7 +239,7 @@ class TrigonometricPolynomial:
         ):
             return sum(k * one for one, k in linear.items())
         raise UnsupportedError(
-            f"{function}({self}): the argument is no sum of whole multiples of symbols; write it as one symbol"
+            f"{function}({self}): the argument is not a sum of whole multiples of symbols; write it as one symbol"
         )
 
 
@@ -265,12 +265,12 @@ def _number(x: Fraction) -> sympy.Rational:
 
 
 def _packed(name: str, number: int) -> int:
-    """The vector that has this number for this name, and zeros."""
+    """The packed vector with this number for this name, and zeros."""
     return number << _BITS * _PLACES.setdefault(name, len(_PLACES))
 
 
 def _unpacked(packed: int, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Names and numbers that are not zero, sorted by name."""
+    """The nonzero entries of a packed vector by name, sorted by name."""
     numbers_by_name = []
     for name in names:
         if not packed:
@@ -296,7 +296,7 @@ def _from_terms(terms: Mapping[Wave, Mapping[Monomial, Fraction]]) -> Trigonomet
 
 
 def _wave_product(one: tuple[bool, int], other: tuple[bool, int]) -> tuple[tuple[tuple[bool, int], int], ...]:
-    """The doubled waves, with factors, that the product of two doubled waves is the sum of."""
+    """The product of two doubled waves as a sum: doubled waves with factors."""
     (sine_a, a), (sine_b, b) = one, other
     if not a or not b:
         return ((other if not a else one, 1),)
@@ -319,7 +319,7 @@ def _product(a: _Integers, b: _Integers) -> _Integers:
 
 
 def _accumulate(total: _Waves, wave: tuple[bool, int], integers: _Integers, factor: int) -> None:
-    """Add a multiple of ``integers`` to those of ``wave``; what becomes zero is left out."""
+    """Add a multiple of ``integers`` to those of ``wave``, without keeping zeros."""
     here = total.setdefault(wave, {})
     for monomial, c in integers.items():
         if value := here.get(monomial, 0) + c * factor:
@@ -339,7 +339,7 @@ def _of_sympy(expression: sympy.Expr) -> TrigonometricPolynomial:
         return TrigonometricPolynomial.of(float(expression))
     rule = _RULES.get(expression.func)
     if rule is None:
-        raise UnsupportedError(f"{expression}: is no polynomial in symbols, sines and cosines")
+        raise UnsupportedError(f"{expression}: is not a polynomial in symbols, sines and cosines")
     return rule(*expression.args)
 
 
@@ -356,7 +356,7 @@ def _multiplied(*parts: sympy.Expr) -> TrigonometricPolynomial:
 
 def _power(base: sympy.Expr, exponent: sympy.Expr) -> TrigonometricPolynomial:
     if not exponent.is_Integer or exponent < 0:
-        raise UnsupportedError(f"{base}**({exponent}): is no polynomial in symbols, sines and cosines")
+        raise UnsupportedError(f"{base}**({exponent}): is not a polynomial in symbols, sines and cosines")
     return _of_sympy(base) ** int(exponent)
 
 
