@@ -12,7 +12,8 @@ import pytest
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.export import derive, write
-from gdalembert.export.choice import CLOSED, NUMERIC
+from gdalembert.export.choice import NUMERIC
+from gdalembert.symbolic.closed_forms import CLOSED
 from tests.helpers.exports import FORMULATIONS, TOLERANCE, functions_of, mixed, reference, states
 from tests.helpers.models import relative_error
 

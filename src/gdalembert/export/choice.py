@@ -8,20 +8,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import FUNCTIONS, Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.symbolic.closed_forms import FUNCTIONS
+from gdalembert.symbolic.closed_forms import CLOSED
 
-CLOSED = FUNCTIONS
-"""Functions that have closed forms."""
-NUMERIC = (
-    *CLOSED,
-    "forward_dynamics",
-    "state_derivative",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-    "inverse_dynamics_hessian",
-)
+NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
 """Functions that can be written as code."""
 
 

@@ -14,12 +14,13 @@ from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.export.choice import CLOSED, NUMERIC, Choice, called, choose
+from gdalembert.export.choice import NUMERIC, Choice, called, choose
 from gdalembert.export.closed import close
 from gdalembert.export.formats import FORMATS, Files, Format, code_formats
 from gdalembert.export.notes import angles, identifier, notes, parameters
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.tree import Tree
+from gdalembert.symbolic.closed_forms import CLOSED
 from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.tree import SymbolicTree

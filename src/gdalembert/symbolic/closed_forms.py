@@ -17,7 +17,7 @@ from gdalembert.symbolic.parameters import symbolic_tree
 from gdalembert.symbolic.readable import readable
 from gdalembert.symbolic.tree import SymbolicTree
 
-FUNCTIONS = (
+CLOSED = (
     "inverse_dynamics",
     "mass_matrix",
     "coriolis_matrix",
@@ -59,7 +59,7 @@ def closed_forms(
     """
     tree = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     dynamics = tree.dynamics(formulation)
-    known = [name for name in ("terms", *FUNCTIONS) if hasattr(type(dynamics), name)]
+    known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
     if of not in known:
         raise UnknownNameError("Function", of, known)
     function: ca.Function = getattr(dynamics, of)
