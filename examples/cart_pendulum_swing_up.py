@@ -1,10 +1,10 @@
-"""A cart swings its pendulum up, on a short track and with little force, and a linear regulator holds it there.
+"""A cart swings its pendulum up, on a short track with a small force, and a linear regulator holds it there.
 
 python examples/cart_pendulum_swing_up.py
 python examples/cart_pendulum_swing_up.py --plot swing_up.png    needs matplotlib
 
-Nothing drives the joint of the pendulum. The solver starts from what pumping energy by feedback does: it swings, but
-neither gets up in time nor keeps to the track.
+The joint of the pendulum is passive. The initial guess is a simulation of a feedback law that pumps energy: the
+pendulum swings, but does not reach the top in time, and the cart leaves the track.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ FORCE, TRACK = 12.0, 0.3  # N, m: the cart stays within ± both
 DURATION, HOLD = 3.0, 3.0  # s
 KNOCK = 0.7  # rad/s, after the swing-up
 DOWN, UP = np.array([0.0, 0.0]), np.array([0.0, np.pi])  # slide [m], swing [rad]
-WEIGHTS = np.diag([10.0, 10.0, 1.0, 1.0])  # of slide, swing and their rates, against the force in FORCE
+WEIGHTS = np.diag([10.0, 10.0, 1.0, 1.0])  # of slide, swing and their rates, relative to the force in units of FORCE
 
 
 def bounds(dyn: gd.Dynamics, force: float = FORCE, track: float = TRACK) -> ocp.Bounds:
-    """The cart's; the joint of the pendulum is passive and turns freely."""
+    """The bounds of the cart; the joint of the pendulum is passive and turns freely."""
     return ocp.Bounds.of(
         dyn, gd.load_urdf("cart_pendulum"), q={"slide": track, "swing": 2 * np.pi}, u={"slide": force, "swing": 0}
     )
 
 
 def pumped(dyn: gd.Dynamics, intervals: int) -> gd.Simulation:
-    """The cart is pushed so that the pendulum gains the energy it lacks, after 0.3 s of full force."""
+    """A simulation in which the cart, after 0.3 s of full force, pumps the missing energy into the pendulum."""
     needed = dyn.potential_energy(UP)
 
     def law(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ def pumped(dyn: gd.Dynamics, intervals: int) -> gd.Simulation:
 
 
 def swing_up(dyn: gd.Dynamics, limits: ocp.Bounds, intervals: int) -> ocp.Solution:
-    """The least ∫ force² dt [N² s] that brings the pendulum up, at rest in the middle of the track."""
+    """The plan with the least ∫ force² dt [N² s] that ends with the pendulum up, at rest in the middle of the track."""
     problem = ocp.Problem(dyn, DURATION, intervals, bounds=limits, control="linear")
     problem.start(DOWN)
     problem.end(UP)
@@ -66,7 +66,7 @@ def regulator(dyn: gd.Dynamics) -> np.ndarray:
 
 
 def hold(dyn: gd.Dynamics, q: np.ndarray, v: np.ndarray) -> gd.Simulation:
-    """The regulator takes over at q and v, with the same force at most."""
+    """A simulation of the regulator from q and v on, with the same limit of the force."""
     gain = regulator(dyn)
 
     def law(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -3,9 +3,9 @@
 python examples/flexible_rest_to_rest.py
 python examples/flexible_rest_to_rest.py --plot motion.png    needs matplotlib
 
-Both plans take the same time and the least effort. Both are applied to the same arm, which has eight modes; the second
-plan knows five. A servo keeps the joints on the plan, during the motion and after it, for both in the same way: without
-it they drift. A second comparison does without it.
+Both plans have the same duration and the least effort. The second one has five modes. Both are applied to the same arm,
+which has eight modes. The same servo keeps the joints on the plan during and after the motion; without it they drift. A
+second comparison has no servo.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Motion(NamedTuple):
 def build(
     model: pin.Model, upper: gd.modes.ModeSet | None = None, lower: gd.modes.ModeSet | None = None
 ) -> gd.FlexibleArm:
-    """Beams of EI = 10 N m² for both links, 1 % of critical damping; without shapes, four modes a link."""
+    """An arm with beams of EI = 10 N m² and 1 % of critical damping for both links; by default four modes a link."""
     links = {
         "link1": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), upper, modal_damping=0.01),
         "link2": gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0), lower, modal_damping=0.01),
@@ -48,8 +48,8 @@ def build(
 def problem(dyn: gd.Dynamics, model: pin.Model, intervals: int) -> ocp.Problem:
     """Least effort from rest to rest, modes included; torques begin and end at zero and have no jumps.
 
-    An interval must be shorter than the period of the highest mode (115 Hz with free joints): torques that have one
-    corner in a period can hardly bring the mode to rest, and the effort for it spoils the plan.
+    An interval must be shorter than the period of the highest mode (115 Hz with free joints): torques with one corner
+    in a period can hardly bring the mode to rest, and the effort for it spoils the plan.
     """
     start, goal = np.zeros(dyn.tree.nq), np.zeros(dyn.tree.nq)
     goal[:2] = GOAL
@@ -79,7 +79,7 @@ def follow(plan: ocp.Solution, arm: gd.FlexibleArm, servo: bool, after: float) -
 
 
 def tip_deflection(arm: gd.FlexibleArm, q: np.ndarray) -> np.ndarray:
-    """How far the tip stands, across link 2, from where these joints put it on a rigid arm (n) [m]."""
+    """The distance of the tip, across link 2, from that of a rigid arm with the same joint angles (n) [m]."""
     straight = q * (np.arange(arm.tree.nq) < 2)
     placement = arm.tip_placement("link2")
     bent, rigid = (placement(rows.T).full().reshape(4, -1, 4) for rows in (q, straight))
@@ -115,7 +115,9 @@ def plot(path: str, motions: dict[str, Motion]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--coarse", action="store_true", help="fewer intervals, and a shorter look at what is left")
+    parser.add_argument(
+        "--coarse", action="store_true", help="fewer intervals, and a shorter simulation after the plan"
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw torques and deflections")
     given = parser.parse_args(arguments)
     intervals, after = (160, 0.75) if given.coarse else (200, 2 * DURATION)

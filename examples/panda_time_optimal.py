@@ -1,11 +1,11 @@
-"""The Panda carries a full glass from one place to another in the least time, and spills nothing.
+"""The Panda carries a full glass from one place to another in the least time without spilling.
 
 python examples/panda_time_optimal.py
 python examples/panda_time_optimal.py --plot panda_glass.png    needs matplotlib
 
-The water stays in the glass while the force that it feels, (acceleration − gravity) in the axes of the glass, points
-into the glass within 10° of its axis. So the glass may lean, and has to where it speeds up. Beside it: the same motion
-without this constraint.
+The water stays in the glass while the specific force on it, (acceleration − gravity) in the axes of the glass, stays
+within 10° of the axis of the glass. So the glass may lean, and must lean where it accelerates. The script compares the
+motion with that of an empty glass, without this constraint.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import pinocchio as pin
 import gdalembert as gd
 from gdalembert import ocp
 
-SPILL, PLANNED = 10.0, 9.5  # degrees: half of one is for what happens between the points at which the plan looks
+SPILL, PLANNED = 10.0, 9.5  # degrees: the plan leaves a margin for the motion between the collocation points
 GLASS = 0.15, 0.4  # below the flange [m], mass [kg]
-EFFORT, JUMPS = 0.01, 0.0025  # small weights of torques and their changes: they decide what the duration leaves open
+EFFORT, JUMPS = 0.01, 0.0025  # small weights of torques and their changes: they make the optimum unique
 
 
 def upright(joint1: float, joint2: float, joint4: float) -> np.ndarray:
-    """A configuration in which the glass stands."""
+    """A configuration in which the glass is upright."""
     return np.array([joint1, joint2, 0, joint4, 0, joint2 - joint4, 0.8])
 
 
@@ -43,15 +43,15 @@ def build() -> pin.Model:
     return model
 
 
-def felt_force(model: pin.Model) -> ca.Function:
-    """(q, v, a) → (force): of the water, 3, in the axes of the glass, in units of its weight; (0, 0, −1) at rest."""
+def specific_force(model: pin.Model) -> ca.Function:
+    """(q, v, a) → (force): on the water, 3, in the axes of the glass, in units of its weight; (0, 0, −1) at rest."""
     kinematics = gd.Kinematics(model)
     placement = kinematics.frame_placement("glass")
     acceleration = kinematics.frame_classical_acceleration("glass", pin.LOCAL)
     q, v, a = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("a", model.nv)
     gravity = ca.DM(model.gravity.linear)
     force = acceleration(q, v, a)[:3] - placement(q)[:3, :3].T @ gravity
-    return ca.Function("felt_force", [q, v, a], [force / ca.norm_2(gravity)], ["q", "v", "a"], ["force"])
+    return ca.Function("specific_force", [q, v, a], [force / ca.norm_2(gravity)], ["q", "v", "a"], ["force"])
 
 
 def lean(force: np.ndarray) -> np.ndarray:
@@ -60,7 +60,7 @@ def lean(force: np.ndarray) -> np.ndarray:
 
 
 def fastest(model: pin.Model, intervals: int, *, full: bool, guess: ocp.Solution | None = None) -> ocp.Solution:
-    """From rest to rest in the least time, with a full glass or an empty one."""
+    """The plan from rest to rest in the least time, with a full glass or an empty one."""
     dyn = gd.NewtonEuler(model)
     bounds = ocp.Bounds.of(dyn, model)
     limit = ca.DM(bounds.u_upper)
@@ -68,18 +68,18 @@ def fastest(model: pin.Model, intervals: int, *, full: bool, guess: ocp.Solution
     problem.start(START)
     problem.end(END)
     if full:
-        felt, slope = felt_force(model), np.tan(np.radians(PLANNED))
-        problem.path(lambda q, v, a: ca.sumsqr(felt(q, v, a)[:2]) - (slope * felt(q, v, a)[2]) ** 2, upper=0)
-        problem.path(lambda q, v, a: felt(q, v, a)[2], upper=-0.1)  # into the glass: the first leaves the sign open
+        force, slope = specific_force(model), np.tan(np.radians(PLANNED))
+        problem.path(lambda q, v, a: ca.sumsqr(force(q, v, a)[:2]) - (slope * force(q, v, a)[2]) ** 2, upper=0)
+        problem.path(lambda q, v, a: force(q, v, a)[2], upper=-0.1)  # the sign, which the cone leaves open
     effort = problem.integral(lambda u: ca.sumsqr(u / limit))
     jumps = intervals * ca.sumsqr(ca.diff(problem.u, 1, 1) / ca.repmat(limit, 1, intervals))
     problem.minimize(problem.duration + EFFORT * effort + JUMPS * jumps)
-    problem.guess(guess or ocp.rest_to_rest(dyn, START, END, 3.0))  # slow, with the glass upright: it spills nothing
+    problem.guess(guess or ocp.rest_to_rest(dyn, START, END, 3.0))  # slow, with the glass upright at both ends
     return problem.solve()
 
 
 def replay(solution: ocp.Solution, times: np.ndarray) -> tuple[gd.Simulation, np.ndarray, np.ndarray, np.ndarray]:
-    """What the found torques do when simulated; and its q, v, a at the times."""
+    """The simulation of the solution's torques, and its q, v, a at the times."""
     motion = solution.simulate()
     q, v = motion.at(times)
     u = np.column_stack([np.interp(times, solution.t, column) for column in solution.u.T])
@@ -87,18 +87,18 @@ def replay(solution: ocp.Solution, times: np.ndarray) -> tuple[gd.Simulation, np
 
 
 def plot(path: str, model: pin.Model, full: ocp.Solution, empty: ocp.Solution) -> None:
-    """The glass seen from the side; the angle of the force that the water feels; the largest torque and velocity."""
+    """The glass from the side, the angle of the specific force, and the largest torque and velocity."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axes = figure.subplot_mosaic([["side", "side"], ["angle", "limits"]], height_ratios=[1, 1.1])
-    placement, felt = gd.Kinematics(model).frame_placement("glass"), felt_force(model)
+    placement, force = gd.Kinematics(model).frame_placement("glass"), specific_force(model)
     ends = [placement(q).full()[:2, 3] for q in (START, END)]
     along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
     for solution, colour, name in ((empty, "C1", "empty glass"), (full, "C0", "full glass")):
         times = np.linspace(0, solution.duration, 401)
         _, q, v, a = replay(solution, times)
-        axes["angle"].plot(times, lean(felt(q.T, v.T, a.T).full().T), color=colour, label=name)
+        axes["angle"].plot(times, lean(force(q.T, v.T, a.T).full().T), color=colour, label=name)
         way, height, top = np.array(
             [
                 (along @ (t[:2, 3] - ends[0]), t[2, 3], t[:3, 2] @ [*along, 0])
@@ -133,13 +133,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     model = build()
-    felt = felt_force(model)
+    force = specific_force(model)
     found: dict[str, ocp.Solution] = {}
     solution = None
     for name, full in (("full glass", True), ("empty glass", False)):
         solution = found[name] = fastest(model, 16 if given.coarse else 30, full=full, guess=solution)
         stages = solution.stages
-        angles = lean(felt(stages.q.T, stages.v.T, stages.a.T).full().T)
+        angles = lean(force(stages.q.T, stages.v.T, stages.a.T).full().T)
         velocity, torque = (np.abs(stages.v) / solution.bounds.v_upper), (np.abs(stages.u) / solution.bounds.u_upper)
         motion, q, v, a = replay(solution, np.linspace(0, solution.duration, 2001))
         print(f"{name}: {solution.duration:.4f} s")
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"off the end of the plan by {np.abs(motion.q[-1] - END).max():.1e} rad")
         beyond = (f"{entry} by {x:.1e}" for entry, x in solution.bounds.excess(q, v).items())
         print("beyond bounds in the simulation:", ", ".join(beyond) or "nowhere")
-        print(f"force in the simulation at most {lean(felt(q.T, v.T, a.T).full().T).max():.4g}° off the axis\n")
+        print(f"force in the simulation at most {lean(force(q.T, v.T, a.T).full().T).max():.4g}° off the axis\n")
     if given.plot:
         plot(given.plot, model, found["full glass"], found["empty glass"])
 

@@ -1,10 +1,10 @@
-"""The Panda lifts 3 kg along a plan that does not know of it: with and without the payload's statics as feed-forward.
+"""The Panda lifts 3 kg along a plan without payload, with and without the payload's statics as feed-forward.
 
 python examples/payload_lifting.py
 python examples/payload_lifting.py --plot lifting.png    needs matplotlib
 
-A servo keeps the loaded robot on the plan. Besides the torques of the plan it gives nothing, or those that hold the
-payload still: Jᵀ times its weight. The reference is a plan that knows the payload, within the torque limits.
+A servo keeps the loaded robot on the plan. Its feed-forward is the torques of the plan alone, or also those that hold
+the payload still: Jᵀ times its weight. The reference is a plan with the payload, within the torque limits.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MASS, CENTER, INERTIA = (
 )  # kg, m, kg m², in axes of the tool
 START = np.array([-0.6, 1.4, 0.0, -0.7, 0.0, 2.1, 0.0])  # rad, with the arm far out
 GOAL = np.array([0.6, 0.2, 0.0, -1.3, 0.0, 1.5, 0.0])
-DURATION, AFTER = 1.0, 1.0  # s: of the plan, and how long its end is held
+DURATION, AFTER = 1.0, 1.0  # s: of the plan, and of holding its end
 PLANNED = 0.95  # of the torque limits; the rest is left to the servo
-SMOOTHING = 0.01  # s²: weight of the squared torque rates beside the squared torques, both in parts of the limits
+SMOOTHING = 0.01  # s²: weight of the squared torque rates against the squared torques, both relative to the limits
 STIFFNESS = np.array([800.0, 800, 800, 800, 200, 200, 200])  # of the servo, N m/rad
 DAMPING = np.array([80.0, 80, 80, 80, 4, 4, 4])  # N m s/rad
 
 
 class Lift(NamedTuple):
-    """A simulation of the loaded robot, and how far its tool is from that of the plan (n) [m]."""
+    """A simulation of the loaded robot, and the distance of its tool from that of the plan (n) [m]."""
 
     simulation: gd.Simulation
     error: np.ndarray
@@ -51,7 +51,7 @@ def loaded(model: pin.Model) -> pin.Model:
 
 
 def problem(model: pin.Model, intervals: int) -> ocp.Problem:
-    """Least effort from rest to rest; it begins and ends with the torques that hold the robot still."""
+    """Least effort from rest to rest; the plan begins and ends with the torques that hold the robot still."""
     dyn, limits = gd.NewtonEuler(model), model.effortLimit
     bounds = ocp.Bounds.of(dyn, model, u=dict(zip(dyn.tree.velocity_names, PLANNED * limits, strict=True)))
     p = ocp.Problem(dyn, DURATION, intervals, bounds=bounds, degree=2, control="linear")

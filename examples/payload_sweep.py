@@ -1,11 +1,11 @@
-"""A thousand arms with two flexible links, of random payload and stiffness, on one core or on a cluster.
+"""A thousand arms with two flexible links and random payload and stiffness, on one core or on a cluster.
 
 python examples/payload_sweep.py                                     a process on each core of this machine
 python examples/payload_sweep.py --scheduler tcp://10.0.0.1:8786     any Dask cluster whose workers have gdalembert
 python examples/payload_sweep.py --samples 50 --serial --csv sweep.csv --plot sweep.png
 
-Each arm is moved in the same way, by a controller that knows neither payload nor stiffness, and held. A sample that
-fails is listed with its numbers and its message.
+The same controller, which knows neither payload nor stiffness, moves each arm and holds it. A sample that fails is
+listed with its numbers and its message.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pinocchio as pin
 
 import gdalembert as gd
 
-PAYLOAD, STIFFNESS = (0.05, 0.5), (100.0, 400.0)  # kg, N m²: drawn evenly between
+PAYLOAD, STIFFNESS = (0.05, 0.5), (100.0, 400.0)  # kg, N m²: limits of uniform distributions
 GOAL = (0.6, -0.4)  # rad
 MOVING, DURATION, STEP = 0.4, 1.2, 1e-3  # s
 TIMES = 241
@@ -34,13 +34,13 @@ Outcome = dict[str, float | str]
 
 
 def samples(n: int, seed: int) -> list[Sample]:
-    """Payload [kg] and EI [N m²] of n arms; all are drawn here, so that it does not matter who simulates which."""
+    """Payload [kg] and EI [N m²] of n arms; all are drawn here, so that the order of simulation does not matter."""
     low, high = zip(PAYLOAD, STIFFNESS, strict=True)
     return [(float(m), float(ei)) for m, ei in np.random.default_rng(seed).uniform(low, high, size=(n, 2))]
 
 
 def build(robot: pin.Model, payload: float, ei: float) -> gd.FlexibleArm:
-    """One clamped-free mode a link, so that a thousand arms are soon built, and a point mass on the tip."""
+    """One clamped-free mode a link, so that a thousand arms are built quickly, and a point mass on the tip."""
     one = gd.modes.clamped_free(1)
     body = pin.Inertia(payload, np.zeros(3), np.zeros((3, 3)))
     upper = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=ei), one, foreshortening=False)
@@ -59,7 +59,7 @@ def controller(nv: int) -> ca.Function:
 
 
 def simulate(sample: Sample, robot: pin.Model) -> Outcome:
-    """What became of one sample: numbers, or the message of its error."""
+    """The outcome of one sample: numbers, or the message of its error."""
     outcome: Outcome = dict(zip(DRAWN, sample, strict=True))
     try:
         arm = build(robot, *sample)
@@ -97,7 +97,7 @@ def serial(drawn: Sequence[Sample]) -> list[Outcome]:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Percentiles of what was found, and every failure."""
+    """Percentiles of the outcomes, and every failure."""
     good, bad = ([o for o in outcomes if ("error" in o) is failed] for failed in (False, True))
     lines = [f"{len(good)} simulations, {len(bad)} failures"]
     if good:
@@ -135,7 +135,7 @@ def plot(path: str, outcomes: Sequence[Outcome]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=1000, metavar="N")
-    parser.add_argument("--coarse", action="store_true", help="12 samples, whatever --samples says")
+    parser.add_argument("--coarse", action="store_true", help="12 samples, regardless of --samples")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--workers", type=int, metavar="N", help="processes on this machine; by default one a core")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, in place of this machine")

@@ -1,10 +1,10 @@
-"""The PUMA 560 swings its arm around with the least effort that its torque and velocity limits allow.
+"""The PUMA 560 swings its arm around with the least effort within its torque and velocity limits.
 
 python examples/puma_swing.py
 python examples/puma_swing.py --plot puma_swing.png    needs matplotlib
 
-Effort is ∫ Σ (tau_i / limit_i)² dt [s]. Beside it: the naive motion of the same duration, a polynomial of degree 5 in
-each joint, which is within the limits only if it is slow.
+Effort is ∫ Σ (tau_i / limit_i)² dt [s]. The script compares it with that of a naive motion of the same duration, a
+polynomial of degree 5 in each joint, which is within the limits only if it is slow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DURATIONS = (1.47, 1.5, 1.6, 1.8, 2.0, 2.5, 3.0)  # 1.47 s is nearly the shortes
 
 
 def swing(dyn: gd.Dynamics, bounds: ocp.Bounds, duration: float, intervals: int) -> ocp.Solution:
-    """From rest to rest with the least effort."""
+    """The plan from rest to rest with the least effort."""
     limit = ca.DM(bounds.u_upper)
     problem = ocp.Problem(dyn, duration, intervals, bounds=bounds, degree=2, control="linear")
     problem.start(START)
@@ -35,7 +35,7 @@ def swing(dyn: gd.Dynamics, bounds: ocp.Bounds, duration: float, intervals: int)
 
 
 def naive(dyn: gd.Dynamics, bounds: ocp.Bounds, duration: float) -> tuple[float, float, float]:
-    """Effort [s] of the naive motion; largest velocity and largest torque over their limits."""
+    """Effort [s] of the naive motion, and its largest velocity and torque relative to their limits."""
     motion = ocp.rest_to_rest(dyn, START, END, duration, samples=1001)
     torques = motion.u / bounds.u_upper
     rate = (torques**2).sum(axis=1)

@@ -19,7 +19,7 @@ DURATION, SAMPLES = 2.0, 401
 
 
 def build() -> gd.FlexibleArm:
-    """The shipped robot with beams of EI = 10 N m² for its two links; modes are chosen by what each link carries."""
+    """The shipped robot with beams of EI = 10 N m² for its two links and default modes."""
     model = gd.load_urdf("two_link_flexible")
     upper = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0))  # length [m], mass per length [kg/m], EI [N m²]
     lower = gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0))
@@ -27,7 +27,7 @@ def build() -> gd.FlexibleArm:
 
 
 def simulate(arm: gd.FlexibleArm, duration: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times (n), and q and v (2 nv × n), from rest under joint torques."""
+    """The times (n), and q and v (2 nv × n), of a motion from rest under joint torques."""
     nv = arm.tree.nv
     x, t = ca.SX.sym("x", 2 * nv), ca.SX.sym("t")
     u = ca.vertcat(0.6 * ca.sin(ca.pi * t), -0.25 * ca.sin(2 * ca.pi * t))
@@ -36,7 +36,7 @@ def simulate(arm: gd.FlexibleArm, duration: float) -> tuple[np.ndarray, np.ndarr
         "reltol": 1e-8,
         "abstol": 1e-10,
         "max_num_steps": 100_000,
-        "linear_multistep_method": "adams",  # the vibrations are not damped
+        "linear_multistep_method": "adams",  # for undamped vibrations
         "nonlinear_solver_iteration": "functional",
     }
     problem = {"x": x, "t": t, "ode": arm.state_derivative(x, u)}
@@ -47,7 +47,7 @@ def simulate(arm: gd.FlexibleArm, duration: float) -> tuple[np.ndarray, np.ndarr
 
 
 def tip_deflection(arm: gd.FlexibleArm, q: np.ndarray) -> np.ndarray:
-    """Of link 2, across the link (n) [m], at configurations (nq × n)."""
+    """The deflection of link 2 across the link (n) [m], at configurations (nq × n)."""
     kinematics = gd.Kinematics(arm.tree)
     s = ca.SX.sym("q", arm.tree.nq)
     link, tip = kinematics.frame_placement("link2")(s), kinematics.frame_placement("tip")(s)

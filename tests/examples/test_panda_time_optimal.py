@@ -93,9 +93,9 @@ def test_the_force_that_the_water_feels(model: pin.Model) -> None:
     rng = np.random.default_rng(3)
     q = np.array([pin.randomConfiguration(model) for _ in range(5)])
     v, a = rng.normal(size=(2, 5, model.nv))
-    force = SCRIPT.felt_force(model)(q.T, v.T, a.T).full().T
+    force = SCRIPT.specific_force(model)(q.T, v.T, a.T).full().T
     np.testing.assert_allclose(SCRIPT.lean(force), angles(model, q, v, a), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(SCRIPT.felt_force(model)(SCRIPT.START, 0, 0).full().ravel(), [0, 0, -1], atol=1e-12)
+    np.testing.assert_allclose(SCRIPT.specific_force(model)(SCRIPT.START, 0, 0).full().ravel(), [0, 0, -1], atol=1e-12)
 
 
 def test_the_simulated_motion_is_the_planned_one(full: ocp.Solution, empty: ocp.Solution) -> None:
