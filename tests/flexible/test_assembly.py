@@ -52,10 +52,10 @@ def quietly(model: pin.Model, links: dict[str, gd.FlexibleLink], **options: obje
         return gd.FlexibleArm(model, links, **options)
 
 
-def stands(assembly: Assembly, element: int = 0) -> dict[str, float]:
+def stands(assembly: Assembly, link: int = 0) -> dict[str, float]:
     """Abscissae of all frames on a link."""
-    stations = assembly.elements[element].stations
-    return {a.name: float(stations[a.station].position[0]) for a in assembly.attachments if a.element == element}
+    stations = assembly.links[link].stations
+    return {a.name: float(stations[a.station].position[0]) for a in assembly.frames if a.link == link}
 
 
 # Where the beam runs.
@@ -67,8 +67,8 @@ def test_the_length_comes_from_the_model() -> None:
     found = gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT), "link2": tip})
     given = {"link1": gd.FlexibleLink(FLAT.with_length(1.0)), "link2": gd.FlexibleLink(SECOND)}
     wanted = gd.FlexibleArm(gd.load_urdf(TWO), given)
-    assert found.assembly.spans["link1"].length == 1.0
-    assert found.assembly.spans["link2"].length == 0.8
+    assert found.assembly.beams["link1"].length == 1.0
+    assert found.assembly.beams["link2"].length == 0.8
     q = np.random.default_rng(0).normal(size=found.tree.nq) * np.array([1, 1, *[0.01] * 8])
     # both have the modes of what their link carries: the second one nothing but frames
     assert found.layout == wanted.layout
@@ -81,7 +81,7 @@ def test_a_taper_runs_along_the_length_of_the_model() -> None:
     taper = gd.Beam.round(None, lambda eta: 0.03 - 0.01 * eta, **tube)
     dyn = quietly(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(taper)})
     wanted = gd.Beam.round(1.0, lambda eta: 0.03 - 0.01 * eta, **tube)
-    found = dyn.assembly.elements[0].inertia.rigid
+    found = dyn.assembly.links[0].inertia.rigid
     assert relative_error(found, gd.FlexibleLink(wanted, gd.modes.hermite()).inertia().rigid) < TIGHT
 
 
@@ -89,17 +89,17 @@ def test_a_beam_to_one_of_several() -> None:
     """Others stand where they lie along it, what is fixed to each other on one section; beyond the tip on the tip."""
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing")})
     length = np.hypot(0.9, 0.1)
-    assert dyn.assembly.spans["boom"].length == pytest.approx(length, rel=1e-15)
+    assert dyn.assembly.beams["boom"].length == pytest.approx(length, rel=1e-15)
     at = stands(dyn.assembly)
     along = 0.5 * 0.9 / length
     assert {at[n] for n in ("bracket", "bracket_joint", "camera", "camera_joint")} == {at["bracket"]}
     assert at["bracket"] == pytest.approx(along, rel=1e-15)
     assert at["nose"] == at["boom tip"] == pytest.approx(length, rel=1e-15)
     assert at["boom"] == at["boom root"] == 0
-    masses = {s.position[0]: s.body[3, 3] for s in dyn.assembly.elements[0].stations}
+    masses = {s.position[0]: s.body[3, 3] for s in dyn.assembly.links[0].stations}
     assert masses[at["bracket"]] == pytest.approx(0.2, rel=1e-15)
     assert sum(masses.values()) == pytest.approx(0.2, rel=1e-15)
-    attached = {e.name: dyn.assembly.elements[0].stations[e.attached].position[0] for e in dyn.assembly.elements[1:]}
+    attached = {e.name: dyn.assembly.links[0].stations[e.parent_station].position[0] for e in dyn.assembly.links[1:]}
     assert attached["swing"] == at["nose"]
     assert attached["tilt"] == at["bracket"]  # it stands on the bracket
 
@@ -110,14 +110,14 @@ def test_what_is_said_of_one_holds_for_all_that_is_fixed_to_it() -> None:
         at = stands(quietly(crane(), {"boom": link}).assembly)
         assert at["bracket"] == at["camera"] == 0.7
     assembly = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="camera", children={"swing": "tip"})}).assembly
-    assert stands(assembly)["bracket"] == assembly.spans["boom"].length  # the end stands on the tip, with its bracket
+    assert stands(assembly)["bracket"] == assembly.beams["boom"].length  # the end stands on the tip, with its bracket
 
 
 def test_a_beam_may_run_on_behind_its_only_joint() -> None:
     """With a root and a length: the joint stands where it lies, and is bent as the beam is there."""
     link = gd.FlexibleLink(FLAT.with_length(1.2), gd.modes.hermite(), root=np.eye(4))
     assembly = quietly(gd.load_urdf(TWO), {"link1": link}).assembly
-    assert assembly.elements[0].stations[assembly.elements[1].attached].position[0] == 1.0
+    assert assembly.links[0].stations[assembly.links[1].parent_station].position[0] == 1.0
     assert stands(assembly)["link1 tip"] == 1.2
 
 
@@ -125,9 +125,9 @@ def test_a_child_on_the_tip_is_there_to_rounding() -> None:
     """Beyond the tip by 1e-6 of the length, as of numbers that were rounded, it stands on it; farther it is refused."""
     near, far = (CRANE.replace('xyz="0.9 0.1 0"', f'xyz="{1.2 * (1 + beyond)!r} 0.1 0"') for beyond in (5e-7, 5e-6))
     link = gd.FlexibleLink(FLAT, to="nose")
-    elements = quietly(gd.load_urdf(near), {"boom": link}).assembly.elements
-    (attached,) = (e.attached for e in elements if e.name == "swing")
-    assert elements[0].stations[attached].position[0] == 1.2
+    links = quietly(gd.load_urdf(near), {"boom": link}).assembly.links
+    (attached,) = (e.parent_station for e in links if e.name == "swing")
+    assert links[0].stations[attached].position[0] == 1.2
     with pytest.raises(ArgumentError, match=r"child joint 'swing' lies at 1.20001 m, beyond the tip"):
         gd.FlexibleArm(gd.load_urdf(far), {"boom": link})
 
@@ -136,7 +136,7 @@ def test_a_beam_along_the_axis_of_its_joint() -> None:
     """No direction across it is nearest to the axis; the clamped frame is one all the same."""
     rolled = CRANE.replace('<axis xyz="0 0 1"/>', '<axis xyz="1 0 0"/>')
     dyn = quietly(gd.load_urdf(rolled), {"boom": gd.FlexibleLink(FLAT, to="nose")})
-    found = dyn.assembly.elements[0].clamped
+    found = dyn.assembly.links[0].clamped
     assert np.array_equal(found[:, 0], [1, 0, 0, 0])
     assert np.array_equal(found[:3, :3].T @ found[:3, :3], np.eye(3))
     assert np.linalg.det(found) == 1
@@ -145,7 +145,7 @@ def test_a_beam_along_the_axis_of_its_joint() -> None:
 def test_stations_share_the_modes_of_their_link() -> None:
     """However many there are, a mode is strained once."""
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(SPATIAL, gd.modes.hermite(), gd.modes.hermite(), to="nose")})
-    assert len(dyn.flexible.stations[0]) > 1
+    assert len(dyn.tree.stations(dyn.tree.links[0])) > 1
     q = np.array([0.3, -0.2, 0.5, 0.01, 0.02, -0.03, 0.04])
     elastic = dyn.stiffness_matrix @ q
     assert relative_error(float(dyn.elastic_energy(q)), 0.5 * q @ elastic) < TIGHT
@@ -181,7 +181,7 @@ def test_root_and_end() -> None:
     """With a root the beam ends where its end lies along x, however far beside it."""
     at = pin.SE3(np.eye(3), np.array([0.1, 0.05, 0.0]))
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing", root=at)})
-    assert dyn.assembly.spans["boom"].length == pytest.approx(0.8, rel=1e-15)
+    assert dyn.assembly.beams["boom"].length == pytest.approx(0.8, rel=1e-15)
     placed = dyn.tip_placement("boom")(np.zeros(dyn.tree.nq)).full()
     assert np.abs(placed[:3, 3] - [0.9, 0.05, 0]).max() < 1e-15
 
@@ -189,8 +189,8 @@ def test_root_and_end() -> None:
 def test_a_child_may_stand_off_a_shorter_beam_if_that_is_said() -> None:
     link = gd.FlexibleLink(FLAT.with_length(0.9), children={"joint2": "tip"})
     dyn = quietly(gd.load_urdf(TWO), {"link1": link})
-    assert dyn.assembly.elements[1].attached == 1
-    assert np.abs(dyn.assembly.elements[1].placement[:3, 3] - [0.1, 0, 0]).max() < 1e-15
+    assert dyn.assembly.links[1].parent_station == 1
+    assert np.abs(dyn.assembly.links[1].placement[:3, 3] - [0.1, 0, 0]).max() < 1e-15
 
 
 def test_modes_by_role() -> None:
@@ -199,7 +199,7 @@ def test_modes_by_role() -> None:
     for link, carries in ((gd.FlexibleLink(FLAT, to="nose"), True), (tip, False)):
         names = quietly(crane(), {"boom": link}).assembly
         wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries)
-        assert np.array_equal(names.elements[0].inertia.stiffness, wanted.inertia().stiffness)
+        assert np.array_equal(names.links[0].inertia.stiffness, wanted.inertia().stiffness)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_modes_by_role() -> None:
 def test_modes_by_role_of_bodies(options: dict[str, object], carries: bool) -> None:
     """A body on the tip, or fixed to the beam, counts as much as a joint does."""
     given = {"to": "nose", "children": {"bracket": "root", "swing": "root"}} | options
-    found = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, **given)}).assembly.elements[0].inertia
+    found = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, **given)}).assembly.links[0].inertia
     wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries).inertia()
     assert np.array_equal(found.stiffness, wanted.stiffness)
 

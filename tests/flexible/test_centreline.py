@@ -83,13 +83,13 @@ ARMS = {
 @pytest.mark.parametrize("name", ARMS)
 def test_it_begins_at_the_root_and_ends_at_the_tip(name: str) -> None:
     arm, _ = ARMS[name]()
-    for link, span in arm.assembly.spans.items():
-        line = centreline(arm, link, [0.0, span.length])
+    for link, beam in arm.assembly.beams.items():
+        line = centreline(arm, link, [0.0, beam.length])
         for seed in range(5):
             q = states(arm, seed)
             positions, rotations = (x.full() for x in line(q))
             tip, root = arm.tip_placement(link)(q).full(), gd.Kinematics(arm.tree, clean=0)
-            ends = [root.frame_placement(span.root)(q).full(), tip]
+            ends = [root.frame_placement(beam.root)(q).full(), tip]
             for k, end in enumerate(ends):
                 assert relative_error(positions[:, k], end[:3, 3]) < ROUNDING
                 assert relative_error(rotations[:, 3 * k : 3 * k + 3], end[:3, :3]) < ROUNDING
@@ -107,12 +107,12 @@ def test_sections_of_the_first_order_arm() -> None:
 def test_sections_between_by_hand() -> None:
     """p = p̄ + U f − ½ (fᵀ s f) e_x and exp([Θ f ×]), with Pinocchio's exponential, in the frame of the root."""
     arm, links = spatial()
-    span, q = arm.assembly.spans["link2"], states(arm, 3)
-    at = np.linspace(0, span.length, 7)
+    beam, q = arm.assembly.beams["link2"], states(arm, 3)
+    at = np.linspace(0, beam.length, 7)
     positions, rotations = (x.full() for x in centreline(arm, "link2", at)(q))
-    root = pin.SE3(gd.Kinematics(arm.tree, clean=0).frame_placement(span.root)(q).full())
+    root = pin.SE3(gd.Kinematics(arm.tree, clean=0).frame_placement(beam.root)(q).full())
     f = q[arm.modes.start : arm.modes.stop]
-    own = links["link2"].with_length(span.length)
+    own = links["link2"].with_length(beam.length)
     for k, eta in enumerate(at):
         station = own.station(float(eta))
         shift = station.position + station.translation @ f - np.array([f @ station.shortening @ f / 2, 0, 0])

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from gdalembert.flexible.deflection import Angle, Deflection
-from gdalembert.flexible.element import Station, root
+from gdalembert.flexible.link_model import Station, root
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error, unit
 

@@ -381,7 +381,7 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...], at:
     assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     # by articulated bodies as well, whichever of the two graphs is the smaller one
     links = tau - ca.DM(dyn.force_torque_expression(ca.DM(q), ca.DM(v))).full().ravel()
-    solved = recursion.forward_dynamics(dyn.flexible, ca.DM(q), ca.DM(v), ca.DM(links))
+    solved = recursion.forward_dynamics(dyn._regrouped, ca.DM(q), ca.DM(v), ca.DM(links))
     assert relative_error(ca.DM(solved).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     s = [ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv))]
     energy = dyn.kinetic_energy(s[0], s[1]) + dyn.potential_energy(s[0])

@@ -16,8 +16,8 @@ from gdalembert.flexible.beams import modal_integrals as it
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.bodies import pseudo_inertia
 from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.link_model import pseudo_inertia
 from tests.helpers.models import inertia as random_inertia
 from tests.helpers.models import placement
 

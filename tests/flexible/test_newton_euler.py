@@ -9,26 +9,18 @@ import pytest
 
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
-from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.joints import Revolute
 from gdalembert.spatial.functions import function, symbols
-from tests.helpers.arms import CASES, Arm, case, row_of_links, state
+from tests.helpers.arms import CASES, Arm, assembly, case, row_of_links, state
 from tests.helpers.models import relative_error
 from tests.helpers.reference_arms import rigid_model
 
 TIGHT = 1e-12
 
 
-def tree_of(robot: Arm, *, regrouped: bool = True) -> FlexibleTree:
-    return flexible_tree(
-        robot.elements,
-        name="arm",
-        nq=robot.nq,
-        nv=robot.nv,
-        armature=np.zeros(robot.nv),
-        gravity=robot.gravity,
-        regrouped=regrouped,
-    )
+def tree_of(robot: Arm) -> FlexibleTree:
+    return regrouped(flexible_tree(assembly(robot.links, robot.gravity)))
 
 
 @pytest.mark.parametrize("shortening", [False, True])
@@ -38,8 +30,8 @@ def test_explicit(name: str, shortening: bool) -> None:
     robot = case(name, shortening=shortening)
     tree = tree_of(robot)
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
-    m = explicit.mass_matrix(robot.elements, q)
-    bias = explicit.coriolis_vector(robot.elements, q, v) + explicit.gravity_vector(robot.elements, robot.gravity, q)
+    m = explicit.mass_matrix(robot.links, q)
+    bias = explicit.coriolis_vector(robot.links, q, v) + explicit.gravity_vector(robot.links, robot.gravity, q)
     found = [recursion.inverse_dynamics(tree, q, v, a), recursion.mass_matrix(tree, q)]
     both = ca.Function("both", [q, v, a], [*found, m @ a + bias, m])
     forward = ca.Function("forward", [q, v, a], [recursion.forward_dynamics(tree, q, v, a)])
@@ -60,11 +52,12 @@ def test_explicit(name: str, shortening: bool) -> None:
 def test_mass_on_an_axis_has_gone_to_the_parent(name: str) -> None:
     """Of a link on a revolute joint about z, m, m z and m z² are zero, whatever it carries on its root."""
     robot = case(name)
-    found, given = tree_of(robot), tree_of(robot, regrouped=False)
+    given = flexible_tree(assembly(robot.links, robot.gravity))
+    found = regrouped(given)
     for tree in (found, given):
-        for k, element in enumerate(robot.elements):
-            on_axis = tree.tree.joints[tree.links[k]].pseudo_inertia[2:, 2:]
-            assert on_axis.any() == (tree is given or not isinstance(element.type, Revolute))
+        for k, link in enumerate(robot.links):
+            on_axis = tree.joints[tree.links[k]].pseudo_inertia[2:, 2:]
+            assert on_axis.any() == (tree is given or not isinstance(link.type, Revolute))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -87,7 +80,8 @@ def test_rigid_limit(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_gravity_is_the_slope_of_its_energy(name: str) -> None:
     robot = case(name, shortening=True)
-    tree, whole = tree_of(robot), tree_of(robot, regrouped=False).tree
+    whole = flexible_tree(assembly(robot.links, robot.gravity))
+    tree = regrouped(whole)
     q, rest = ca.SX.sym("q", robot.nq), ca.DM(robot.nv, 1)
     energy = -ca.dot(ca.DM(robot.gravity), whole.first_moment(q))
     v = ca.SX.sym("v", robot.nv)
@@ -99,9 +93,9 @@ def test_gravity_is_the_slope_of_its_energy(name: str) -> None:
 
 
 def sizes(number: int) -> dict[str, int]:
-    elements = row_of_links(number)
+    links = row_of_links(number)
     nv = 5 * number
-    tree = flexible_tree(elements, name="row", nq=nv, nv=nv, armature=np.zeros(nv), gravity=np.array([0, 0, -9.81]))
+    tree = regrouped(flexible_tree(assembly(links, np.array([0, 0, -9.81]))))
     s = symbols(q=nv, v=nv, a=nv)
     q, v, a = s.values()
     graphs = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gdalembert.flexible.element import Element, ModalInertia, Station, root
+from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station, root
 from gdalembert.model.joints import JointType, Prismatic, Revolute, UnboundedRevolute
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import unit
@@ -63,35 +64,34 @@ class Point:
 class Arm:
     """A robot, and the mass points of each of its links."""
 
-    elements: tuple[Element, ...]
+    links: tuple[LinkModel, ...]
     points: tuple[tuple[Point, ...], ...]
     gravity: Array
 
     @property
     def nv(self) -> int:
-        return sum(e.type.nv + e.inertia.modes for e in self.elements)
+        return sum(e.type.nv + e.inertia.modes for e in self.links)
 
     @property
     def nq(self) -> int:
-        return sum(e.type.nq + e.inertia.modes for e in self.elements)
+        return sum(e.type.nq + e.inertia.modes for e in self.links)
 
     def configuration(self, x: Array) -> Array:
         """q of nv coordinates of which every joint has one: an angle where q holds (cos, sin)."""
         q = np.zeros(self.nq)
-        for e in self.elements:
+        for e in self.links:
             angle = x[e.idx_v]
             continuous = isinstance(e.type, UnboundedRevolute)
             q[e.idx_q : e.idx_q + e.type.nq] = (np.cos(angle), np.sin(angle)) if continuous else angle
-            first = e.first_mode + self.nq - self.nv
-            q[first : first + e.inertia.modes] = x[e.first_mode : e.first_mode + e.inertia.modes]
+            q[e.mode_idx_q : e.mode_idx_q + e.inertia.modes] = x[e.mode_columns]
         return q
 
     @property
     def modal(self) -> Array:
         """Which entries of v are modal coordinates."""
         mask = np.zeros(self.nv, dtype=bool)
-        for e in self.elements:
-            mask[e.first_mode : e.first_mode + e.inertia.modes] = True
+        for e in self.links:
+            mask[e.mode_columns] = True
         return mask
 
 
@@ -211,22 +211,34 @@ def arm(
     modal_order = rng.permutation(len(kinds))
     first = {int(i): len(kinds) + sum(modes[j] for j in modal_order[:k]) for k, i in enumerate(modal_order)}
     about = Z if planar else None
-    elements: list[Element] = []
+    links: list[LinkModel] = []
     points = []
     for i, (kind, n, parent) in enumerate(zip(kinds, modes, parents, strict=True)):
         shapes = [(planar_mode if planar else spatial_mode)(rng) for _ in range(n)]
         inertia, stations, own = link(rng, shapes, shortening=shortening, fit=fit, etas=(0.55, 1.0))
         points.append(own)
-        elements.append(
-            Element(
+        links.append(
+            LinkModel(
                 name=f"joint_{i}", type=joint_type(rng, kind, planar), parent=parent,
-                attached=int(rng.integers(1, 3)) if i % 3 != 2 else 0,
+                parent_station=int(rng.integers(1, 3)) if i % 3 != 2 else 0,
                 placement=homogeneous(turn(rng, about), 0.3 * rng.normal(size=3)),
                 clamped=homogeneous(turn(rng, about), 0.3 * rng.normal(size=3)),
-                inertia=inertia, stations=stations, idx_q=idx_q[i], idx_v=idx_v[i], first_mode=first[i],
+                inertia=inertia, stations=stations, idx_q=idx_q[i], idx_v=idx_v[i],
+                mode_idx_q=first[i] + sum(widths) - len(kinds), mode_idx_v=first[i],
             )
         )  # fmt: skip
-    return Arm(tuple(elements), tuple(points), 9.81 * unit(rng))
+    return Arm(tuple(links), tuple(points), 9.81 * unit(rng))
+
+
+def assembly(links: Sequence[LinkModel], gravity: Array) -> Assembly:
+    """Links alone: no frames, no forces, no rotors."""
+    nv = sum(link.type.nv + link.inertia.modes for link in links)
+    nq = sum(link.type.nq + link.inertia.modes for link in links)
+    zero = np.zeros((nv, nv))
+    return Assembly(
+        name="arm", links=tuple(links), frames=(), nq=nq, nv=nv, layout=(), armature=np.zeros(nv), gravity=gravity,
+        stiffness=zero, damping=zero, actuation=np.eye(nv), rotors=(), replacements=(), beams={},
+    )  # fmt: skip
 
 
 def state(arm: Arm, seed: int, size: float = 0.1) -> tuple[Array, Array, Array]:
@@ -263,7 +275,7 @@ def case(name: str, *, shortening: bool = False, fit: bool = True, seed: int = 0
     return arm(seed, shortening=shortening, fit=fit, **CASES[name])  # type: ignore[arg-type]
 
 
-def row_of_links(number: int) -> tuple[Element, ...]:
+def row_of_links(number: int) -> tuple[LinkModel, ...]:
     """Equal links of 1 m, two modes in each plane of bending, axes alternately z and y, frames along the beam."""
     none = Polynomial([0.0])
     shapes = [Polynomial([0, 0, 1.0]), Polynomial([0, 0, 0, 1.0])]
@@ -280,10 +292,10 @@ def row_of_links(number: int) -> tuple[Element, ...]:
     u, theta = (np.array([getattr(m, of)(1.0) for m in modes]).T for of in ("displacement", "rotation"))
     stations = (root(4), Station(X, u, theta, np.zeros((4, 4)), np.zeros((4, 4))))
     return tuple(
-        Element(
+        LinkModel(
             name=f"joint_{i}", type=Revolute((0.0, 0.0, 1.0) if i % 2 == 0 else (0.0, 1.0, 0.0)), parent=i - 1,
-            attached=1, placement=np.eye(4), clamped=np.eye(4), inertia=inertia, stations=stations,
-            idx_q=i, idx_v=i, first_mode=number + 4 * i,
+            parent_station=1, placement=np.eye(4), clamped=np.eye(4), inertia=inertia, stations=stations,
+            idx_q=i, idx_v=i, mode_idx_q=number + 4 * i, mode_idx_v=number + 4 * i,
         )
         for i in range(number)
     )  # fmt: skip

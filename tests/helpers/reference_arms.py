@@ -1,6 +1,6 @@
 """References of flexible robots from their mass points alone: energies, and Lagrange's equations by CasADi.
 
-Nothing is shared with the package but the numbers of the elements: points are placed by
+Nothing is shared with the package but the numbers of the links: points are placed by
 W (r + Σ f_j φ_j − ½ fᵀ s f e_x) with rotations written out here, and everything else is differentiated.
 """
 
@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.flexible.element import Element, Station
+from gdalembert.flexible.link_model import LinkModel, Station
 from gdalembert.model.joints import Prismatic, Revolute
 from gdalembert.spatial.arrays import Array
 from tests.helpers.arms import Arm, Point
@@ -30,9 +30,9 @@ def frame(r: Any, p: Any) -> Any:
     return ca.vertcat(ca.horzcat(r, p), ca.DM([[0, 0, 0, 1]]))
 
 
-def joint_frame(element: Element, x: Any) -> Any:
-    axis = ca.DM(element.type.axis)
-    if isinstance(element.type, Prismatic):
+def joint_frame(link: LinkModel, x: Any) -> Any:
+    axis = ca.DM(link.type.axis)
+    if isinstance(link.type, Prismatic):
         return frame(ca.DM.eye(3), axis * x)
     return frame(rotation(axis * x), ca.DM.zeros(3))
 
@@ -64,11 +64,11 @@ def place(arm: Arm, x: Any, exact: bool) -> list[Placed]:
     """All mass points at x (nv, an angle for every joint)."""
     sections: list[list[Any]] = []
     placed: list[Placed] = []
-    for element, points in zip(arm.elements, arm.points, strict=True):
-        below = ca.DM.eye(4) if element.parent < 0 else sections[element.parent][element.attached]
-        w = below @ ca.DM(element.placement) @ joint_frame(element, x[element.idx_v]) @ ca.DM(element.clamped)
-        f = x[element.first_mode : element.first_mode + element.inertia.modes]
-        on_link = [w @ section_frame(station, f, exact) for station in element.stations]
+    for link, points in zip(arm.links, arm.points, strict=True):
+        below = ca.DM.eye(4) if link.parent < 0 else sections[link.parent][link.parent_station]
+        w = below @ ca.DM(link.placement) @ joint_frame(link, x[link.idx_v]) @ ca.DM(link.clamped)
+        f = x[link.mode_columns.start : link.mode_columns.stop]
+        on_link = [w @ section_frame(station, f, exact) for station in link.stations]
         sections.append(on_link)
         placed += [placed_point(p, w if p.station is None else on_link[p.station], f) for p in points]
     return placed
@@ -129,21 +129,21 @@ def rigid_model(arm: Arm) -> tuple[pin.Model, Array]:
     model = pin.Model()
     model.gravity = pin.Motion(arm.gravity, np.zeros(3))
     ids: list[int] = []
-    for element in arm.elements:
+    for link in arm.links:
         below, parent = np.eye(4), 0
-        if element.parent >= 0:
-            carrier = arm.elements[element.parent]
-            below = carrier.clamped @ undeformed(carrier.stations[element.attached])
-            parent = ids[element.parent]
-        turns = isinstance(element.type, Revolute)  # a continuous joint as well: by its angle
+        if link.parent >= 0:
+            carrier = arm.links[link.parent]
+            below = carrier.clamped @ undeformed(carrier.stations[link.parent_station])
+            parent = ids[link.parent]
+        turns = isinstance(link.type, Revolute)  # a continuous joint as well: by its angle
         of_kind = pin.JointModelRevoluteUnaligned if turns else pin.JointModelPrismaticUnaligned
-        joint = of_kind(np.array(element.type.axis))
-        ids.append(model.addJoint(parent, joint, pin.SE3(below @ element.placement), element.name))
-        bodies = element.inertia.rigid + sum(undeformed(s) @ s.body @ undeformed(s).T for s in element.stations)
-        model.appendBodyToJoint(ids[-1], body_of(element.clamped @ bodies @ element.clamped.T), pin.SE3.Identity())
+        joint = of_kind(np.array(link.type.axis))
+        ids.append(model.addJoint(parent, joint, pin.SE3(below @ link.placement), link.name))
+        bodies = link.inertia.rigid + sum(undeformed(s) @ s.body @ undeformed(s).T for s in link.stations)
+        model.appendBodyToJoint(ids[-1], body_of(link.clamped @ bodies @ link.clamped.T), pin.SE3.Identity())
     where = np.zeros(model.nv, dtype=int)
-    for joint, element in zip(ids, arm.elements, strict=True):
-        where[model.joints[joint].idx_v] = element.idx_v
+    for joint, link in zip(ids, arm.links, strict=True):
+        where[model.joints[joint].idx_v] = link.idx_v
     return model, where
 
 

@@ -45,9 +45,6 @@ LONG_MODULES = {
 
 LONG_FUNCTIONS = {
     "gdalembert.export.derivation.derive": "to be split: the views",
-    "gdalembert.flexible.assembly.assemble": "to be split: flexible",
-    "gdalembert.flexible.newton_euler.forward_dynamics": "to be split: flexible",
-    "gdalembert.flexible.tree.flexible_tree": "to be split: flexible",
     "gdalembert.simulation.simulate.simulate": "to be split: the views",
 }
 """Functions above 60 lines, each with the reason why it is one."""

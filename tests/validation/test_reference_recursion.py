@@ -29,13 +29,12 @@ def test_states() -> None:
     arm, _ = chain()
     reference = ReferenceRecursion(arm)
     (states,) = reference.states(4000, 1, 4000)
-    for element in arm.assembly.elements:
-        for j in range(element.inertia.modes):
+    for link in arm.assembly.links:
+        for j in range(link.inertia.modes):
             slopes = [
-                max(np.linalg.norm(s.rotation[:, j]), np.linalg.norm(s.translation[:, j]) / 0.8)
-                for s in element.stations
+                max(np.linalg.norm(s.rotation[:, j]), np.linalg.norm(s.translation[:, j]) / 0.8) for s in link.stations
             ]
-            k = element.first_mode + j
+            k = link.mode_idx_v + j
             # standard deviations of 4000 numbers are good to 5 % with odds of 1 to 1e5
             assert max(slopes) * states.q[:, k + arm.tree.nq - arm.tree.nv].std() == pytest.approx(0.05, rel=0.05)
             assert max(slopes) * states.v[:, k].std() == pytest.approx(1.0, rel=0.05)

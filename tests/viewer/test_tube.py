@@ -25,7 +25,7 @@ def test_the_tube_is_around_the_bent_line(scale: float) -> None:
     assert np.array_equal(shown[:2], q[:2])
     assert relative_error(shown[2:], scale * q[2:]) < ROUNDING
     for tube, name in zip(scene.tubes, links, strict=True):
-        length, n = arm.assembly.spans[name].length, len(tube.profile.points)
+        length, n = arm.assembly.beams[name].length, len(tube.profile.points)
         rings = tube.vertices(shown)[: n * 24].reshape(n, 24, 3)
         line = centreline(arm, name, np.linspace(0, length, n))(shown)[0].full()
         assert relative_error(rings.mean(axis=1), line.T) < ROUNDING

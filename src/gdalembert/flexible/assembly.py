@@ -1,4 +1,4 @@
-"""From a model and the description of its flexible parts to elements, matrices and names.
+"""Assembly: the description of a flexible robot, from a model, its flexible links and its flexible joints.
 
 Coordinates: those of the joints in Pinocchio's order; the modes, link by link in the order of the tree; the rotors of
 flexible joints. B says on which of them the actuators act.
@@ -7,22 +7,56 @@ flexible joints. B says on which of them the actuators act.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.attach import Placed, Replacement, by_hand, model_joint, place, standing_on
-from gdalembert.flexible.bodies import pseudo_inertia
-from gdalembert.flexible.element import Element, rigid_link, root
+from gdalembert.flexible.attach import AttachedLink, Attachment, Replacement, attach
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.model_validity import Span, span_of
-from gdalembert.flexible.tree import Attachment
+from gdalembert.flexible.link_model import LinkModel, pseudo_inertia, rigid_inertia, root
+from gdalembert.flexible.rigid_link import (
+    BodyFrames,
+    RigidLink,
+    merged_bodies,
+    model_joint,
+    model_joint_name,
+    placements_on,
+)
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
+
+
+@dataclass(frozen=True, eq=False)
+class AttachedFrame:
+    """A frame by name: the index of its link (−1: the universe) and of the station there, and its placement (4 × 4)."""
+
+    name: str
+    link: int
+    station: int
+    placement: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedBeam:
+    """The beam of a flexible link.
+
+    Attributes:
+        name: of the flexible link. ``link``: its index in :attr:`Assembly.links`.
+        root, tip: names of the frames there.
+        length: l [m].
+        buckling_load: of the bare beam, as :meth:`~gdalembert.FlexibleLink.buckling_load` [N].
+    """
+
+    name: str
+    link: int
+    root: str
+    tip: str
+    length: float
+    buckling_load: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +64,20 @@ class Assembly:
     """All numbers of a flexible robot.
 
     Attributes:
-        name: of the model. ``elements``: joints with their links. ``attachments``: the model's frames, and of each
-            flexible link two of our own, in the axes of the clamped frame: at its root, and at its tip.
+        name: of the model. ``links``: joints with the links that they move, parents first.
+        frames: the model's, and for each flexible link two of our own, in the axes of the clamped frame: at its root
+            and at its tip.
         nq, nv: with modes and rotors. ``layout``: a name for each entry of v.
         armature: nv. ``gravity``: 3.
         stiffness, damping: nv × nv. ``actuation``: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
-        replacements: what each beam took the place of.
-        spans: the flexible links, by name.
+        replacements: what each beam replaces.
+        beams: of the flexible links, by name.
     """
 
     name: str
-    elements: tuple[Element, ...]
-    attachments: tuple[Attachment, ...]
+    links: tuple[LinkModel, ...]
+    frames: tuple[AttachedFrame, ...]
     nq: int
     nv: int
     layout: tuple[str, ...]
@@ -53,7 +88,7 @@ class Assembly:
     actuation: Array
     rotors: tuple[str, ...]
     replacements: tuple[Replacement, ...]
-    spans: Mapping[str, Span]
+    beams: Mapping[str, PlacedBeam]
 
 
 def assemble(
@@ -63,178 +98,231 @@ def assemble(
     joints: Mapping[str, FlexibleJoint],
     fixed_bodies: Mapping[str, pin.Inertia],
 ) -> Assembly:
-    """Put beams in the place of links and springs in that of rigid joints.
+    """Replace rigid links by beams, and rigid joints by springs.
 
     Args:
-        model: the model; what it says of bodies is read from its frames.
+        model: the model, whose frames tell the bodies apart.
         tree: its numbers, cleaned.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
-        fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame,
-            where the model does not tell it from the link's own body.
+        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
+            that frame, where the model does not tell them from the link's own body.
 
     Raises:
-        UnknownNameError: if a link, a joint or a child is not there.
+        UnknownNameError: if there is no such link, joint or child.
         UnsupportedError: if the model has mimic joints.
-        ArgumentError: if a beam does not fit where it is put.
-        ArgumentTypeError: if a description is none.
+        ArgumentError: if a beam does not fit its link.
+        ArgumentTypeError: if a description is of the wrong type.
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
     for what, given in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
         if not isinstance(given, Mapping):
             raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
-    described = _described(model, tree, links)
-    untold = [f.name for i in described for f in by_hand(model, model_joint(tree, i))]
-    for name, body in fixed_bodies.items():
-        if name not in untold:
-            raise UnknownNameError("body that the model does not tell from a flexible link", name, untold)
-        pseudo_inertia(f"fixed_bodies[{name!r}]", body)
+    names = _names_by_index(model, tree, links)
+    _check_fixed_bodies(model, tree, names, fixed_bodies)
 
-    elements: list[Element] = []
-    placed: dict[int, Placed] = {}
-    standing: list[Mapping[str, tuple[int, Array]]] = []  # of each link: station and placement of what stands on it
-    names: list[str] = []
-    mode = tree.nv
-    damping = np.zeros((tree.nv, tree.nv))
-    stiffness = np.zeros((tree.nv, tree.nv))
-    for i, joint in enumerate(tree.joints):
-        attached, placement = 0, homogeneous(joint.rotation, joint.translation)
-        if joint.parent >= 0:
-            attached, placement = standing[joint.parent][tree.joint_names[model_joint(tree, i) - 1]]
-        if i in described:
-            name, link = described[i]
-            placed[i] = here = _placed(model, tree, i, name, link, fixed_bodies)
-            element = replace(
-                here.element, parent=joint.parent, attached=attached, placement=placement, first_mode=mode
-            )
-            standing.append(here.where)
-            names += [f"{name} {mode_name}" for mode_name in here.link.mode_names]
-            stiffness = _beside(stiffness, element.inertia.stiffness)
-            damping = _beside(damping, here.link.damping_matrix())
+    attached: list[AttachedLink] = []
+    for i in range(len(tree.joints)):
+        link = _rigid_link(tree, i, attached)
+        if i in names:
+            rigid = RigidLink.of(model, tree, i, names[i])
+            attached.append(_attached(link, rigid, links[names[i]], fixed_bodies))
         else:
-            element = Element(
-                joint.name,
-                joint.type,
-                joint.parent,
-                attached,
-                placement,
-                np.eye(4),
-                rigid_link(joint.pseudo_inertia),
-                (root(0),),
-                joint.idx_q,
-                joint.idx_v,
-                mode,
-            )
-            standing.append({name: (0, where) for name, where in standing_on(tree, i)[1].items()})
-        mode += element.inertia.modes
-        elements.append(element)
+            attachments = {name: Attachment(0, placement) for name, placement in placements_on(tree, i).items()}
+            attached.append(AttachedLink(link, attachments))
+    return _assembly(tree, attached, names, joints)
 
+
+def _assembly(
+    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], joints: Mapping[str, FlexibleJoint]
+) -> Assembly:
+    """The assembly of links, with springs and rotors at the flexible joints."""
     rotors = _rotors(tree, joints)
-    armature = np.concatenate([tree.armature, np.zeros(mode - tree.nv)])
-    actuation = np.eye(mode)[:, : tree.nv]
+    matrices = _link_matrices(tree, attached)
     for name, joint in rotors.items():
-        spring, own, rotor = joints[name], joint.idx_v, len(armature)
-        inertia = spring.rotor_inertia if spring.rotor_inertia is not None else float(armature[own])
-        if inertia <= 0:
-            raise ArgumentError(
-                f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
-            )
-        armature = np.append(armature, inertia)
-        if spring.rotor_inertia is None:
-            armature[own] = 0.0
-        stiffness, damping = _beside(stiffness, np.zeros((1, 1))), _beside(damping, np.zeros((1, 1)))
-        for matrix, value in ((stiffness, spring.stiffness), (damping, spring.damping)):
-            matrix[np.ix_((own, rotor), (own, rotor))] += value * np.array([[1, -1], [-1, 1]])
-        actuation = np.vstack([actuation, np.zeros((1, tree.nv))])
-        actuation[:, own] = np.eye(rotor + 1)[rotor]
-    nv = len(armature)
-    frames = [
-        Attachment(
-            f.name,
-            f.joint,
-            *(standing[f.joint][f.name] if f.joint >= 0 else (0, homogeneous(f.rotation, f.translation))),
-        )
-        for f in tree.frames
-    ]
-    spans: dict[str, Span] = {}
-    for i, here in placed.items():
-        name = described[i][0]
-        ends = [_unused(f"{name} {end}", frames) for end in ("root", "tip")]
-        frames += [Attachment(end, i, station, np.eye(4)) for station, end in enumerate(ends)]
-        spans[name] = span_of(name, i, here.link, elements[i], root=ends[0], tip=ends[1])
+        matrices = matrices.with_rotor(joint.idx_v, joints[name])
+    frames = _frames(tree, attached)
+    beams = _beams(attached, names, frames)
+    nv = len(matrices.armature)
     return Assembly(
         name=tree.name,
-        elements=tuple(elements),
-        attachments=tuple(frames),
+        links=tuple(each.link for each in attached),
+        frames=(*frames, *_beam_frames(beams)),
         nq=tree.nq + nv - tree.nv,
         nv=nv,
-        layout=(*tree.velocity_names, *names, *(f"{name} rotor" for name in rotors)),
-        armature=frozen(armature),
+        layout=(*tree.velocity_names, *_mode_names(attached, names), *(f"{name} rotor" for name in rotors)),
+        armature=frozen(matrices.armature),
         gravity=tree.gravity,
-        stiffness=frozen(stiffness),
-        damping=frozen(damping),
-        actuation=frozen(actuation),
+        stiffness=frozen(matrices.stiffness),
+        damping=frozen(matrices.damping),
+        actuation=frozen(matrices.actuation),
         rotors=tuple(rotors),
-        replacements=tuple(here.replacement for here in placed.values() if here.replacement is not None),
-        spans=spans,
+        replacements=tuple(each.replacement for each in attached if each.replacement is not None),
+        beams=beams,
     )
 
 
-def _beside(a: Array, b: Array) -> Array:
-    """The block diagonal matrix of two."""
-    return np.block([[a, np.zeros((len(a), len(b)))], [np.zeros((len(b), len(a))), b]])
+# The links.
 
 
-def _unused(name: str, frames: Sequence[Attachment]) -> str:
-    """The name, or where a frame of the model has it already, the name of the beam's own frame beside that."""
-    taken = {frame.name for frame in frames}
-    while name in taken:
-        name += " of the beam"
-    return name
-
-
-def _described(model: pin.Model, tree: Tree, links: Mapping[str, FlexibleLink]) -> dict[int, tuple[str, FlexibleLink]]:
-    """The flexible links by the element whose link they are."""
-    own: dict[str, int] = {}
-    fixed: dict[str, str] = {}
-    first: dict[int, str] = {}
-    still = {f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == 0}
-    for frame in model.frames:
-        if frame.type == pin.FrameType.BODY and frame.parentJoint > 0:
-            joint = frame.parentJoint
-            if joint not in first and frame.placement.isIdentity(1e-12):
-                first[joint] = frame.name
-                own[frame.name] = tree.links[joint - 1]
-            else:
-                fixed[frame.name] = first.get(joint, model.names[joint])
-    described: dict[int, tuple[str, FlexibleLink]] = {}
+def _names_by_index(model: pin.Model, tree: Tree, links: Mapping[str, FlexibleLink]) -> dict[int, str]:
+    """The names of the flexible links by the index of the link."""
+    bodies = BodyFrames.of(model, tree)
     for name, link in links.items():
         if not isinstance(link, FlexibleLink):
             raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
-        if name in still:
+        if name in bodies.grounded:
             raise ArgumentError(
                 f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
                 "flexible, or load the model with a root_joint"
             )
-        if name in fixed:
-            raise ArgumentError(f"link {name!r}: it is fixed to link {fixed[name]!r}; make that one flexible")
-        if name not in own:
-            raise UnknownNameError("link", name, own)
-        described[own[name]] = name, link
-    return described
+        if name in bodies.fixed:
+            raise ArgumentError(f"link {name!r}: it is fixed to link {bodies.fixed[name]!r}; make that one flexible")
+        if name not in bodies.links:
+            raise UnknownNameError("link", name, bodies.links)
+    return {bodies.links[name]: name for name in links}
 
 
-def _placed(
-    model: pin.Model, tree: Tree, i: int, name: str, link: FlexibleLink, fixed_bodies: Mapping[str, pin.Inertia]
-) -> Placed:
-    """The beam on its link; what is wrong with the beam itself comes to light only there, and is said of that link."""
+def _check_fixed_bodies(
+    model: pin.Model, tree: Tree, names: Mapping[int, str], fixed_bodies: Mapping[str, pin.Inertia]
+) -> None:
+    merged = [frame.name for i in names for frame in merged_bodies(model, model_joint(tree, i))]
+    for name, body in fixed_bodies.items():
+        if name not in merged:
+            raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
+        pseudo_inertia(f"fixed_bodies[{name!r}]", body)
+
+
+def _rigid_link(tree: Tree, i: int, attached: Sequence[AttachedLink]) -> LinkModel:
+    """Link i as a rigid one, its modes to begin behind those of the links before it."""
+    joint = tree.joints[i]
+    base = Attachment(0, homogeneous(joint.rotation, joint.translation))
+    if joint.parent >= 0:
+        base = attached[joint.parent].attachments[model_joint_name(tree, i)]
+    modes = sum(each.link.inertia.modes for each in attached)
+    return LinkModel(
+        name=joint.name,
+        type=joint.type,
+        parent=joint.parent,
+        parent_station=base.station,
+        placement=base.placement,
+        clamped=np.eye(4),
+        inertia=rigid_inertia(joint.pseudo_inertia),
+        stations=(root(0),),
+        idx_q=joint.idx_q,
+        idx_v=joint.idx_v,
+        mode_idx_q=tree.nq + modes,
+        mode_idx_v=tree.nv + modes,
+    )
+
+
+def _attached(
+    link: LinkModel, rigid: RigidLink, beam: FlexibleLink, fixed_bodies: Mapping[str, pin.Inertia]
+) -> AttachedLink:
+    """The beam on its link; errors that only show there, in the beam itself, name the link."""
     try:
-        return place(model, tree, i, name, link, fixed_bodies)
+        return attach(link, rigid, beam, fixed_bodies)
     except ArgumentError as error:
         if str(error).startswith("link "):
             raise
-        raise ArgumentError(f"link {name!r}: {error}") from None
+        raise ArgumentError(f"link {rigid.name!r}: {error}") from None
+
+
+def _mode_names(attached: Sequence[AttachedLink], names: Mapping[int, str]) -> list[str]:
+    return [f"{names[i]} {mode}" for i, each in enumerate(attached) for mode in each.link.mode_names]
+
+
+# The frames.
+
+
+def _frames(tree: Tree, attached: Sequence[AttachedLink]) -> list[AttachedFrame]:
+    """The model's."""
+    frames: list[AttachedFrame] = []
+    for f in tree.frames:
+        at = Attachment(0, homogeneous(f.rotation, f.translation))
+        if f.joint >= 0:
+            at = attached[f.joint].attachments[f.name]
+        frames.append(AttachedFrame(f.name, f.joint, at.station, at.placement))
+    return frames
+
+
+def _beams(
+    attached: Sequence[AttachedLink], names: Mapping[int, str], frames: Sequence[AttachedFrame]
+) -> dict[str, PlacedBeam]:
+    """The beams, with names for their root and tip frames that no other frame has."""
+    taken = {frame.name for frame in frames}
+
+    def unused(name: str) -> str:
+        while name in taken:
+            name += " of the beam"
+        taken.add(name)
+        return name
+
+    beams: dict[str, PlacedBeam] = {}
+    for i, each in enumerate(attached):
+        if each.beam is not None:
+            name = names[i]
+            ends = unused(f"{name} root"), unused(f"{name} tip")
+            beams[name] = PlacedBeam(name, i, *ends, each.beam.length, each.beam.buckling_load())
+    return beams
+
+
+def _beam_frames(beams: Mapping[str, PlacedBeam]) -> list[AttachedFrame]:
+    """The frames at the root, which is station 0, and at the tip, which is station 1."""
+    return [
+        AttachedFrame(frame, beam.link, station, np.eye(4))
+        for beam in beams.values()
+        for station, frame in enumerate((beam.root, beam.tip))
+    ]
+
+
+# The matrices.
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrices:
+    """What acts on n coordinates: armature (n), stiffness and damping (n × n), actuation (n × number of actuators)."""
+
+    armature: Array
+    stiffness: Array
+    damping: Array
+    actuation: Array
+
+    def with_rotor(self, own: int, spring: FlexibleJoint) -> _Matrices:
+        """With one coordinate more: the rotor behind the spring of the joint with the velocity ``own``."""
+        rotor = len(self.armature)
+        inertia = float(self.armature[own]) if spring.rotor_inertia is None else spring.rotor_inertia
+        armature = np.append(self.armature, inertia)
+        if spring.rotor_inertia is None:
+            armature[own] = 0.0
+        between = np.zeros((rotor + 1, rotor + 1))
+        between[np.ix_((own, rotor), (own, rotor))] = [[1, -1], [-1, 1]]
+        actuation = np.pad(self.actuation, ((0, 1), (0, 0)))
+        actuation[:, own] = np.eye(rotor + 1)[rotor]
+        return _Matrices(
+            armature,
+            np.pad(self.stiffness, (0, 1)) + spring.stiffness * between,
+            np.pad(self.damping, (0, 1)) + spring.damping * between,
+            actuation,
+        )
+
+
+def _link_matrices(tree: Tree, attached: Sequence[AttachedLink]) -> _Matrices:
+    """Those of joints and modes."""
+    joints, links = np.zeros((tree.nv, tree.nv)), [(a.link, a.beam) for a in attached if a.beam is not None]
+    stiffness = _block_diagonal(joints, *(link.inertia.stiffness for link, _ in links))
+    damping = _block_diagonal(joints, *(beam.damping_matrix() for _, beam in links))
+    armature = np.pad(tree.armature, (0, len(stiffness) - tree.nv))
+    return _Matrices(armature, stiffness, damping, np.eye(len(stiffness))[:, : tree.nv])
+
+
+def _block_diagonal(*blocks: Array) -> Array:
+    ends = np.cumsum([len(block) for block in blocks])
+    whole = np.zeros((ends[-1], ends[-1]))
+    for block, end in zip(blocks, ends, strict=True):
+        whole[end - len(block) : end, end - len(block) : end] = block
+    return whole
 
 
 def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]:
@@ -250,5 +338,9 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
             raise UnsupportedError(
                 f"joint {name!r}: a {type(joint_type).__name__} joint cannot be flexible; revolute joints with limits "
                 "and prismatic ones can"
+            )
+        if spring.rotor_inertia is None and tree.armature[by_name[name].idx_v] <= 0:
+            raise ArgumentError(
+                f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
             )
     return {joint.name: joint for joint in tree.joints if joint.name in joints}

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from gdalembert.dynamics.kinematics import find_frame, placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.element import Coordinates, Element
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.link_model import LinkModel
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.functions import function, symbols
 
@@ -51,11 +51,11 @@ def centreline(
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
     own = placed_link(arm, name, links)
-    span = arm.assembly.spans[name]
-    root = arm.tree.frames[find_frame(arm.tree, span.root)]
+    beam = arm.assembly.beams[name]
+    root = arm.tree.frames[find_frame(arm.tree, beam.root)]
     s = symbols(q=arm.tree.nq)
     r, p = placement(arm.tree, root, s["q"])
-    f = Coordinates.of(arm.assembly.elements).modes(arm.assembly.elements[span.element], s["q"])
+    f = arm.assembly.links[beam.link].modal_configuration(s["q"])
     positions, rotations = [], []
     for eta in at:
         turned, shifted = Deflection.of(own.station(float(eta)), exact=arm.kinematics == "exact").placement(f)
@@ -72,10 +72,10 @@ def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) 
         ArgumentTypeError: if they are no dict.
         UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
     """
-    spans = arm.assembly.spans
+    beams = arm.assembly.beams
     given = arm.links if links is None else links
     if given is None:
-        if spans:
+        if beams:
             raise ArgumentError(
                 f"{arm.tree.name}: an arm that was pickled or copied has no shapes of its modes; give links=, the dict "
                 "of flexible links that it was made of"
@@ -84,9 +84,9 @@ def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) 
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(f"links: expected a dict by name, got {type(given).__name__}")
     for name in given:
-        if name not in spans:
-            raise UnknownNameError("flexible link", name, spans)
-    for name in spans:
+        if name not in beams:
+            raise UnknownNameError("flexible link", name, beams)
+    for name in beams:
         if name not in given:
             raise UnknownNameError("flexible link in links", name, given)
     return given
@@ -106,25 +106,25 @@ def placed_link(arm: FlexibleArm, name: str, links: Mapping[str, FlexibleLink] |
         ArgumentTypeError: if what is given is none.
         ArgumentError: if the arm was made of another one.
     """
-    if name not in arm.assembly.spans:
-        raise UnknownNameError("flexible link", name, arm.assembly.spans)
+    if name not in arm.assembly.beams:
+        raise UnknownNameError("flexible link", name, arm.assembly.beams)
     link = links_of(arm, links)[name]
     if not isinstance(link, FlexibleLink):
         raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
-    span = arm.assembly.spans[name]
-    sized = link if link.has_length else link.with_length(span.length)
+    beam = arm.assembly.beams[name]
+    sized = link if link.has_length else link.with_length(beam.length)
     for carries in (True, False):
-        if _is(own := sized.by_role(carries=carries), arm.assembly.elements[span.element]):
+        if _is(own := sized.by_role(carries=carries), arm.assembly.links[beam.link]):
             return own
     raise ArgumentError(
-        f"link {name!r}: this is not the link of {span.length:g} m that the arm was made of; give the same FlexibleLink"
+        f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
     )
 
 
-def _is(link: FlexibleLink, element: Element) -> bool:
-    if link.mode_names != element.mode_names:
+def _is(link: FlexibleLink, model: LinkModel) -> bool:
+    if link.mode_names != model.mode_names:
         return False
-    ours, theirs = link.station("tip"), element.stations[1]
+    ours, theirs = link.station("tip"), model.stations[1]
     pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("position", "translation", "rotation")]
-    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, element.inertia.stiffness)]
+    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, model.inertia.stiffness)]
     return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)

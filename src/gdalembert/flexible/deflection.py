@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.element import Station, without_rounding
+from gdalembert.flexible.link_model import Station, without_rounding
 from gdalembert.model.joints import JointType
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.flexible.element import ModalInertia
+from gdalembert.flexible.link_model import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Wrench
 

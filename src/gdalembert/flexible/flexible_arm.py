@@ -35,7 +35,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.static_deflection import static_deflection
-from gdalembert.flexible.tree import FlexibleTree, flexible_tree
+from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.tree import Tree
@@ -84,9 +84,9 @@ class FlexibleArm(Dynamics):
     """
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
+    tree: FlexibleTree
     assembly: Assembly
     kinematics: str
-    flexible: FlexibleTree
     links: Mapping[str, FlexibleLink] | None
 
     def __init__(
@@ -120,36 +120,25 @@ class FlexibleArm(Dynamics):
     ) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
-        others = [e for e in assembly.elements if not isinstance(e.type, Revolute | Prismatic)]
+        others = [e for e in assembly.links if not isinstance(e.type, Revolute | Prismatic)]
         if kinematics == "first_order" and others:
             raise UnsupportedError(
                 f"joint {others[0].name!r}: kinematics='first_order' takes revolute and prismatic joints only, not a "
                 f"{type(others[0].type).__name__}; take kinematics='exact'"
             )
-        if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.elements):
+        if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.links):
             raise ArgumentError(
                 "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
-        parts: dict[str, Any] = {
-            "name": assembly.name,
-            "nq": assembly.nq,
-            "nv": assembly.nv,
-            "armature": assembly.armature,
-            "gravity": assembly.gravity,
-            "exact": self._is_exact,
-            "attachments": assembly.attachments,
-            "rotors": assembly.rotors,
-        }
-        self._as_given = flexible_tree(assembly.elements, **parts, regrouped=False)
-        self.tree = self._as_given.tree
-        self.flexible = flexible_tree(assembly.elements, **parts)
+        self.tree = flexible_tree(assembly, exact=self._is_exact)
+        self._regrouped = regrouped(self.tree)
         self._set_forces(springs, forces)
         self.elasticity = Springs(self.tree, assembly.stiffness, np.zeros(assembly.nv))
         self.forces = (*self.added_forces, self.elasticity, Damping(assembly.damping))
         self._given_actuation = actuation
         self.actuation = assembly.actuation if actuation is None else actuation_matrix(self.tree.nv, actuation)
-        if assembly.spans:
+        if assembly.beams:
             self._check_mass_matrix()
 
     def _check_mass_matrix(self) -> None:
@@ -157,7 +146,7 @@ class FlexibleArm(Dynamics):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(recursion.mass_matrix(self.flexible, ca.DM(q))).full() + np.diag(self.tree.armature)
+        m = ca.DM(recursion.mass_matrix(self._regrouped, ca.DM(q))).full() + np.diag(self.tree.armature)
         # by shapes that strain the links independently of each other: those as given may nearly depend
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -197,18 +186,18 @@ class FlexibleArm(Dynamics):
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         if self._is_exact:
-            return recursion.inverse_dynamics(self.flexible, q, v, a)
-        tau = book_1984.inverse_dynamics(self.assembly.elements, self.assembly.gravity, q, v, a, exact=False)
+            return recursion.inverse_dynamics(self._regrouped, q, v, a)
+        tau = book_1984.inverse_dynamics(self.assembly.links, self.assembly.gravity, q, v, a, exact=False)
         return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
-        return recursion.mass_matrix(self.flexible, q) if self._is_exact else super().mass_matrix_expression(q)
+        return recursion.mass_matrix(self._regrouped, q) if self._is_exact else super().mass_matrix_expression(q)
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         if not self._is_exact:
             return super().forward_dynamics_expression(q, v, tau)
         return smaller(
-            recursion.forward_dynamics(self.flexible, q, v, tau), super().forward_dynamics_expression(q, v, tau)
+            recursion.forward_dynamics(self._regrouped, q, v, tau), super().forward_dynamics_expression(q, v, tau)
         )
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -236,9 +225,9 @@ class FlexibleArm(Dynamics):
         Raises:
             UnknownNameError: if there is no such flexible link.
         """
-        if link not in self.assembly.spans:
-            raise UnknownNameError("flexible link", link, self.assembly.spans)
-        return self._kinematics.frame_placement(self.assembly.spans[link].tip)
+        if link not in self.assembly.beams:
+            raise UnknownNameError("flexible link", link, self.assembly.beams)
+        return self._kinematics.frame_placement(self.assembly.beams[link].tip)
 
     @cached_property
     def _kinematics(self) -> Kinematics:
@@ -258,7 +247,7 @@ class FlexibleArm(Dynamics):
     @property
     def modes(self) -> range:
         """The entries of v that are modal coordinates."""
-        joints = sum(element.type.nv for element in self.assembly.elements)
+        joints = sum(link.type.nv for link in self.assembly.links)
         return range(joints, self.tree.nv - len(self.assembly.rotors))
 
     @cached_property
@@ -318,16 +307,17 @@ class FlexibleArm(Dynamics):
             accelerations = self.state_derivative(states, efforts.T).full()[self.tree.nq :].T
         else:
             accelerations = at_rest if a is None else table("validity: a", a, self.tree.nv, len(at_rest))
-        if not self.assembly.spans:
+        beams, links = self.assembly.beams, self.assembly.links
+        if not beams:
             return {}
         largest = (x.full().max(axis=1) for x in self.indicators(configurations.T, rates.T, accelerations.T))
-        spans = self.assembly.spans.values()
-        return {span.link: Validity.of(span, *each) for span, *each in zip(spans, *largest, strict=True)}
+        found = zip(beams.values(), *largest, strict=True)
+        return {beam.name: Validity.of(beam, links[beam.link], *each) for beam, *each in found}
 
     @cached_property
     def indicators(self) -> ca.Function:
         """(q, v, a) → (slope, spin, load) of each flexible link: rad, rad/s, N; what :meth:`validity` is made of."""
-        return indicators(self._as_given, self.assembly.elements, self.assembly.spans)
+        return indicators(self.tree, self.assembly)
 
     def static_deflection(
         self,

@@ -15,11 +15,10 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
 from gdalembert.flexible.beams import modal_integrals as it
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.beams.modal_mass import eigenmodes, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.bodies import pseudo_inertia
-from gdalembert.flexible.element import ModalInertia, Station
-from gdalembert.flexible.element import root as root_station
+from gdalembert.flexible.link_model import ModalInertia, Station, pseudo_inertia
+from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array, frozen
@@ -299,6 +298,25 @@ class FlexibleLink:
             ArgumentError: if the link has no modes yet, or a mode moves no inertia.
         """
         return eigenmodes(self.inertia(), *loads)[0]
+
+    def buckling_load(self) -> float:
+        """The axial force P [N] under which the bare link, clamped at its root, buckles.
+
+        The least P with K_f − P s singular, s = s(l) being the shortening of the tip: π² EI / 4 l² for a uniform beam.
+        Infinite without bending; nan for nodes without a ``shortening``.
+
+        Raises:
+            ArgumentError: if the link has no modes yet.
+        """
+        beam = self._with_modes()
+        if isinstance(beam, Beam):
+            shortening = it.beam_station(beam, self.families, self.length).shortening
+        elif beam.shortening is None:
+            return np.nan
+        else:
+            shortening = beam.shortening[..., beam.tip]
+        flexibility = largest_eigenvalue(self.inertia().stiffness, shortening)
+        return 1 / flexibility if flexibility > 0 else np.inf
 
     def _shortened(self, nodes: Nodes) -> Nodes:
         return nodes if self.foreshortening else replace(nodes, shortening=None)

@@ -1,19 +1,17 @@
-"""Whether a motion stays where the model of a beam holds: how far it bends, how fast it turns, what presses on it.
+"""Whether a motion stays where the model of a beam holds: how far it bends, how fast it turns, how hard it is pressed.
 
-The load P on a beam counts everything by the share ξ = η / l of the beam that it presses on: what stands on the tip
-with its whole force, the beam's own mass at its abscissa. So it is the force that belongs to a uniform shortening of
-the undeformed beam, by virtual work,
+The axial load P on a beam counts every mass by the share ξ = η / l of the beam on which it presses: what the tip
+carries with its whole force, the beam's own mass at its abscissa. P is the force that belongs to a uniform shortening
+of the undeformed beam, by virtual work,
 
     P = e_x · Σ ∫ ξ (r̈ − g) dm
 
-over the beam and all that it carries; e_x is the x axis of the clamped frame, and what presses counts as positive.
-The load under which the beam buckles with its root clamped is the least P with K_f − P s singular, s = s(l) being the
-shortening of the tip: π² EI / 4 l² of a uniform beam.
+over the beam and all that it carries; e_x is the x axis of the clamped frame, and compression is positive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -21,83 +19,23 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.kinematics import find_frame, placement, velocity
-from gdalembert.flexible.beams import modal_integrals as it
-from gdalembert.flexible.beams.modal_mass import modal_mass
-from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.element import Element
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.tree import FlexibleTree, ModalTree
+from gdalembert.flexible.assembly import Assembly, PlacedBeam
+from gdalembert.flexible.beams.modal_mass import largest_eigenvalue, modal_mass
+from gdalembert.flexible.link_model import LinkModel
+from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.model.tree import Frame
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import directional_derivative, function
 
 STEEP = 0.2
-"""Tip slope [rad]. A cantilever with a force on its tip then is off the elastica by 2.4e-3 of its length, and by 1.1e-2
-without foreshortening; the one grows with the cube of the slope, the other with its square."""
+"""Tip slope [rad]. A cantilever with a force on its tip then differs from the elastica by 2.4e-3 of its length, and by
+1.1e-2 without foreshortening; the former grows with the cube of the slope, the latter with its square."""
 FAST, FAST_STRAIGHT = 3.0, 0.3
-"""Spin over first frequency, with foreshortening and without. Up to the one, the frequency of flapping with four
-modes is right to 2e-3; at the other, a beam that does not stiffen as it spins flaps 5 % too slowly."""
+"""Spin over first frequency, with foreshortening and without. Up to the former, the flapping frequency with four
+modes is right to 2e-3; at the latter, a beam that does not stiffen as it spins flaps 5 % too slowly."""
 LOADED, LOADED_STRAIGHT = 0.5, 0.1
-"""Axial load over buckling load, with foreshortening and without. The one doubles every deflection, so that a beam that
-is not quite straight is another one; the other makes deflections larger by 11 %, which a beam that does not shorten
-does not know of."""
-
-
-@dataclass(frozen=True, eq=False)
-class Span:
-    """A flexible link as the indicators see it.
-
-    Attributes:
-        link: name of its body frame. ``element``: its index. ``root``, ``tip``: names of the frames there.
-        length: l [m].
-        slopes: ϑ_y and ϑ_z of the tip per unit of each modal coordinate (2 × n). ``first_mode``: of them in v.
-        frequency: the first, root clamped, with the bodies that stand on the link but without child joints [rad/s].
-        buckling_load: of the bare beam, root clamped [N]; nan of nodes without shortening, which do not know it.
-        foreshortening: whether the beam shortens as it bends.
-    """
-
-    link: str
-    element: int
-    root: str
-    tip: str
-    length: float
-    slopes: Array
-    first_mode: int
-    frequency: float
-    buckling_load: float
-    foreshortening: bool
-
-
-def span_of(name: str, index: int, link: FlexibleLink, element: Element, *, root: str, tip: str) -> Span:
-    """The span of a link that has its place."""
-    stiffness = element.inertia.stiffness
-    if isinstance(link.beam, Nodes):
-        known = link.beam.shortening is not None
-        shortening = (
-            np.zeros_like(stiffness) if link.beam.shortening is None else link.beam.shortening[..., link.beam.tip]
-        )
-    else:
-        known, shortening = True, it.beam_station(link.beam, link.families, link.length).shortening
-    flexibility = _largest(stiffness, shortening)
-    buckling_load = 1 / flexibility if flexibility > 0 else np.inf
-    return Span(
-        link=name,
-        element=index,
-        root=root,
-        tip=tip,
-        length=link.length,
-        slopes=frozen(element.stations[1].rotation[1:]),
-        first_mode=element.first_mode,
-        frequency=_largest(stiffness, modal_mass(element.inertia, *element.stations)) ** -0.5,
-        buckling_load=buckling_load if known else np.nan,
-        foreshortening=bool(element.stations[1].shortening.any()),
-    )
-
-
-def _largest(stiffness: Array, load: Array) -> float:
-    """The largest λ with λ K − A singular."""
-    half = np.linalg.inv(np.linalg.cholesky(stiffness))
-    return float(np.linalg.eigvalsh(half @ load @ half.T)[-1])
+"""Axial load over buckling load, with foreshortening and without. The former doubles every deflection, so that an
+initial curvature matters; the latter makes deflections larger by 11 %, which a beam without foreshortening misses."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +44,9 @@ class Validity:
 
     Attributes:
         link: its name.
-        slope: the largest slope of the tip against the root [rad].
+        slope: the largest slope of the tip relative to the root [rad].
         spin: the largest angular velocity of the root over the first frequency of the clamped link.
-        load: the largest axial load over the buckling load; negative where the beam is only pulled; nan of nodes
+        load: the largest axial load over the buckling load; negative where the beam is only in tension; nan for nodes
             without shortening.
         frequency: that first frequency [rad/s]. ``buckling_load``: that load [N].
         foreshortening: whether the link shortens as it bends.
@@ -123,21 +61,22 @@ class Validity:
     foreshortening: bool
 
     @classmethod
-    def of(cls, span: Span, slope: float, spin: float, load: float) -> Validity:
+    def of(cls, beam: PlacedBeam, link: LinkModel, slope: float, spin: float, load: float) -> Validity:
         """From the largest indicators of a motion: slope [rad], spin [rad/s], load [N]."""
+        frequency = first_frequency(link)
         return cls(
-            link=span.link,
+            link=beam.name,
             slope=float(slope),
-            spin=float(spin) / span.frequency,
-            load=float(load) / span.buckling_load,
-            frequency=span.frequency,
-            buckling_load=span.buckling_load,
-            foreshortening=span.foreshortening,
+            spin=float(spin) / frequency,
+            load=float(load) / beam.buckling_load,
+            frequency=frequency,
+            buckling_load=beam.buckling_load,
+            foreshortening=bool(link.stations[1].shortening.any()),
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each indicator that is large; none if all is well."""
+        """One sentence for each indicator that is too large."""
         fast, loaded = (FAST, LOADED) if self.foreshortening else (FAST_STRAIGHT, LOADED_STRAIGHT)
         remedy = "" if self.foreshortening else ", or let it shorten: foreshortening=True"
         found = []
@@ -166,23 +105,27 @@ class Validity:
         return "\n".join([line, *self.warnings])
 
 
-def indicators(flexible: FlexibleTree, elements: Sequence[Element], spans: Mapping[str, Span]) -> ca.Function:
-    """(q, v, a) → (slope, spin, load): of each span the slope of the tip, |ω| of the root, and P."""
-    tree = flexible.tree
+def first_frequency(link: LinkModel) -> float:
+    """Of a flexible link with its root clamped, with the bodies on its stations but without child joints [rad/s]."""
+    return 1 / math.sqrt(largest_eigenvalue(link.inertia.stiffness, modal_mass(link.inertia, *link.stations)))
+
+
+def indicators(tree: FlexibleTree, assembly: Assembly) -> ca.Function:
+    """(q, v, a) → (slope, spin, load): for each beam the slope of its tip, |ω| of its root, and P."""
     s = {"q": ca.SX.sym("q", tree.nq), "v": ca.SX.sym("v", tree.nv), "a": ca.SX.sym("a", tree.nv)}
     q, v, a = s.values()
     state, rate = ca.vertcat(q, v), ca.vertcat(tree.configuration_rate(q, v), a)
     slopes: list[ca.SX] = []
     spins: list[ca.SX] = []
     loads: list[ca.SX] = []
-    for span in spans.values():
-        first = span.first_mode + tree.nq - tree.nv
-        slopes.append(ca.norm_2(ca.DM(span.slopes) @ q[first : first + span.slopes.shape[1]]))
-        root = tree.frames[find_frame(tree, span.root)]
+    for beam in assembly.beams.values():
+        link = assembly.links[beam.link]
+        slopes.append(ca.norm_2(ca.DM(link.stations[1].rotation[1:]) @ link.modal_configuration(q)))
+        root = tree.frames[find_frame(tree, beam.root)]
         spins.append(ca.norm_2(velocity(tree, root, pin.LOCAL, q, v)[3:]))
-        borne = _borne(flexible, elements[span.element], span, root)
-        moment = ca.SX(borne.first_moment(q))
-        mass = sum(float(joint.mass) for joint in borne.joints)
+        pressing = _shares(tree, beam, link, root)
+        moment = ca.SX(pressing.first_moment(q))
+        mass = sum(float(joint.mass) for joint in pressing.joints)
         force = directional_derivative(directional_derivative(moment, state, rate), state, rate)
         force = force - mass * ca.DM(tree.gravity)
         loads.append(ca.dot(placement(tree, root, q)[0][:, 0], force))
@@ -191,45 +134,21 @@ def indicators(flexible: FlexibleTree, elements: Sequence[Element], spans: Mappi
     )
 
 
-def _borne(flexible: FlexibleTree, element: Element, span: Span, root: Frame) -> ModalTree:
-    """The robot with each mass counted by its share ξ of the span."""
-    tree = flexible.tree
-    own = flexible.links[span.element]
+def _shares(tree: FlexibleTree, beam: PlacedBeam, link: LinkModel, root: Frame) -> FlexibleTree:
+    """The robot with every mass multiplied by its share ξ of the beam."""
+    own = tree.links[beam.link]
     shares = [0.0] * len(tree.joints)
-    for joint, station in zip(flexible.stations[span.element], element.stations[1:], strict=True):
-        shares[joint] = float(station.position[0]) / span.length
+    for joint, station in zip(tree.stations(own), link.stations[1:], strict=True):
+        shares[joint] = float(station.position[0]) / beam.length
     for i, each in enumerate(tree.joints):
         if each.parent >= 0 and each.parent != own:
             shares[i] = shares[each.parent]
     # ∫ ξ r̂ dm of the undeformed beam as the moment of one point
     point = np.zeros((4, 4))
-    point[:3, 3] = root.rotation @ element.inertia.rigid[:3, 0] + root.translation * element.inertia.rigid[3, 0]
-    point[3, 3] = element.inertia.rigid[3, 0]
+    point[:3, 3] = root.rotation @ link.inertia.rigid[:3, 0] + root.translation * link.inertia.rigid[3, 0]
+    point[3, 3] = link.inertia.rigid[3, 0]
     bodies = [share * each.pseudo_inertia for share, each in zip(shares, tree.joints, strict=True)]
-    bodies[own] = point / span.length
+    bodies[own] = point / beam.length
     joints = tuple(replace(each, pseudo_inertia=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
-    modal = tuple(
-        (
-            i,
-            replace(
-                inertia,
-                rigid=shares[i] * inertia.rigid,
-                first=shares[i] * inertia.first,
-                second=shares[i] * inertia.second,
-            ),
-        )
-        for i, inertia in tree.modal_inertias
-        if i != own
-    )
-    return ModalTree(
-        name=tree.name,
-        nq=tree.nq,
-        nv=tree.nv,
-        joints=joints,
-        links=tree.links,
-        joint_names=tree.joint_names,
-        armature=tree.armature,
-        gravity=tree.gravity,
-        frames=tree.frames,
-        modal_inertias=modal,
-    )
+    modal = tuple((i, inertia.scaled(shares[i])) for i, inertia in tree.modal_inertias if i != own)
+    return replace(tree, joints=joints, modal_inertias=modal)

@@ -1,17 +1,16 @@
-"""A flexible robot as a tree: stations are joints that the modes move.
+"""A flexible robot as a tree: the modes of a link move its stations, as a joint moves its link.
 
-A station of a flexible link is a joint on that link with the modes as its coordinates (:class:`Deflection`); several
-stations of one link share them, as a mimic joint shares those of another. What a tree of rigid bodies cannot say, the
-inertia of the modes themselves, stands beside it (:class:`ModalInertia`).
+A station of a flexible link is a joint on that link with the modes as its coordinates (:class:`Deflection`). The
+stations of one link share them, as a mimic joint shares the coordinates of another one. A tree of rigid bodies cannot
+hold the inertia of the modes themselves; :class:`ModalInertia` stands beside it.
 
-All is in frames of our own, which nothing shows outside: z of a link lies on its joint's axis, x as near to the beam as
-that allows, and stations have the axes of their link. The line mass on a revolute axis belongs to both links of the
-joint and moves towards the base, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`.
+The tree has link frames of its own, which nothing outside sees: z of a link lies on its joint's axis, x as near to the
+beam as that allows, and stations have the axes of their link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -19,9 +18,10 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.flexible.assembly import Assembly, AttachedFrame
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import deformed
-from gdalembert.flexible.element import Element, ModalInertia, without_rounding
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, without_rounding
 from gdalembert.model.joints import JointType, Prismatic, Revolute
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -29,8 +29,13 @@ from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
 
 @dataclass(frozen=True, eq=False)
-class ModalTree(Tree):
-    """A tree whose links bend."""
+class FlexibleTree(Tree):
+    """A tree with flexible links: joints, of which some are deflections.
+
+    Attributes:
+        links: for each link of the assembly the index of its joint.
+        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes.
+    """
 
     is_rigid: ClassVar[bool] = False
 
@@ -41,177 +46,155 @@ class ModalTree(Tree):
         """The inertia of the modes, by the index of the link's joint."""
         return dict(self.modal_inertias)
 
+    def stations(self, link: int) -> list[int]:
+        """The joints that are the stations of a link, given by the index of its joint; the root is none of them."""
+        return [i for i, j in enumerate(self.joints) if j.parent == link and isinstance(j.type, Deflection)]
+
+    def first_station(self, link: int) -> int:
+        """The station whose coordinates are the modes of a link."""
+        return self.stations(link)[0]
+
     def first_moment(self, q: Matrix) -> Matrix:
-        stations = {j.parent: j for j in reversed(self.joints) if isinstance(j.type, Deflection)}
         total: Matrix = ca.DM(3, 1)
         for i, (joint, (r, p)) in enumerate(zip(self.joints, self.placements(q), strict=True)):
             body = spatial.constant(joint.pseudo_inertia)
             moment: Matrix = body[:3, 3]
             if i in self.modal:
-                moment = deformed(self.modal[i], stations[i].configuration(q)).first
+                moment = deformed(self.modal[i], self.joints[self.first_station(i)].configuration(q)).first
             total = total + r @ moment + float(body[3, 3]) * p
         return total
 
 
-@dataclass(frozen=True)
-class FlexibleTree:
-    """The tree, and where elements stand in it.
-
-    Attributes:
-        tree: joints and stations, each after what it stands on.
-        links: of each element: the index of its joint.
-        stations: of each element: the indices of its stations but for the root.
-    """
-
-    tree: ModalTree
-    links: tuple[int, ...]
-    stations: tuple[tuple[int, ...], ...]
-
-    @property
-    def modal(self) -> Mapping[int, ModalInertia]:
-        """Of each flexible element, by the index of its joint: the inertia of its modes, in our frame."""
-        return self.tree.modal
-
-    def first_station(self, link: int) -> int:
-        """The station whose coordinates are the modes of the link."""
-        return self.stations[self.links.index(link)][0]
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """A frame by name: on which element, on which of its stations, and its placement there (4 × 4)."""
-
-    name: str
-    element: int
-    station: int
-    placement: Array
-
-
-def flexible_tree(
-    elements: Sequence[Element],
-    *,
-    name: str,
-    nq: int,
-    nv: int,
-    armature: Array,
-    gravity: Array,
-    exact: bool = True,
-    regrouped: bool = True,
-    attachments: Sequence[Attachment] = (),
-    rotors: Sequence[str] = (),
-) -> FlexibleTree:
-    """The tree of elements, parents first.
+def flexible_tree(assembly: Assembly, *, exact: bool = True) -> FlexibleTree:
+    """The tree of an assembly, every body on its own link.
 
     Args:
-        elements: joints with their links.
-        name, nq, nv, armature, gravity: of the whole, modes and rotors included.
-        exact: whether stations turn by a rotation.
-        regrouped: whether masses move towards the base; if not, masses and frames are those of the elements.
-        attachments: the frames.
-        rotors: names of rotors, the last entries of v: they move nothing but their armature.
+        assembly: the links, parents first.
+        exact: whether stations turn by a rotation; otherwise to first order.
     """
-    ours = [_own_frame(element) for element in elements]
-    clamped = [np.linalg.inv(own) @ element.clamped for own, element in zip(ours, elements, strict=True)]
-
-    def moves(i: int, k: int) -> bool:
-        """Whether the modes move station k of element i."""
-        return k > 0 and elements[i].inertia.modes > 0
-
-    def stands(i: int, k: int) -> Array:
-        """The frame of station k of element i: in that of its joint if it moves, otherwise in our frame of the link."""
-        if moves(i, k):
-            return _turned(clamped[i])
-        return np.asarray(clamped[i] @ homogeneous(np.eye(3), elements[i].stations[k].position))
-
-    bodies = [
-        [stands(i, k) @ station.body @ stands(i, k).T for k, station in enumerate(element.stations)]
-        for i, element in enumerate(elements)
-    ]
-    inertias = []
-    for i, element in enumerate(elements):
-        seen = _seen(element.inertia, clamped[i])
-        at_rest = [body for k, body in enumerate(bodies[i]) if not moves(i, k)]
-        inertias.append(replace(seen, rigid=without_rounding(sum(at_rest, seen.rigid))))
-    placements = []
-    for own, element in zip(ours, elements, strict=True):
-        under = stands(element.parent, element.attached) if element.parent >= 0 else np.eye(4)
-        placements.append(without_rounding(under @ element.placement @ own))
-    for i, element in reversed(list(enumerate(elements))):
-        moved = _on_axis(element.type, inertias[i].rigid) if regrouped else np.zeros((4, 4))
-        inertias[i] = replace(inertias[i], rigid=inertias[i].rigid - moved)
-        if element.parent < 0:
-            continue
-        passed_on = placements[i] @ moved @ placements[i].T
-        if moves(element.parent, element.attached):
-            bodies[element.parent][element.attached] = bodies[element.parent][element.attached] + passed_on
-        else:
-            parent = inertias[element.parent]
-            inertias[element.parent] = replace(parent, rigid=parent.rigid + passed_on)
-
+    placed: list[_TreeLink] = []
     joints: list[Joint] = []
-    links: list[int] = []
-    stations: list[tuple[int, ...]] = []
-    for i, element in enumerate(elements):
-        below = -1
-        if element.parent >= 0:
-            k = element.attached
-            below = stations[element.parent][k - 1] if moves(element.parent, k) else links[element.parent]
-        links.append(len(joints))
-        joints.append(
-            _joint(
-                element.name,
-                _about_z(element.type),
-                below,
-                placements[i],
-                inertias[i].rigid,
-                element.idx_q,
-                element.idx_v,
-            )
-        )
-        first = len(joints)
-        for k, station in enumerate(element.stations):
-            if not moves(i, k):
-                continue
-            deflection = Deflection.of(station, clamped[i][:3, :3], clamped[i][:3, 3], exact=exact)
-            joint = _joint(
-                f"{element.name} station {k}",
-                deflection,
-                links[i],
-                np.eye(4),
-                bodies[i][k],
-                element.first_mode + nq - nv,
-                element.first_mode,
-            )
-            joints.append(joint if k == 1 else replace(joint, scaling=1.0, offset=0.0))
-        stations.append(tuple(range(first, len(joints))))
-
-    for k, rotor in enumerate(rotors):
-        place = nv - len(rotors) + k
-        joints.append(
-            _joint(f"{rotor} rotor", Revolute((0.0, 0.0, 1.0)), -1, np.eye(4), np.zeros((4, 4)), place + nq - nv, place)
-        )
-
-    frames = []
-    for a in attachments:
-        if a.element < 0:
-            frames.append(Frame(a.name, -1, frozen(a.placement[:3, :3]), frozen(a.placement[:3, 3])))
-            continue
-        placed = without_rounding(stands(a.element, a.station) @ a.placement)
-        index = stations[a.element][a.station - 1] if moves(a.element, a.station) else links[a.element]
-        frames.append(Frame(a.name, index, frozen(placed[:3, :3]), frozen(placed[:3, 3])))
-    tree = ModalTree(
-        name=name,
-        nq=nq,
-        nv=nv,
-        joints=tuple(joints),
-        links=tuple(links),
-        joint_names=tuple(e.name for e in elements),
-        armature=frozen(armature),
-        gravity=frozen(gravity),
-        frames=tuple(frames),
-        modal_inertias=tuple((links[i], inertia) for i, inertia in enumerate(inertias) if inertia.modes),
+    for link in assembly.links:
+        here = _TreeLink.of(link, len(joints))
+        joints += [here.link_joint(placed), *here.station_joints(exact)]
+        placed.append(here)
+    return FlexibleTree(
+        name=assembly.name,
+        nq=assembly.nq,
+        nv=assembly.nv,
+        joints=(*joints, *_rotor_joints(assembly)),
+        links=tuple(here.joint for here in placed),
+        joint_names=tuple(link.name for link in assembly.links),
+        armature=assembly.armature,
+        gravity=assembly.gravity,
+        frames=tuple(_frame(frame, placed) for frame in assembly.frames),
+        modal_inertias=tuple((here.joint, here.inertia) for here in placed if here.inertia.modes),
     )
-    return FlexibleTree(tree, tuple(links), tuple(stations))
+
+
+def regrouped(tree: FlexibleTree) -> FlexibleTree:
+    """The tree with the same torques and smaller graphs: the line mass on a revolute axis moves to the parent link.
+
+    The axis belongs to both links of the joint, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`.
+    """
+    bodies = [joint.pseudo_inertia for joint in tree.joints]
+    for i, joint in reversed(list(enumerate(tree.joints))):
+        on_axis = _mass_on_axis(joint.type, bodies[i])
+        bodies[i] = bodies[i] - on_axis
+        if joint.parent >= 0:
+            placement = homogeneous(joint.rotation, joint.translation)
+            bodies[joint.parent] = bodies[joint.parent] + placement @ on_axis @ placement.T
+    return replace(
+        tree,
+        joints=tuple(
+            replace(joint, pseudo_inertia=frozen(without_rounding(body)))
+            for joint, body in zip(tree.joints, bodies, strict=True)
+        ),
+        modal_inertias=tuple((i, replace(inertia, rigid=bodies[i])) for i, inertia in tree.modal_inertias),
+    )
+
+
+@dataclass(frozen=True)
+class _TreeLink:
+    """A link in the frames of the tree.
+
+    Attributes:
+        link: the link.
+        joint: the index of its joint in the tree; those of its stations follow.
+        axes: the tree's link frame in the link frame (4 × 4).
+        clamped: the clamped frame in the tree's link frame (4 × 4).
+        inertia: of the link, with the bodies on stations that are not joints, in the tree's link frame.
+    """
+
+    link: LinkModel
+    joint: int
+    axes: Array
+    clamped: Array
+    inertia: ModalInertia
+
+    @staticmethod
+    def of(link: LinkModel, joint: int) -> _TreeLink:
+        axes = _link_axes(link)
+        clamped = np.linalg.inv(axes) @ link.clamped
+        here = _TreeLink(link, joint, axes, clamped, _in_frame(link.inertia, clamped))
+        fixed = [here.station_body(k) for k in range(len(link.stations)) if not here.is_joint(k)]
+        return replace(here, inertia=replace(here.inertia, rigid=without_rounding(sum(fixed, here.inertia.rigid))))
+
+    def is_joint(self, station: int) -> bool:
+        """Whether the modes move a station, so that it is a joint of the tree."""
+        return station > 0 and self.link.inertia.modes > 0
+
+    def carrier(self, station: int) -> int:
+        """The joint of the tree that moves what is attached to a station."""
+        return self.joint + station if self.is_joint(station) else self.joint
+
+    def station_frame(self, station: int) -> Array:
+        """The frame of a station in that of its carrier (4 × 4)."""
+        if self.is_joint(station):
+            return homogeneous(self.clamped[:3, :3], np.zeros(3))
+        position = self.link.stations[station].position
+        return np.asarray(self.clamped @ homogeneous(np.eye(3), position))
+
+    def station_body(self, station: int) -> Array:
+        """The pseudo-inertia (4 × 4) of the bodies on a station, in the frame of its carrier."""
+        frame = self.station_frame(station)
+        return np.asarray(frame @ self.link.stations[station].body @ frame.T)
+
+    def link_joint(self, placed: Sequence[_TreeLink]) -> Joint:
+        """The joint that moves the link, ``placed`` being the links before it."""
+        link, parent, below = self.link, -1, np.eye(4)
+        if link.parent >= 0:
+            parent = placed[link.parent].carrier(link.parent_station)
+            below = placed[link.parent].station_frame(link.parent_station)
+        placement = without_rounding(below @ link.placement @ self.axes)
+        body, indices = self.inertia.rigid, (link.idx_q, link.idx_v)
+        return _joint(link.name, _about_z(link.type), parent, placement, body, *indices)
+
+    def station_joints(self, exact: bool) -> Iterator[Joint]:
+        """The stations that the modes move; those after the first share its coordinates."""
+        link = self.link
+        for k, station in enumerate(link.stations):
+            if self.is_joint(k):
+                deflection = Deflection.of(station, self.clamped[:3, :3], self.clamped[:3, 3], exact=exact)
+                name, indices = f"{link.name} station {k}", (link.mode_idx_q, link.mode_idx_v)
+                joint = _joint(name, deflection, self.joint, np.eye(4), self.station_body(k), *indices)
+                yield joint if k == 1 else replace(joint, scaling=1.0, offset=0.0)
+
+
+def _rotor_joints(assembly: Assembly) -> Iterator[Joint]:
+    """The rotors of flexible joints, the last entries of v: they move nothing but their armature."""
+    for k, rotor in enumerate(assembly.rotors, assembly.nv - len(assembly.rotors)):
+        indices = (k + assembly.nq - assembly.nv, k)
+        yield _joint(f"{rotor} rotor", Revolute((0.0, 0.0, 1.0)), -1, np.eye(4), np.zeros((4, 4)), *indices)
+
+
+def _frame(frame: AttachedFrame, placed: Sequence[_TreeLink]) -> Frame:
+    joint, placement = -1, frame.placement
+    if frame.link >= 0:
+        link = placed[frame.link]
+        joint = link.carrier(frame.station)
+        placement = without_rounding(link.station_frame(frame.station) @ frame.placement)
+    return Frame(frame.name, joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
 def _joint(
@@ -229,19 +212,19 @@ def _joint(
     )
 
 
-def _own_frame(element: Element) -> Array:
-    """Our frame in the link frame: z on the joint's axis, x along the beam where it is at right angles to that."""
-    own = np.eye(4)
-    if isinstance(element.type, Revolute | Prismatic):
-        axis = np.array(element.type.axis)
-        beam = element.clamped[:3, 0]
+def _link_axes(link: LinkModel) -> Array:
+    """The tree's frame of a link in its link frame: z on the joint's axis, x along the beam if that is across it."""
+    frame = np.eye(4)
+    if isinstance(link.type, Revolute | Prismatic):
+        axis = np.array(link.type.axis)
+        beam = link.clamped[:3, 0]
         across = beam - axis * (axis @ beam)
-        if element.inertia.modes and np.linalg.norm(across) > 1e-6:
+        if link.inertia.modes and np.linalg.norm(across) > 1e-6:
             x = across / np.linalg.norm(across)
-            own[:3, :3] = np.column_stack([x, np.cross(axis, x), axis])
+            frame[:3, :3] = np.column_stack([x, np.cross(axis, x), axis])
         else:
-            own[:3, :3] = turned_to(axis)
-    return own
+            frame[:3, :3] = turned_to(axis)
+    return frame
 
 
 def _about_z(joint_type: JointType) -> JointType:
@@ -250,30 +233,19 @@ def _about_z(joint_type: JointType) -> JointType:
     return joint_type
 
 
-def _on_axis(joint_type: JointType, body: Array) -> Array:
-    """The line mass that moves with the parent as well."""
-    moved = np.zeros((4, 4))
+def _mass_on_axis(joint_type: JointType, body: Array) -> Array:
+    """The line mass on the axis of a revolute joint, which moves with the parent as well."""
+    line = np.zeros((4, 4))
     if isinstance(joint_type, Revolute):
         on_axis = np.ix_((2, 3), (2, 3))
-        moved[on_axis] = body[on_axis]
-    return moved
+        line[on_axis] = body[on_axis]
+    return line
 
 
-def _seen(inertia: ModalInertia, frame: Array) -> ModalInertia:
-    """The integrals seen in a frame in which the clamped frame stands at ``frame``."""
+def _in_frame(inertia: ModalInertia, frame: Array) -> ModalInertia:
+    """The integrals in a frame in which the clamped frame is placed at ``frame``."""
 
     def moved(x: Array) -> Array:
         return without_rounding(frame @ x @ frame.T)
 
-    return ModalInertia(
-        moved(inertia.rigid),
-        moved(inertia.first),
-        moved(inertia.second),
-        inertia.shortening,
-        inertia.stiffness,
-    )
-
-
-def _turned(frame: Array) -> Array:
-    """Its rotation alone, 4 × 4."""
-    return homogeneous(frame[:3, :3], np.zeros(3))
+    return replace(inertia, rigid=moved(inertia.rigid), first=moved(inertia.first), second=moved(inertia.second))

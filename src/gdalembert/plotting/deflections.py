@@ -31,7 +31,7 @@ def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) 
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if the arm has no flexible links, or the motion is not one of the arm.
     """
-    if not require_flexible_arm("tip_deflection", arm).assembly.spans:
+    if not require_flexible_arm("tip_deflection", arm).assembly.beams:
         raise ArgumentError(f"tip_deflection: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
     t, q = trajectory("tip_deflection", motion, "tq", arm.tree)
     ax = axes("tip_deflection", ax)
@@ -46,12 +46,12 @@ def deflections(arm: FlexibleArm, q: Array) -> dict[str, Array]:
     """By link, with the direction behind it where it bends in both: N metres, of configurations (N × nq)."""
     kinematics, s = Kinematics(arm.tree, clean=0), ca.SX.sym("q", arm.tree.nq)
     found: dict[str, Array] = {}
-    for span in arm.assembly.spans.values():
-        root, tip = (kinematics.frame_placement(frame)(s) for frame in (span.root, span.tip))
+    for beam in arm.assembly.beams.values():
+        root, tip = (kinematics.frame_placement(frame)(s) for frame in (beam.root, beam.tip))
         offset = root[:3, :3].T @ (tip[:3, 3] - root[:3, 3])
         across = ca.Function("across", [s], [offset[1:]])(q.T).full()
-        bends = np.abs(arm.assembly.elements[span.element].stations[1].translation[1:]).max(axis=1) > 0
+        bends = np.abs(arm.assembly.links[beam.link].stations[1].translation[1:]).max(axis=1) > 0
         for direction, line, here in zip("yz", across, bends, strict=True):
             if here:
-                found[f"{span.link}, {direction}" if bends.all() else span.link] = line
+                found[f"{beam.name}, {direction}" if bends.all() else beam.name] = line
     return found

@@ -100,23 +100,23 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
 
 
 def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None, count: int) -> Any:
-    spans = arm.assembly.spans
-    if not spans:
+    beams = arm.assembly.beams
+    if not beams:
         raise ArgumentError(f"mode_shapes: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
     omega, vectors = natural_modes(arm, q)
     shown = _number(count, len(omega))
     curves: dict[str, dict[str, Array]] = {}
-    for name, span in spans.items():
+    for name, beam in beams.items():
         families = _families(f"link {name!r}", own := placed_link(arm, name, links))
-        first = span.first_mode - arm.modes.start
+        first = arm.assembly.links[beam.link].mode_idx_v - arm.modes.start
         own_part = vectors[first : first + len(own.mode_names), :shown].T
-        lines = _along(families, np.linspace(0, span.length, _POINTS), span.length)
+        lines = _along(families, np.linspace(0, beam.length, _POINTS), beam.length)
         curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
     every = np.hstack([each for own in curves.values() for each in own.values()] or [np.zeros((shown, 1))])
     largest = every[np.arange(shown), np.abs(every).argmax(axis=1)]
-    axes = panels(len(spans), 1, (6.4, 0.4 + 2.1 * len(spans))).ravel()
-    for ax, (name, span) in zip(axes, spans.items(), strict=True):
-        eta = np.linspace(0, span.length, _POINTS)
+    axes = panels(len(beams), 1, (6.4, 0.4 + 2.1 * len(beams))).ravel()
+    for ax, (name, beam) in zip(axes, beams.items(), strict=True):
+        eta = np.linspace(0, beam.length, _POINTS)
         for direction, found in curves[name].items():
             for k, curve in enumerate(found):
                 style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}

@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.element import Element, ModalInertia, Station, root
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station, root
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.joints import Revolute
 from gdalembert.symbolic.formula import Vector, formulas
@@ -77,7 +77,7 @@ def flexible_arm_forms(
             raise ArgumentError(f"{what}: {min(taken)} is a coordinate or rate of the arm; give it another name")
     constants = Constants()
     down: Any = constants.vector(acceleration)
-    robot = explicit.Robot(_elements(counts, masses, constants), exact=False)
+    robot = explicit.SymbolicRobot(_links(counts, masses, constants), exact=False)
     # not the public functions of the same names: they evaluate, and take no free symbols
     terms = {
         "M": explicit.free_mass_matrix(robot),
@@ -105,8 +105,8 @@ def _integral(letter: str, i: int, *modes: int) -> sympy.Symbol:
     return symbol(f"{letter}_{i}" + "".join(str(j + 1) for j in sorted(modes)))
 
 
-def _elements(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Constants) -> list[Element]:
-    elements: list[Element] = []
+def _links(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Constants) -> list[LinkModel]:
+    links: list[LinkModel] = []
     first = len(counts)
     for i, (n, mass) in enumerate(zip(counts, masses, strict=True), 1):
         length = _integral("l", i)
@@ -117,23 +117,24 @@ def _elements(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Co
             "shortening": np.zeros((n, n)),
             "body": constants.matrix(sympy.diag(0, 0, 0, mass).tolist()),
         }
-        elements.append(
-            Element(
+        links.append(
+            LinkModel(
                 name=f"joint{i}",
                 type=Revolute((0.0, 0.0, 1.0)),
                 parent=i - 2,
-                attached=1,
+                parent_station=1,
                 placement=np.eye(4),
                 clamped=np.eye(4),
                 inertia=_inertia(i, n, length, constants),
                 stations=(root(n), Station(**tip)),
                 idx_q=i - 1,
                 idx_v=i - 1,
-                first_mode=first,
+                mode_idx_q=first,
+                mode_idx_v=first,
             )
         )
         first += n
-    return elements
+    return links
 
 
 def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> ModalInertia:

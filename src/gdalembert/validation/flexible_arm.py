@@ -187,7 +187,7 @@ def _terms(terms: ca.Function, q: ca.SX, v: ca.SX) -> dict[str, BatchFunction]:
 def _stiffness_of_links(assembly: Assembly) -> Array:
     """K_f of all links, nv × nv."""
     k = np.zeros((assembly.nv, assembly.nv))
-    for e in assembly.elements:
-        own = slice(e.first_mode, e.first_mode + e.inertia.modes)
+    for e in assembly.links:
+        own = slice(e.mode_columns.start, e.mode_columns.stop)
         k[own, own] = e.inertia.stiffness
     return k

@@ -58,7 +58,7 @@ class ReferenceRecursion(Reference):
         self._index_in_q = np.where(np.arange(nv) >= arm.modes.start, np.arange(nv) + nq - nv, -1)
         self._neutral = np.zeros(nq)
         names = dict(zip(self._index_in_q, arm.layout, strict=True))
-        for e in arm.assembly.elements:
+        for e in arm.assembly.links:
             own = range(e.idx_q, e.idx_q + e.type.nq)
             self._neutral[own] = e.type.neutral().full().ravel()
             names |= dict.fromkeys(own, e.name)
@@ -119,7 +119,7 @@ class ReferenceRecursion(Reference):
         """Of inertias; modal coordinates have none."""
         rigid = units_of_inertia(self.tree)
         units = ["" if modal else unit for unit, modal in zip(rigid, self._is_modal, strict=True)]
-        for e in self._assembly.elements:
+        for e in self._assembly.links:
             if e.name in self._assembly.rotors:
                 units[rotor_index(self._assembly, e)] = units[e.idx_v]
         return tuple(units)
@@ -150,7 +150,7 @@ class _MatrixRecursion(_Links):
         q, v, a = _symbols(arm)
         rotors = len(arm.assembly.rotors)
         without_rotors = (x[: x.shape[0] - rotors] for x in (q, v, a))
-        tau = book_1984.inverse_dynamics(arm.assembly.elements, arm.assembly.gravity, *without_rotors)
+        tau = book_1984.inverse_dynamics(arm.assembly.links, arm.assembly.gravity, *without_rotors)
         super().__init__((q, v, a), ca.vertcat(tau, ca.SX(rotors, 1)))
 
 
@@ -159,11 +159,11 @@ class _ExplicitEquations(_Links):
 
     def __init__(self, arm: FlexibleArm) -> None:
         q, v, a = _symbols(arm)
-        elements, nv, rotors = arm.assembly.elements, arm.tree.nv, len(arm.assembly.rotors)
+        links, nv, rotors = arm.assembly.links, arm.tree.nv, len(arm.assembly.rotors)
         own_q, own_v, still = q[: arm.tree.nq - rotors], v[: nv - rotors], ca.SX(rotors, 1)
-        m = ca.diagcat(cetinkunt_book_1988.mass_matrix(elements, own_q, exact=False), ca.SX(rotors, rotors))
-        c = ca.vertcat(cetinkunt_book_1988.coriolis_vector(elements, own_q, own_v, exact=False), still)
-        g = ca.vertcat(cetinkunt_book_1988.gravity_vector(elements, arm.assembly.gravity, own_q, exact=False), still)
+        m = ca.diagcat(cetinkunt_book_1988.mass_matrix(links, own_q, exact=False), ca.SX(rotors, rotors))
+        c = ca.vertcat(cetinkunt_book_1988.coriolis_vector(links, own_q, own_v, exact=False), still)
+        g = ca.vertcat(cetinkunt_book_1988.gravity_vector(links, arm.assembly.gravity, own_q, exact=False), still)
         super().__init__((q, v, a), m @ a + c + g)
         self._mass_matrix = BatchFunction(ca.Function("M", [q], [ca.densify(m)]), nv, nv)
         self._velocity = BatchFunction(ca.Function("C", [q, v], [ca.densify(c)]), nv)
@@ -202,11 +202,11 @@ def _links_of(arm: FlexibleArm) -> _Links:
 def _coordinate_scales(assembly: Assembly) -> Array:
     """For each entry of v: 1, or for a mode what causes a slope of 1 rad, or a deflection as large as the link."""
     scales = np.ones(assembly.nv)
-    for e in assembly.elements:
+    for e in assembly.links:
         length = max(float(np.linalg.norm(station.position)) for station in e.stations) or 1.0
         for j in range(e.inertia.modes):
             mean = np.sqrt(np.trace(e.inertia.second[j, j]) / e.inertia.rigid[3, 3])
             deflections = [np.linalg.norm(station.translation[:, j]) / length for station in e.stations]
             slopes = [np.linalg.norm(station.rotation[:, j]) for station in e.stations]
-            scales[e.first_mode + j] = 1 / max(float(mean) / length, *map(float, deflections + slopes))
+            scales[e.mode_idx_v + j] = 1 / max(float(mean) / length, *map(float, deflections + slopes))
     return scales

@@ -7,8 +7,8 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.element import Element, Station
 from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.link_model import LinkModel, Station
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.validation.states import States
@@ -34,9 +34,9 @@ class UndeformedArm:
     def velocity_map(self) -> Array:
         """G (nv × nv of the model): v of the arm is G times v of the model; torques are Gᵀ times the arm's."""
         g = np.eye(self._nv, self.model.nv)
-        for element in self._assembly.elements:
-            if element.name in self._assembly.rotors:
-                g[rotor_index(self._assembly, element), element.idx_v] = 1.0
+        for link in self._assembly.links:
+            if link.name in self._assembly.rotors:
+                g[rotor_index(self._assembly, link), link.idx_v] = 1.0
         return g
 
     def states(self, states: States) -> tuple[States, States]:
@@ -45,32 +45,32 @@ class UndeformedArm:
         own = States(states.q[:, : model.nq], states.v[:, : model.nv], states.a[:, : model.nv])
         q = np.zeros_like(states.q)
         q[:, : model.nq] = own.q
-        for element in self._assembly.elements:
-            if element.name in self._assembly.rotors:
-                q[:, rotor_index(self._assembly, element) + self._nq - self._nv] = own.q[:, element.idx_q]
+        for link in self._assembly.links:
+            if link.name in self._assembly.rotors:
+                q[:, rotor_index(self._assembly, link) + self._nq - self._nv] = own.q[:, link.idx_q]
         return own, States(q, own.v @ g.T, own.a @ g.T)
 
 
-def rotor_index(assembly: Assembly, element: Element) -> int:
+def rotor_index(assembly: Assembly, link: LinkModel) -> int:
     """The index in v of the rotor of a flexible joint."""
-    return assembly.nv - len(assembly.rotors) + assembly.rotors.index(element.name)
+    return assembly.nv - len(assembly.rotors) + assembly.rotors.index(link.name)
 
 
 def _with_rigid_links(assembly: Assembly, model: pin.Model) -> pin.Model:
     rigid = model.copy()
     armature = np.array(model.armature)
-    for element in assembly.elements:
-        if element.inertia.modes:
-            rigid.inertias[model.getJointId(element.name)] = _rigid_body(element)
-        own = element.idx_v
+    for link in assembly.links:
+        if link.inertia.modes:
+            rigid.inertias[model.getJointId(link.name)] = _rigid_body(link)
+        own = link.idx_v
         # a rotor without an inertia of its own has the joint's armature, which the model already includes
-        if element.name in assembly.rotors and not (armature[own] > 0 and assembly.armature[own] == 0):
-            armature[own] += assembly.armature[rotor_index(assembly, element)]
+        if link.name in assembly.rotors and not (armature[own] > 0 and assembly.armature[own] == 0):
+            armature[own] += assembly.armature[rotor_index(assembly, link)]
     rigid.armature = armature
     return rigid
 
 
-def _rigid_body(element: Element) -> pin.Inertia:
+def _rigid_body(link: LinkModel) -> pin.Inertia:
     """The undeformed link with everything that is attached to it, in the link frame."""
 
     def at(station: Station) -> Array:
@@ -78,26 +78,26 @@ def _rigid_body(element: Element) -> pin.Inertia:
         placement[:3, 3] = station.position
         return np.asarray(placement @ station.body @ placement.T)
 
-    body = element.inertia.rigid + sum(at(station) for station in element.stations)
-    in_link = element.clamped @ body @ element.clamped.T
+    body = link.inertia.rigid + sum(at(station) for station in link.stations)
+    in_link = link.clamped @ body @ link.clamped.T
     return pin.Inertia.FromPseudoInertia(pin.PseudoInertia.FromMatrix((in_link + in_link.T) / 2))
 
 
 def _check_joints(arm: FlexibleArm, tree: Tree) -> None:
-    elements = arm.assembly.elements
-    own, given = [e.name for e in elements], [joint.name for joint in tree.joints]
+    links = arm.assembly.links
+    own, given = [e.name for e in links], [joint.name for joint in tree.joints]
     if own != given:
         raise ArgumentError(
             f"the arm was made from {arm.tree.name!r} with the joints {listed(map(repr, own))}; {tree.name!r} has "
             f"{listed(map(repr, given))}; give the model that the arm was made from"
         )
-    for element, joint in zip(elements, tree.joints, strict=True):
-        if type(element.type) is not type(joint.type) or element.parent != joint.parent:
+    for link, joint in zip(links, tree.joints, strict=True):
+        if type(link.type) is not type(joint.type) or link.parent != joint.parent:
             raise ArgumentError(
                 f"joint {joint.name!r} of {tree.name!r} is {_described(joint, given)}; that of the arm is "
-                f"{_described(element, own)}; give the model that the arm was made from"
+                f"{_described(link, own)}; give the model that the arm was made from"
             )
 
 
-def _described(joint: Joint | Element, names: list[str]) -> str:
+def _described(joint: Joint | LinkModel, names: list[str]) -> str:
     return f"{type(joint.type).__name__} on {names[joint.parent] if joint.parent >= 0 else 'the universe'!r}"

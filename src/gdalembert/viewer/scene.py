@@ -81,8 +81,8 @@ class Scene:
             behind = self.tree.nq - self.tree.nv
             self.modes = slice(robot.modes.start + behind, robot.modes.stop + behind)
             rotors = [len(self.tree.joints) - 1 - k for k in range(len(robot.assembly.rotors))]
-            for span in robot.assembly.spans.values():
-                root = self.tree.frames[find_frame(self.tree, span.root)]
+            for beam in robot.assembly.beams.values():
+                root = self.tree.frames[find_frame(self.tree, beam.root)]
                 roots[root.joint] = root.translation
             self.tubes += _beams(robot, links_of(robot, links))
         elif links:
@@ -174,11 +174,11 @@ def _slides(tree: Tree, size: float) -> list[Swept]:
 
 def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[Swept]:
     found = []
-    for name, span in arm.assembly.spans.items():
-        abscissae = np.linspace(0, span.length, _SECTIONS)
+    for name, beam in arm.assembly.beams.items():
+        abscissae = np.linspace(0, beam.length, _SECTIONS)
         line = centreline(arm, name, abscissae, links=links)
-        profile = profile_of(links[name].beam, abscissae, _BEAM * span.length)
-        root = arm.tree.frames[find_frame(arm.tree, span.root)]
+        profile = profile_of(links[name].beam, abscissae, _BEAM * beam.length)
+        root = arm.tree.frames[find_frame(arm.tree, beam.root)]
         found.append(Swept(f"{_plain(name)} beam", root.joint, line, profile))
     return found
 

@@ -14,8 +14,7 @@ from gdalembert.flexible.beams import modal_integrals as it
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.bodies import pseudo_inertia
-from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.link_model import ModalInertia, Station, pseudo_inertia
 
 LENGTH = 1.3
 TIGHT = 1e-12

@@ -23,11 +23,11 @@ def test_explicit(name: str, exact: bool, shortening: bool) -> None:
     robot = case(name, shortening=shortening)
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
     explicit = (
-        mass_matrix(robot.elements, q, exact=exact) @ a
-        + coriolis_vector(robot.elements, q, v, exact=exact)
-        + gravity_vector(robot.elements, robot.gravity, q, exact=exact)
+        mass_matrix(robot.links, q, exact=exact) @ a
+        + coriolis_vector(robot.links, q, v, exact=exact)
+        + gravity_vector(robot.links, robot.gravity, q, exact=exact)
     )
-    tau = inverse_dynamics(robot.elements, robot.gravity, q, v, a, exact=exact)
+    tau = inverse_dynamics(robot.links, robot.gravity, q, v, a, exact=exact)
     both = ca.Function("both", [q, v, a], [tau, explicit])
     for seed, size in ((1, 1.0), (2, 1.0), (3, 1e-9), (4, 0.0)):
         x, rate, acceleration = state(robot, seed)
@@ -44,7 +44,7 @@ def test_rigid_limit(name: str, exact: bool) -> None:
     model, where = rigid_model(robot)
     x, v, a = (np.where(robot.modal, 0, part) for part in state(robot, 1))
     tau = inverse_dynamics(
-        robot.elements, robot.gravity, ca.DM(robot.configuration(x)), ca.DM(v), ca.DM(a), exact=exact
+        robot.links, robot.gravity, ca.DM(robot.configuration(x)), ca.DM(v), ca.DM(a), exact=exact
     ).full()
     expected = pin.rnea(model, model.createData(), x[where], v[where], a[where])
     assert relative_error(tau.ravel()[where], expected) < TIGHT
@@ -55,7 +55,7 @@ def test_derivative_at_rest(exact: bool) -> None:
     """d tau / dq at f = 0, where a linearisation starts, against differences of the fourth order (which allow 1e-9)."""
     robot = case("two spatial", shortening=exact)
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
-    tau = inverse_dynamics(robot.elements, robot.gravity, q, v, a, exact=exact)
+    tau = inverse_dynamics(robot.links, robot.gravity, q, v, a, exact=exact)
     both = ca.Function("both", [q, v, a], [tau, ca.jacobian(tau, q)])
     x, rate, acceleration = state(robot, 1)
     rest, h = np.where(robot.modal, 0, x), 1e-3
@@ -73,10 +73,10 @@ def test_linear_in_the_number_of_links(exact: bool, most: int) -> None:
     """Instructions for one more link, four modes each, axes alternately z and y."""
 
     def size(links: int) -> int:
-        elements = row_of_links(links)
+        row = row_of_links(links)
         nv = 5 * links
         x = [ca.SX.sym(name, nv) for name in "qva"]
-        tau = ca.densify(inverse_dynamics(elements, [0, 0, -9.81], *x, exact=exact))
+        tau = ca.densify(inverse_dynamics(row, [0, 0, -9.81], *x, exact=exact))
         return int(ca.Function("tau", x, ca.cse([tau])).n_instructions())
 
     sizes = [size(links) for links in (2, 3, 4, 6)]

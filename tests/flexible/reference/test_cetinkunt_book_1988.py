@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.flexible.element import Element, ModalInertia
+from gdalembert.flexible.link_model import LinkModel, ModalInertia
 from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
 from gdalembert.spatial.arrays import Array
 from tests.helpers.arms import CASES, KINEMATICS, Arm, arm, case, state
@@ -23,9 +23,9 @@ def explicit(robot: Arm, x: Array, v: Array, exact: bool) -> tuple[Array, Array,
     """M, V, G at nv coordinates x."""
     q = ca.DM(robot.configuration(x))
     return (
-        mass_matrix(robot.elements, q, exact=exact).full(),
-        coriolis_vector(robot.elements, q, ca.DM(v), exact=exact).full().ravel(),
-        gravity_vector(robot.elements, robot.gravity, q, exact=exact).full().ravel(),
+        mass_matrix(robot.links, q, exact=exact).full(),
+        coriolis_vector(robot.links, q, ca.DM(v), exact=exact).full().ravel(),
+        gravity_vector(robot.links, robot.gravity, q, exact=exact).full().ravel(),
     )
 
 
@@ -91,7 +91,7 @@ def test_foreshortening_to_leading_order(name: str) -> None:
     """
     robot = case(name, shortening=True)
     reference = lagrange(case(name, shortening=True, fit=False), exact=True)
-    without = replace(robot, elements=tuple(unshortened(e) for e in robot.elements))
+    without = replace(robot, links=tuple(unshortened(link) for link in robot.links))
     x, v, a = state(robot, 1, size=1.0)
 
     def differences(other: Arm, size: float) -> tuple[float, float]:
@@ -112,13 +112,13 @@ def test_foreshortening_to_leading_order(name: str) -> None:
     np.testing.assert_allclose(orders["without"], [2, 1], atol=0.1)
 
 
-def unshortened(element: Element) -> Element:
-    n, inertia = element.inertia.modes, element.inertia
+def unshortened(link: LinkModel) -> LinkModel:
+    n, inertia = link.inertia.modes, link.inertia
     linear = ModalInertia(
         inertia.rigid, inertia.first[:n], inertia.second[:n, :n], np.zeros((0, n, n)), inertia.stiffness
     )
-    stations = tuple(replace(s, shortening=0 * s.shortening) for s in element.stations)
-    return replace(element, inertia=linear, stations=stations)
+    stations = tuple(replace(s, shortening=0 * s.shortening) for s in link.stations)
+    return replace(link, inertia=linear, stations=stations)
 
 
 def test_arguments_of_every_kind() -> None:
@@ -129,9 +129,9 @@ def test_arguments_of_every_kind() -> None:
     for kind in (ca.SX, ca.MX):
         q, rate = kind.sym("q", robot.nq), kind.sym("v", robot.nv)
         outputs = [
-            mass_matrix(robot.elements, q),
-            coriolis_vector(robot.elements, q, rate),
-            gravity_vector(robot.elements, robot.gravity, q),
+            mass_matrix(robot.links, q),
+            coriolis_vector(robot.links, q, rate),
+            gravity_vector(robot.links, robot.gravity, q),
         ]
         values = ca.Function("explicit", [q, rate], outputs)(robot.configuration(x), v)
         for value, reference in zip(values, expected, strict=True):

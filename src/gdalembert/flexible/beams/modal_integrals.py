@@ -22,7 +22,7 @@ from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.mass_points import Points
 from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
-from gdalembert.flexible.element import ModalInertia, Station, root
+from gdalembert.flexible.link_model import ModalInertia, Station, root
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.spatial.arrays import Array, frozen
 

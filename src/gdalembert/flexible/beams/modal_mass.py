@@ -6,7 +6,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.mass_points import skews
-from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.link_model import ModalInertia, Station
 from gdalembert.spatial.arrays import Array
 
 _DEPENDENT = 1e-12
@@ -40,6 +40,12 @@ def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
     # eigenvalues lose the digits of their ratio to the largest one; Rayleigh's quotients have them all
     squares = np.sum(vectors * (inertia.stiffness @ vectors), axis=0) / np.sum(vectors * (mass @ vectors), axis=0)
     return np.sqrt(squares), vectors
+
+
+def largest_eigenvalue(stiffness: Array, load: Array) -> float:
+    """The largest λ with λ K − A singular."""
+    half = np.linalg.inv(np.linalg.cholesky(stiffness))
+    return float(np.linalg.eigvalsh(half @ load @ half.T)[-1])
 
 
 def dependent(gram: Array, threshold: float = _DEPENDENT) -> int | None:

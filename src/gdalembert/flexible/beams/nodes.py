@@ -9,7 +9,7 @@ import numpy as np
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.mass_points import Points
 from gdalembert.flexible.beams.modal_mass import modal_mass
-from gdalembert.flexible.element import ModalInertia, Station
+from gdalembert.flexible.link_model import ModalInertia, Station
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 

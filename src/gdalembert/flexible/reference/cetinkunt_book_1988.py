@@ -1,7 +1,8 @@
 """The explicit equations of motion of Cetinkunt and Book (1988) in trace form, corrected.
 
 Joint i is element 2i − 1, link i is element 2i. W_{2i−1} is the clamped frame of link i, W_{2i−1} A_{2i} that of a
-section of it, 4 × 4 each; C, C_j and C_jk are the integrals over a link. Of every body b, link or bodies on a section,
+station on it, 4 × 4 each; C, C_j and C_jk are the integrals over a link. For every body b (a link, or the bodies on a
+station)
 
     D = C + Σ f_j (C_j + C_jᵀ) + ΣΣ f_j f_k C_jk        N_r = C_r + Σ f_k C_kr                 (CB20, CB21)
 
@@ -13,12 +14,12 @@ section of it, 4 × 4 each; C, C_j and C_jk are the integrals over a link. Of ev
     G_c = −gᵀ Σ_b W_{b,c} D_b e_4           G_r = −gᵀ W N_rᵀ e_4                                  (CB34)
 
 c and d are the coordinates proximal to the body, joints and modes, r and t the modes of its own link;
-W_{,c} = ∂W/∂q_c, e_4 = (0, 0, 0, 1)ᵀ. Corrected against the print are the order of the indices of C_kr, which matters
-in space, the mirror image of M_cr below the diagonal, the last two terms of V_r, and the sign of G. Ours
-are trees, bodies on any section, and foreshortening: the equations are those of all shapes, projected
+W_{,c} = ∂W/∂q_c, e_4 = (0, 0, 0, 1)ᵀ. Corrections of the print: the order of the indices of C_kr, which matters
+in space; the mirror image of M_cr below the diagonal; the last two terms of V_r; the sign of G. Trees, bodies on any
+station, and foreshortening are ours; with foreshortening the equations are those of all shapes, projected
 (:mod:`gdalembert.flexible.reference.foreshortening`).
 
-These equations are for reading, and for tests of what runs faster: they grow like the cube of the number of links.
+These equations are a reference, to read and to test the recursion with: they grow with the cube of the number of links.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ import numpy.typing as npt
 from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.element import Coordinates, Element, ModalInertia, Station
-from gdalembert.flexible.reference.foreshortening import Untied
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
+from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import directional_derivative
 
@@ -55,14 +56,14 @@ _ALONG = np.array([1.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
-class Body:
-    """A link with its modes, or the rigid bodies on one section of a link, which have none of their own.
+class MovingBody:
+    """A link with its modes, or the rigid bodies on one station, which have no modes of their own.
 
     Attributes:
-        w: W_{2i−1} of a link, W_{2i−1} A_{2i} of bodies on a section.
+        w: W_{2i−1} of a link, W_{2i−1} A_{2i} of bodies on a station.
         derivatives: W_{,c} by proximal coordinate c (index in v).
-        d: D. ``n``: N_r of each own mode. ``inertia``: C_jk.
-        modes: where the own modes stand in v.
+        d: D. ``n``: N_r of each mode of the link. ``inertia``: C_jk.
+        modes: the indices of these modes in v.
     """
 
     w: Matrix
@@ -73,7 +74,7 @@ class Body:
     modes: range
 
     def second(self, j: int, k: int) -> Matrix:
-        """C_jk of own modes j and k."""
+        """C_jk of modes j and k."""
         assert self.inertia is not None
         return spatial.constant(self.inertia.second[j, k])
 
@@ -84,50 +85,48 @@ def trace(a: Matrix, b: Matrix, c: Matrix) -> Matrix:
 
 
 def add(m: Matrix, i: int, j: int, entry: Matrix) -> None:
-    """To m_ij and to m_ji; once to the diagonal."""
+    """Add to m_ij and m_ji; once on the diagonal."""
     m[i, j] += entry
     if i != j:
         m[j, i] += entry
 
 
-class Robot:
-    """All bodies at symbolic q, and how q changes with v."""
+class SymbolicRobot:
+    """All bodies at symbols q and v."""
 
-    def __init__(self, elements: Sequence[Element], exact: bool) -> None:
-        self.elements = elements
-        self.coordinates = Coordinates.of(elements)
-        self.q = ca.SX.sym("q", self.coordinates.nq)
-        self.v = ca.SX.sym("v", self.coordinates.nv)
-        self.bodies: list[Body] = []
-        sections: list[list[tuple[Matrix, list[int]]]] = []
-        for element in elements:
-            below, proximal = (_BASE, []) if element.parent < 0 else sections[element.parent][element.attached]
+    def __init__(self, links: Sequence[LinkModel], exact: bool) -> None:
+        self.links, self.nv = links, velocities(links)
+        self.q = ca.SX.sym("q", self.nv + sum(link.type.nq - link.type.nv for link in links))
+        self.v = ca.SX.sym("v", self.nv)
+        self.bodies: list[MovingBody] = []
+        stations: list[list[tuple[Matrix, list[int]]]] = []  # W, and the proximal coordinates
+        for link in links:
+            below, proximal = (_BASE, []) if link.parent < 0 else stations[link.parent][link.parent_station]
             # W_{2i−1} = W_{2(i−1)} P A_{2i−1} Q
-            joint = spatial.transform(*element.type.placement(self.coordinates.joint(element, self.q)))
-            w = below @ spatial.constant(element.placement) @ joint @ spatial.constant(element.clamped)
-            proximal = proximal + [element.idx_v + k for k in range(element.type.nv)]
-            self.bodies.append(self._link(element, w, proximal))
-            f, modes = self.coordinates.modes(element, self.q), self.bodies[-1].modes
-            on_link = [(w @ _section(s, exact).transform(f), proximal + list(modes)) for s in element.stations]
-            sections.append(on_link)
-            for (w_section, upto), station in zip(on_link, element.stations, strict=True):
+            joint = spatial.transform(*link.type.placement(link.joint_configuration(self.q)))
+            w = below @ spatial.constant(link.placement) @ joint @ spatial.constant(link.clamped)
+            proximal = proximal + [link.idx_v + k for k in range(link.type.nv)]
+            self.bodies.append(self._link_body(link, w, proximal))
+            f, beyond = link.modal_configuration(self.q), proximal + list(link.mode_columns)
+            stations.append([(w @ _deflection(s, exact).transform(f), beyond) for s in link.stations])
+            for (w_station, _), station in zip(stations[-1], link.stations, strict=True):
                 body = spatial.constant(station.body)
                 if body.nnz():
-                    self.bodies.append(Body(w_section, self._derivatives(w_section, upto), body, [], None, range(0)))
+                    derivatives = self._derivatives(w_station, beyond)
+                    self.bodies.append(MovingBody(w_station, derivatives, body, [], None, range(0)))
 
     @property
     def rate(self) -> ca.SX:
         """dq/dt."""
-        rate = ca.SX(self.coordinates.nq, 1)
-        for e in self.elements:
-            own = self.coordinates.joint(e, self.q)
-            rate[e.idx_q : e.idx_q + e.type.nq] = e.type.configuration_rate(own, self.coordinates.joint_rate(e, self.v))
-            first = e.first_mode + self.coordinates.behind
-            rate[first : first + e.inertia.modes] = self.coordinates.modal_rate(e, self.v)
+        rate = ca.SX(self.q.shape[0], 1)
+        for link in self.links:
+            own = link.joint_configuration(self.q), link.joint_velocity(self.v)
+            rate[link.idx_q : link.idx_q + link.type.nq] = link.type.configuration_rate(*own)
+            rate[link.mode_idx_q : link.mode_idx_q + link.inertia.modes] = link.modal_velocity(self.v)
         return rate
 
-    def _link(self, element: Element, w: Matrix, proximal: list[int]) -> Body:
-        f, inertia = self.coordinates.modes(element, self.q), element.inertia
+    def _link_body(self, link: LinkModel, w: Matrix, proximal: list[int]) -> MovingBody:
+        f, inertia = link.modal_configuration(self.q), link.inertia
         modes = range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
         n, d = list(first), spatial.constant(inertia.rigid)
@@ -136,56 +135,55 @@ class Robot:
             for k in modes:
                 n[j] = n[j] + f[k] * spatial.constant(inertia.second[k, j])
                 d = d + f[j] * f[k] * spatial.constant(inertia.second[j, k])
-        own = range(element.first_mode, element.first_mode + inertia.modes)
-        return Body(w, self._derivatives(w, proximal), d, n, inertia, own)
+        return MovingBody(w, self._derivatives(w, proximal), d, n, inertia, link.mode_columns)
 
     def _derivatives(self, w: Matrix, proximal: list[int]) -> dict[int, Matrix]:
-        """∂W/∂q_c; of a coordinate that is stored as (cos, sin) the derivative by the angle."""
+        """∂W/∂q_c; the derivative by the angle where q holds its (cos, sin)."""
         every = ca.jacobian(ca.vec(w), self.q) @ ca.jacobian(self.rate, self.v)
         return {c: ca.reshape(every[:, c], 4, 4) for c in proximal}
 
-    def rates(self, body: Body) -> tuple[Matrix, Matrix]:
-        """Ẇ = Σ W_{,c} q̇_c and Ω = ΣΣ W_{,cd} q̇_c q̇_d, sums over all proximal coordinates."""
+    def rates(self, body: MovingBody) -> tuple[Matrix, Matrix]:
+        """Ẇ = Σ W_{,c} q̇_c and Ω = ΣΣ W_{,cd} q̇_c q̇_d, summed over all proximal coordinates."""
         w_rate = sum((w_c * self.v[c] for c, w_c in body.derivatives.items()), start=ca.SX(4, 4))
         return w_rate, directional_derivative(w_rate, self.q, self.rate)
 
 
-def _section(s: Station, exact: bool) -> Deflection:
-    """A station in the clamped frame; its constants may be symbols."""
+def _deflection(s: Station, exact: bool) -> Deflection:
+    """The deflection of a station in the clamped frame; its constants may be symbols."""
     return Deflection(s.position, s.translation, s.rotation, s.shortening, _ALONG, exact)
 
 
-def mass_matrix(elements: Sequence[Element], q: Matrix, *, exact: bool = True) -> Matrix:
+def mass_matrix(links: Sequence[LinkModel], q: Matrix, *, exact: bool = True) -> Matrix:
     """M (CB32), nv × nv.
 
     Args:
-        elements: parents before children.
-        q: joints and modes, see :class:`~gdalembert.flexible.element.Element`.
-        exact: R_E = exp([ϑ×]), or else I + [ϑ×].
+        links: parents before children.
+        q: joints and modes, see :class:`~gdalembert.flexible.link_model.LinkModel`.
+        exact: R_E = exp([ϑ×]); otherwise I + [ϑ×].
     """
-    untied = Untied.of(elements)
-    gamma = untied.jacobian(q)
-    return gamma.T @ _evaluated(free_mass_matrix, untied, exact, untied.configuration(q)) @ gamma
+    projection = ForeshorteningProjection.of(links)
+    gamma = projection.jacobian(q)
+    return gamma.T @ _evaluated(free_mass_matrix, projection, exact, projection.configuration(q)) @ gamma
 
 
-def coriolis_vector(elements: Sequence[Element], q: Matrix, v: Matrix, *, exact: bool = True) -> Matrix:
+def coriolis_vector(links: Sequence[LinkModel], q: Matrix, v: Matrix, *, exact: bool = True) -> Matrix:
     """V = C(q, q̇) (CB33), nv; arguments as :func:`mass_matrix`."""
-    untied = Untied.of(elements)
-    gamma, free = untied.jacobian(q), untied.configuration(q)
-    m = _evaluated(free_mass_matrix, untied, exact, free)
-    return gamma.T @ (_evaluated(free_coriolis_vector, untied, exact, free, gamma @ v) + m @ untied.bias(v))
+    projection = ForeshorteningProjection.of(links)
+    gamma, free = projection.jacobian(q), projection.configuration(q)
+    m = _evaluated(free_mass_matrix, projection, exact, free)
+    return gamma.T @ (_evaluated(free_coriolis_vector, projection, exact, free, gamma @ v) + m @ projection.bias(v))
 
 
-def gravity_vector(elements: Sequence[Element], gravity: npt.ArrayLike, q: Matrix, *, exact: bool = True) -> Matrix:
+def gravity_vector(links: Sequence[LinkModel], gravity: npt.ArrayLike, q: Matrix, *, exact: bool = True) -> Matrix:
     """G (CB34), nv; ``gravity`` is an acceleration (3, m/s²), other arguments as :func:`mass_matrix`."""
-    untied = Untied.of(elements)
+    projection = ForeshorteningProjection.of(links)
     own = partial(free_gravity_vector, gravity=spatial.constant(gravity))
-    return untied.jacobian(q).T @ _evaluated(own, untied, exact, untied.configuration(q))
+    return projection.jacobian(q).T @ _evaluated(own, projection, exact, projection.configuration(q))
 
 
-def free_mass_matrix(robot: Robot) -> Matrix:
-    """CB32 of all shapes at symbols."""
-    m = ca.SX(robot.coordinates.nv, robot.coordinates.nv)
+def free_mass_matrix(robot: SymbolicRobot) -> Matrix:
+    """CB32 of independent shapes, at symbols."""
+    m = ca.SX(robot.nv, robot.nv)
     for b in robot.bodies:
         for (c, w_c), (d, w_d) in combinations_with_replacement(b.derivatives.items(), 2):
             add(m, c, d, trace(w_d, b.d, w_c))
@@ -197,9 +195,9 @@ def free_mass_matrix(robot: Robot) -> Matrix:
     return m
 
 
-def free_coriolis_vector(robot: Robot) -> Matrix:
-    """CB33 of all shapes at symbols."""
-    velocity_vector = ca.SX(robot.coordinates.nv, 1)
+def free_coriolis_vector(robot: SymbolicRobot) -> Matrix:
+    """CB33 of independent shapes, at symbols."""
+    velocity_vector = ca.SX(robot.nv, 1)
     for b in robot.bodies:
         w_rate, omega = robot.rates(b)
         f_rates = [robot.v[r] for r in b.modes]
@@ -214,10 +212,10 @@ def free_coriolis_vector(robot: Robot) -> Matrix:
     return velocity_vector
 
 
-def free_gravity_vector(robot: Robot, gravity: ca.DM) -> Matrix:
-    """CB34 of all shapes at symbols."""
+def free_gravity_vector(robot: SymbolicRobot, gravity: ca.DM) -> Matrix:
+    """CB34 of independent shapes, at symbols."""
     g, e4 = ca.vertcat(gravity, 0), ca.DM([0, 0, 0, 1])
-    torques = ca.SX(robot.coordinates.nv, 1)
+    torques = ca.SX(robot.nv, 1)
     for b in robot.bodies:
         for c, w_c in b.derivatives.items():
             torques[c] -= ca.dot(g, w_c @ b.d @ e4)
@@ -226,8 +224,13 @@ def free_gravity_vector(robot: Robot, gravity: ca.DM) -> Matrix:
     return torques
 
 
-def _evaluated(equations: Callable[[Robot], Matrix], untied: Untied, exact: bool, *arguments: Matrix) -> Matrix:
-    """Equations that differentiate by symbols, at arguments of any kind."""
-    robot = Robot(untied.elements, exact)
+def _evaluated(
+    equations: Callable[[SymbolicRobot], Matrix],
+    projection: ForeshorteningProjection,
+    exact: bool,
+    *arguments: Matrix,
+) -> Matrix:
+    """Evaluate equations that differentiate by symbols at arguments of any kind."""
+    robot = SymbolicRobot(projection.free, exact)
     symbols = [robot.q, robot.v][: len(arguments)]
     return ca.Function("equations", symbols, [ca.densify(equations(robot))])(*arguments)

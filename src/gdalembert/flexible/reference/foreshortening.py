@@ -1,7 +1,7 @@
-"""Foreshortening as modes of their own, whose coordinates follow from the others.
+"""Foreshortening in the reference equations: all shapes as independent modes, and a projection.
 
-The mass of a bent beam shortens in shapes with the coordinates −½ fᵀ S_b f. Equations of motion for linear modes hold
-for all shapes at once, with coordinates g of their own; with q̇_free = Γ q̇ they are projected (d'Alembert):
+The mass of a bent beam shortens in shapes whose coordinates follow from the modes, −½ fᵀ S_b f. Equations of motion of
+linear modes hold for all shapes, with independent coordinates g. With q̇_free = Γ q̇ they are projected (d'Alembert):
 
     M = Γᵀ M_free Γ        V = Γᵀ (V_free + M_free Γ̇ q̇)        G = Γᵀ G_free
 """
@@ -14,81 +14,85 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from gdalembert.flexible.element import Coordinates, Element, ModalInertia, Station
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
 from gdalembert.spatial.algebra import Matrix
 
 
 @dataclass(frozen=True)
-class Untied:
-    """A robot with all shapes as modes.
+class ForeshorteningProjection:
+    """From a robot whose links shorten with their modes to one whose shapes are all independent.
 
     Attributes:
-        given: the robot whose modes shorten its links.
-        elements: the same joints and links, all shapes being modes.
+        links: the robot, whose modes shorten its links.
+        free: the same joints and links; every shape is a mode.
     """
 
-    given: Sequence[Element]
-    elements: Sequence[Element]
+    links: Sequence[LinkModel]
+    free: Sequence[LinkModel]
 
     @classmethod
-    def of(cls, given: Sequence[Element]) -> Untied:
-        """From elements, parents before children."""
-        first = sum(element.type.nv for element in given)
-        elements: list[Element] = []
-        for element in given:
-            elements.append(
+    def of(cls, links: Sequence[LinkModel]) -> ForeshorteningProjection:
+        """For links, parents first."""
+        free: list[LinkModel] = []
+        first_q, first_v = (sum(getattr(link.type, n) for link in links) for n in ("nq", "nv"))
+        for link in links:
+            inertia = link.inertia
+            free.append(
                 replace(
-                    element,
-                    inertia=_free(element.inertia),
-                    stations=tuple(_free_station(station, element.inertia) for station in element.stations),
-                    first_mode=first,
+                    link,
+                    inertia=_independent(inertia),
+                    stations=tuple(_with_all_shapes(station, inertia) for station in link.stations),
+                    mode_idx_q=first_q,
+                    mode_idx_v=first_v,
                 )
             )
-            first += element.inertia.shapes
-        return cls(given, elements)
+            first_q, first_v = first_q + inertia.shapes, first_v + inertia.shapes
+        return cls(links, free)
 
     def configuration(self, q: Matrix) -> Matrix:
-        """q of all shapes."""
-        theirs, behind = Coordinates.of(self.given), Coordinates.of(self.elements).behind
+        """q_free."""
         parts: dict[int, Matrix] = {}
-        for given, element in zip(self.given, self.elements, strict=True):
-            parts[element.idx_q] = theirs.joint(given, q)
-            parts[element.first_mode + behind] = given.inertia.coordinates(theirs.modes(given, q))
-        return _in_order(parts)
+        for link, free in zip(self.links, self.free, strict=True):
+            parts[free.idx_q] = link.joint_configuration(q)
+            parts[free.mode_idx_q] = link.inertia.coordinates(link.modal_configuration(q))
+        return _stacked(parts)
 
     def jacobian(self, q: Matrix) -> Matrix:
         """Γ."""
-        theirs = Coordinates.of(self.given)
-        rates = ca.DM.eye(theirs.nv)
+        rates = ca.DM.eye(velocities(self.links))
         rows: dict[int, Matrix] = {}
-        for given, element in zip(self.given, self.elements, strict=True):
-            rows[element.idx_v] = rates[element.idx_v : element.idx_v + element.type.nv, :]
-            modes = rates[given.first_mode : given.first_mode + given.inertia.modes, :]
-            rows[element.first_mode] = given.inertia.coordinates_jacobian(theirs.modes(given, q)) @ modes
-        return _in_order(rows)
+        for link, free in zip(self.links, self.free, strict=True):
+            modes = rates[link.mode_columns.start : link.mode_columns.stop, :]
+            rows[free.idx_v] = rates[link.idx_v : link.idx_v + link.type.nv, :]
+            rows[free.mode_idx_v] = link.inertia.coordinates_jacobian(link.modal_configuration(q)) @ modes
+        return _stacked(rows)
 
     def bias(self, v: Matrix) -> Matrix:
         """Γ̇ q̇."""
-        theirs = Coordinates.of(self.given)
         parts: dict[int, Matrix] = {}
-        for given, element in zip(self.given, self.elements, strict=True):
-            parts[element.idx_v] = ca.DM(element.type.nv, 1)
-            parts[element.first_mode] = given.inertia.coordinates_bias(theirs.modal_rate(given, v))
-        return _in_order(parts)
+        for link, free in zip(self.links, self.free, strict=True):
+            parts[free.idx_v] = ca.DM(link.type.nv, 1)
+            parts[free.mode_idx_v] = link.inertia.coordinates_bias(link.modal_velocity(v))
+        return _stacked(parts)
 
 
-def _in_order(parts: Mapping[int, Matrix]) -> Matrix:
-    """Below one another, by the place where each begins; links without modes have none."""
+def velocities(links: Sequence[LinkModel]) -> int:
+    """The number of velocities of joints and modes."""
+    return sum(link.type.nv + link.inertia.modes for link in links)
+
+
+def _stacked(parts: Mapping[int, Matrix]) -> Matrix:
+    """Parts below one another, by the index where each starts; links without modes have an empty one."""
     return ca.vertcat(*(parts[start] for start in sorted(parts) if parts[start].numel()))
 
 
-def _free(inertia: ModalInertia) -> ModalInertia:
+def _independent(inertia: ModalInertia) -> ModalInertia:
     n = inertia.shapes
     return ModalInertia(inertia.rigid, inertia.first, inertia.second, np.zeros((0, n, n)), np.zeros((n, n)))
 
 
-def _free_station(station: Station, inertia: ModalInertia) -> Station:
-    """The others do not move it: its own shortening follows from the modes."""
+def _with_all_shapes(station: Station, inertia: ModalInertia) -> Station:
+    """The station; only modes move it, since its own shortening follows from them."""
     more = inertia.shapes - inertia.modes
     return replace(
         station,

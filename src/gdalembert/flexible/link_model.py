@@ -1,0 +1,183 @@
+"""The numbers of a flexible robot, link by link: a joint, the link that it moves, and the stations on that link.
+
+Frames of a link: the joint moves the *link frame*. The *clamped frame* stands at the root of the beam, fixed in the
+link frame, x along the undeformed beam, y and z along the principal axes of its cross section. A *station* is a cross
+section with a frame of its own: the clamped frame, shifted along the beam where nothing is deformed; the modes move it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.joints import JointType
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, ByValue, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A cross section of a link, to which child joints, frames and rigid bodies are attached. n: number of modes.
+
+    Attributes:
+        position: undeformed, in the clamped frame (3, m).
+        translation: U, displacement per unit of each modal coordinate (3 × n).
+        rotation: Θ, small rotation vector per unit of each modal coordinate (3 × n).
+        shortening: s (n × n, symmetric): foreshortening moves the section by −½ fᵀ s f along x; zero without it.
+        body: pseudo-inertia (4 × 4) of the rigid bodies attached to it, in the station's frame.
+    """
+
+    position: Array
+    translation: Array
+    rotation: Array
+    shortening: Array
+    body: Array
+
+
+def root(modes: int, body: Array | None = None) -> Station:
+    """The root of a link with a number of modes: the clamped frame, which no mode moves."""
+    zero = np.zeros((3, modes))
+    return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), np.zeros((4, 4)) if body is None else body)
+
+
+@dataclass(frozen=True, eq=False)
+class ModalInertia(ByValue):
+    """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and shortening are ours).
+
+    r̂ = (r; 1) is an undeformed point and φ̂_j = (φ_j; 0) its displacement in *shape* j. The first n shapes are the
+    modes, with the modal coordinates f. The others are stretches along x by which a bent beam shortens; their
+    coordinates follow from f: −½ fᵀ S_b f.
+
+    Attributes:
+        rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.
+        first: C_j = ∫ r̂ φ̂_jᵀ dm of all shapes (N × 4 × 4).
+        second: C_jk = ∫ φ̂_j φ̂_kᵀ dm of all shapes (N × N × 4 × 4), C_kj = C_jkᵀ.
+        shortening: S_b (N − n matrices, n × n, symmetric); none without foreshortening.
+        stiffness: K_f (n × n).
+    """
+
+    rigid: Array
+    first: Array
+    second: Array
+    shortening: Array
+    stiffness: Array
+
+    @property
+    def modes(self) -> int:
+        """n."""
+        return len(self.stiffness)
+
+    @property
+    def shapes(self) -> int:
+        """N."""
+        return len(self.first)
+
+    def scaled(self, factor: float) -> ModalInertia:
+        """The link with its mass multiplied by a factor."""
+        return replace(self, rigid=factor * self.rigid, first=factor * self.first, second=factor * self.second)
+
+    def coordinates(self, f: Matrix) -> Matrix:
+        """g = (f, −½ fᵀ S_b f) of all shapes (N)."""
+        return ca.vertcat(f, *(-ca.dot(f, spatial.constant(s) @ f) / 2 for s in self.shortening))
+
+    def coordinates_jacobian(self, f: Matrix) -> Matrix:
+        """∂g/∂f (N × n)."""
+        return ca.vertcat(ca.DM.eye(self.modes), *(-(spatial.constant(s) @ f).T for s in self.shortening))
+
+    def coordinates_bias(self, v: Matrix) -> Matrix:
+        """Σ ∂²g/∂f_j∂f_k ḟ_j ḟ_k (N): the acceleration of g where f̈ = 0."""
+        stretches = (-ca.dot(v, spatial.constant(s) @ v) for s in self.shortening)
+        return ca.vertcat(ca.DM(self.modes, 1), *stretches)
+
+
+def rigid_inertia(body: Array) -> ModalInertia:
+    """A rigid link, without modes, of a pseudo-inertia (4 × 4)."""
+    empty = np.zeros((0, 0))
+    return ModalInertia(body, np.zeros((0, 4, 4)), np.zeros((0, 0, 4, 4)), np.zeros((0, 0, 0)), empty)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkModel:
+    """A joint and the link that it moves; the joint's attributes are named as in :class:`~gdalembert.model.tree.Joint`.
+
+    Attributes:
+        name: of the joint.
+        type: the joint's motion.
+        parent: index of the parent link, −1 for the universe.
+        parent_station: index of the parent's station that carries the joint; 0 is the root.
+        placement: P, the joint frame in that station's frame (4 × 4).
+        clamped: Q, the clamped frame in the link frame (4 × 4).
+        inertia: of the link.
+        stations: root first, then the tip of a flexible link.
+        idx_q, idx_v: where the joint's coordinates start in q and v.
+        mode_idx_q, mode_idx_v: where the modal coordinates start in q and v.
+        mode_names: ``"y1"``, …
+    """
+
+    name: str
+    type: JointType
+    parent: int
+    parent_station: int
+    placement: Array
+    clamped: Array
+    inertia: ModalInertia
+    stations: tuple[Station, ...]
+    idx_q: int
+    idx_v: int
+    mode_idx_q: int
+    mode_idx_v: int
+    mode_names: tuple[str, ...] = field(default=())
+
+    def joint_configuration(self, q: Matrix) -> Matrix:
+        """The joint's own part of q."""
+        return q[self.idx_q : self.idx_q + self.type.nq]
+
+    def joint_velocity(self, v: Matrix) -> Matrix:
+        """The joint's own part of v (or of a)."""
+        return v[self.idx_v : self.idx_v + self.type.nv]
+
+    def modal_configuration(self, q: Matrix) -> Matrix:
+        """f, the modal coordinates in q."""
+        return q[self.mode_idx_q : self.mode_idx_q + self.inertia.modes]
+
+    def modal_velocity(self, v: Matrix) -> Matrix:
+        """The part of v (or of a) that belongs to the modes."""
+        return v[self.mode_columns.start : self.mode_columns.stop]
+
+    @property
+    def mode_columns(self) -> range:
+        """The indices of the modal coordinates in v."""
+        return range(self.mode_idx_v, self.mode_idx_v + self.inertia.modes)
+
+
+def pseudo_inertia(what: str, body: Any) -> Array:
+    """The 4 × 4 matrix ∫ x̂ x̂ᵀ dm of a ``pin.Inertia``, about the origin of its frame.
+
+    Raises:
+        ArgumentTypeError: if it is no ``pin.Inertia``.
+        ArgumentError: if a number is not finite, or mass or a principal moment is negative.
+    """
+    if not isinstance(body, pin.Inertia):
+        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {body!r}")
+    mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
+    if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
+        raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")
+    least = float(np.linalg.eigvalsh(tensor)[0])
+    if mass < 0 or least < -1e-9 * max(float(np.abs(tensor).max()), 1e-12):
+        raise ArgumentError(
+            f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
+        )
+    second = np.trace(tensor) / 2 * np.eye(3) - tensor + mass * np.outer(lever, lever)
+    return frozen(np.block([[second, mass * lever[:, None]], [mass * lever[None], mass]]))
+
+
+def without_rounding(x: Array) -> Array:
+    """Zero for entries that are rounding noise beside the largest one."""
+    return np.where(np.abs(x) <= 4 * np.finfo(float).eps * np.abs(x).max(initial=0), 0.0, x)

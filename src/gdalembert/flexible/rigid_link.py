@@ -1,0 +1,174 @@
+"""The rigid links of a model: the joints, frames and bodies on them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arrays import Array, homogeneous
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBody:
+    """A rigid body that is fixed to a link.
+
+    Attributes:
+        name: of its frame. ``placement``: that frame in the link frame (4 × 4). ``body``: pseudo-inertia in it (4 × 4).
+    """
+
+    name: str
+    placement: Array
+    body: Array
+
+    @property
+    def in_link(self) -> Array:
+        """The pseudo-inertia in the link frame (4 × 4)."""
+        return np.asarray(self.placement @ self.body @ self.placement.T)
+
+
+@dataclass(frozen=True, eq=False)
+class RigidLink:
+    """A link of the model, and what is attached to it.
+
+    Attributes:
+        name: of its body frame. ``joint``: the joint that moves it. ``index``: of that joint in the model.
+        children: child joints, by name.
+        placements: in the link frame (4 × 4), of child joints and of all frames, by name.
+    """
+
+    model: pin.Model
+    name: str
+    joint: Joint
+    index: int
+    children: dict[str, Joint]
+    placements: Mapping[str, Array]
+
+    @staticmethod
+    def of(model: pin.Model, tree: Tree, i: int, name: str) -> RigidLink:
+        """The link that joint ``i`` of the tree moves."""
+        children = {model_joint_name(tree, k): child for k, child in enumerate(tree.joints) if child.parent == i}
+        return RigidLink(model, name, tree.joints[i], model_joint(tree, i), children, placements_on(tree, i))
+
+    def fixture(self, name: str) -> str:
+        """The outermost fixed joint on the link that carries a child joint or frame; itself if there is none."""
+        frames = self.model.frames
+        here = len(frames)
+        if name not in self.children:
+            here = next(k for k, f in enumerate(frames) if f.name == name and f.parentJoint == self.index)
+        elif (own := self.model.getFrameId(name, pin.FrameType.JOINT)) < here:
+            here = frames[own].parentFrame
+        found = name
+        while here < len(frames) and frames[here].parentJoint == self.index:
+            if frames[here].type == pin.FrameType.FIXED_JOINT:
+                found = frames[here].name
+            if frames[here].parentFrame >= here:
+                break
+            here = frames[here].parentFrame
+        return found
+
+    def fixed_bodies(self, given: Mapping[str, pin.Inertia]) -> list[FixedBody]:
+        """The bodies that are fixed to the link.
+
+        Those of a URDF are on its fixed joints; those of a model made by hand are given, by the name of their frame.
+        """
+        merged = merged_bodies(self.model, self.index)
+        if missing := [f.name for f in merged if f.name not in given]:
+            asked = ", ".join(f"{name!r}: pin.Inertia(...)" for name in missing)
+            raise ArgumentError(
+                f"link {self.name!r}: the model does not tell its own body from what is fixed to it; give the inertia "
+                f"of each in its frame: fixed_bodies={{{asked}}}"
+            )
+        fixed = [
+            (f, f.inertia)
+            for f in self.model.frames
+            if f.parentJoint == self.index and f.type == pin.FrameType.FIXED_JOINT and f.inertia.mass > 0
+        ]
+        fixed += [(f, given[f.name]) for f in merged]
+        return [FixedBody(f.name, f.placement.homogeneous, matrix_of(body)) for f, body in fixed]
+
+    def own_body(self, fixed: list[FixedBody]) -> Array:
+        """The pseudo-inertia (4 × 4) of the link's own body, in the link frame."""
+        whole = matrix_of(self.model.inertias[self.index])
+        own: Array = whole - sum((each.in_link for each in fixed), np.zeros((4, 4)))
+        if own[3, 3] < -1e-9 * whole[3, 3]:
+            raise ArgumentError(
+                f"link {self.name!r}: what is fixed to it has {whole[3, 3] - own[3, 3]:.6g} kg, and the model gives it "
+                f"and the link's own body {whole[3, 3]:.6g} kg together; give less in fixed_bodies"
+            )
+        return own
+
+
+@dataclass(frozen=True)
+class BodyFrames:
+    """The body frames of a model by what they are fixed to.
+
+    Attributes:
+        links: of links that a joint moves: the index of the link.
+        fixed: of bodies that are fixed to such a link: its name.
+        grounded: of bodies that are fixed to the universe.
+    """
+
+    links: dict[str, int]
+    fixed: dict[str, str]
+    grounded: set[str]
+
+    @staticmethod
+    def of(model: pin.Model, tree: Tree) -> BodyFrames:
+        """The first body frame that coincides with a joint frame is that of the link."""
+        found = BodyFrames({}, {}, set())
+        first: dict[int, str] = {}
+        for frame in model.frames:
+            if frame.type != pin.FrameType.BODY:
+                continue
+            joint = frame.parentJoint
+            if joint == 0:
+                found.grounded.add(frame.name)
+            elif joint not in first and frame.placement.isIdentity(1e-12):
+                first[joint] = frame.name
+                found.links[frame.name] = tree.links[joint - 1]
+            else:
+                found.fixed[frame.name] = first.get(joint, model.names[joint])
+        return found
+
+
+def model_joint(tree: Tree, i: int) -> int:
+    """The index in the model of the joint that an elementary joint is a part of."""
+    return bisect_left(tree.links, i) + 1
+
+
+def model_joint_name(tree: Tree, i: int) -> str:
+    """The name in the model of the joint that an elementary joint is a part of."""
+    return tree.joint_names[model_joint(tree, i) - 1]
+
+
+def placements_on(tree: Tree, i: int) -> dict[str, Array]:
+    """The placements (4 × 4) of child joints and frames on a link, by the model's names."""
+    found = {
+        model_joint_name(tree, k): homogeneous(child.rotation, child.translation)
+        for k, child in enumerate(tree.joints)
+        if child.parent == i
+    }
+    for f in tree.frames:
+        if f.joint == i:
+            found.setdefault(f.name, homogeneous(f.rotation, f.translation))
+    return found
+
+
+def merged_bodies(model: pin.Model, index: int) -> list[pin.Frame]:
+    """Body frames of a joint beside that of its link, whose inertia the model has merged with the link's own."""
+    here = [f for f in model.frames if f.parentJoint == index]
+    fixed = {f.name for f in here if f.type == pin.FrameType.FIXED_JOINT}
+    bodies = [f for f in here if f.type == pin.FrameType.BODY]
+    own = next((f.name for f in bodies if f.placement.isIdentity(1e-12)), None)
+    return [f for f in bodies if f.name != own and model.frames[f.parentFrame].name not in fixed]
+
+
+def matrix_of(inertia: pin.Inertia) -> Array:
+    """The pseudo-inertia (4 × 4) of an inertia that is known to be valid."""
+    return np.asarray(inertia.toPseudoInertia().toMatrix())
