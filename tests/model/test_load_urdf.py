@@ -12,7 +12,7 @@ import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
 from gdalembert.model.load_urdf import load_urdf, robots
-from gdalembert.model.urdf_checks import MAX_DEPTH
+from gdalembert.model.urdf_tree import MAX_DEPTH
 from tests.helpers.paths import ROOT
 
 BAD = Path(__file__).parent / "bad_urdfs"

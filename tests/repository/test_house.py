@@ -38,7 +38,6 @@ ALLOWED["gdalembert"] = {*ALLOWED, "cli"}
 
 LONG_MODULES = {
     "gdalembert.dynamics.dynamics": "to be split: the contract",
-    "gdalembert.model.urdf_checks": "to be split: the model",
     "gdalembert.ocp.problem": "to be split: the views",
 }
 """Modules above 400 lines, each with the reason why it is one."""

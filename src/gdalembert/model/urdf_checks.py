@@ -7,7 +7,6 @@ zero. So every number is read here, checked, and written again in the shortest f
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -19,20 +18,37 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import UrdfError
-from gdalembert.model.rounding import least_moment, moment_noise
-
-MAX_DEPTH = 1000
-"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
-
-TRIANGLE_TOLERANCE = 1e-3
-"""How far, relatively, the largest principal moment may exceed the sum of the others without a doubt."""
-
-AXIS_TOLERANCE = 1e-3
-"""How far the length of an axis may lie from 1 without a doubt; the parser normalises it."""
+from gdalembert.model.rounding import DOUBTFUL, NEGLIGIBLE, least_moment, moment_noise
+from gdalembert.model.urdf_tree import UrdfJoint, check_mimic_joints, depth_first
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    """An attribute that holds numbers; without a default it must be there. ``name`` and ``unit`` are for messages."""
+
+    count: int = 1
+    default: float | None = None
+    signed: bool = True
+    name: str = ""
+    unit: str = ""
+
+
+_ATTRIBUTES = {
+    "xyz": _Attribute(count=3),
+    "rpy": _Attribute(count=3),
+    "quat_xyzw": _Attribute(count=4),
+    "value": _Attribute(signed=False, name="mass", unit=" kg"),
+    **{key: _Attribute() for key in _MOMENTS},
+    **{key: _Attribute(default=0.0) for key in ("lower", "upper")},
+    **{key: _Attribute(signed=False) for key in ("effort", "velocity")},
+    **{key: _Attribute(default=0.0, signed=False) for key in ("armature", "damping", "friction")},
+    "multiplier": _Attribute(default=1.0),
+    "offset": _Attribute(default=0.0),
+}
 
 
 @dataclass
@@ -52,19 +68,6 @@ class Checked:
     armature: dict[str, float] = field(default_factory=dict)
     negative: dict[str, float] = field(default_factory=dict)
     doubts: dict[str, list[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Joint:
-    name: str
-    type: str
-    parent: str
-    child: str
-    mimics: str | None
-
-    @property
-    def where(self) -> str:
-        return f"joint {self.name!r}"
 
 
 def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checked:
@@ -141,7 +144,7 @@ class _Guard:
             self.joint(joint, node, ET.SubElement(clean, "joint", name=joint))
             for joint, node in self.unique("joint", root).items()
         ]
-        self.mimicry(self.topology(list(links), joints))
+        check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
         self.found.text = ET.tostring(clean, encoding="unicode")
         return self.found
@@ -171,40 +174,40 @@ class _Guard:
             self.refuse(where, f"<{node.tag}> has no <{tag}>; add it")
         return found
 
-    def numbers(self, where: str, node: ET.Element, key: str, count: int = 1) -> list[float]:
-        """The numbers of an attribute that must be there."""
-        text = node.get(key)
+    def numbers(self, where: str, node: ET.Element, key: str) -> list[float]:
+        """The numbers of an attribute."""
+        known, text = _ATTRIBUTES[key], node.get(key)
+        if text is None and known.default is not None:
+            return [known.default]
         if text is None:
             self.refuse(where, f"<{node.tag}> has no {key}; add it")
         words = text.split()
-        if len(words) != count:
-            self.refuse(where, f"<{node.tag} {key}={text!r}> has {len(words)} numbers; give {count}")
+        if len(words) != known.count:
+            self.refuse(where, f"<{node.tag} {key}={text!r}> has {len(words)} numbers; give {known.count}")
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
             self.refuse(where, f"<{node.tag} {key}={text!r}> is not a finite number; write digits only, no units")
+        if not known.signed and values[0] < 0:
+            self.refuse(where, f"{known.name or key} is negative ({values[0]:g}{known.unit}); give at least 0")
         return values
 
-    def number(self, where: str, node: ET.Element, key: str, default: float) -> float:
-        return self.numbers(where, node, key)[0] if key in node.attrib else default
-
-    def at_least_zero(self, where: str, node: ET.Element, key: str, default: float) -> float:
-        value = self.number(where, node, key, default)
-        if value < 0:
-            self.refuse(where, f"{key} is negative ({value:g}); give at least 0")
-        return value
+    def copied(self, where: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
+        """One number of each of these attributes, written to the clean copy as well."""
+        values = [self.numbers(where, node, key)[0] for key in keys]
+        ET.SubElement(clean, node.tag, dict(zip(keys, map(_text, values), strict=True)))
+        return values
 
     def origin(self, where: str, node: ET.Element, clean: ET.Element) -> None:
         origin = self.only(where, node, "origin")
         if origin is None:
             return
-        counts = {"xyz": 3, "rpy": 3, "quat_xyzw": 4}
-        given = {key: self.numbers(where, origin, key, n) for key, n in counts.items() if key in origin.attrib}
+        given = {key: self.numbers(where, origin, key) for key in ("xyz", "rpy", "quat_xyzw") if key in origin.attrib}
         if "quat_xyzw" in given:
             if self.version == "1.0":
                 self.refuse(where, 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">')
             if "rpy" in given:
                 self.refuse(where, "has both rpy and quat_xyzw; keep one")
-            if math.hypot(*given["quat_xyzw"]) < 1e-6:
+            if math.hypot(*given["quat_xyzw"]) < NEGLIGIBLE:
                 self.refuse(where, "quat_xyzw is zero; give a unit quaternion")
         ET.SubElement(clean, "origin", {key: _text(*values) for key, values in given.items()})
 
@@ -220,13 +223,8 @@ class _Guard:
             return
         clean = ET.SubElement(clean, "inertial")
         self.origin(where, inertial, clean)
-        mass = self.numbers(where, self.needed(where, inertial, "mass"), "value")[0]
-        if mass < 0:
-            self.refuse(where, f"mass is negative ({mass:g} kg); give at least 0")
-        ET.SubElement(clean, "mass", value=_text(mass))
-        tensor = self.needed(where, inertial, "inertia")
-        xx, xy, xz, yy, yz, zz = moments = [self.numbers(where, tensor, key)[0] for key in _MOMENTS]
-        ET.SubElement(clean, "inertia", dict(zip(_MOMENTS, map(_text, moments), strict=True)))
+        (mass,) = self.copied(where, self.needed(where, inertial, "mass"), clean, "value")
+        xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), clean, *_MOMENTS)
         self.tensor(name, mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     def tensor(self, name: str, mass: float, inertia: npt.NDArray[np.float64]) -> None:
@@ -236,12 +234,12 @@ class _Guard:
             return
         moments = np.linalg.eigvalsh(inertia)
         others = moments[0] + moments[1]
-        if moments[2] - others > TRIANGLE_TOLERANCE * others + moment_noise(moments, mass):
+        if moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
             self.doubt(f"link {name!r}", "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.
 
-    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> _Joint:
+    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> UrdfJoint:
         where = f"joint {name!r}"
         kind = node.get("type")
         if kind not in _TYPES:
@@ -255,7 +253,7 @@ class _Guard:
             self.axis(where, node, kind, clean)
             self.limit(where, node, kind, clean)
         self.dynamics(name, node, kind, mimics, clean)
-        return _Joint(name, kind, parent, child, mimics)
+        return UrdfJoint(name, kind, parent, child, mimics)
 
     def end(self, where: str, node: ET.Element, tag: str, clean: ET.Element) -> str:
         link = self.needed(where, node, tag).get("link")
@@ -268,21 +266,21 @@ class _Guard:
         axis = self.only(where, node, "axis")
         if kind == "floating":
             return
-        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(where, axis, "xyz", 3)
+        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(where, axis, "xyz")
         length = math.hypot(*xyz)
         shown = f"({', '.join(f'{x:g}' for x in xyz)})"
-        if not 1e-6 < length < 1e6:
+        if not NEGLIGIBLE < length < 1 / NEGLIGIBLE:
             what = "zero" if length < 1 else "too long"
             self.refuse(where, f"axis is {what} {shown}; give a unit vector")
         if kind == "planar":
-            if xyz[2] <= 0 or math.hypot(xyz[0], xyz[1]) > 1e-6 * length:
+            if xyz[2] <= 0 or math.hypot(xyz[0], xyz[1]) > NEGLIGIBLE * length:
                 hint = 'turn <origin> so that z is the normal, and give <axis xyz="0 0 1"/>'
                 given = f"axis is {shown}" if axis is not None else f"<axis> is missing, which means {shown}"
                 self.refuse(where, f"{given}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
             return
         if axis is None:
             self.doubt(where, "<axis> is missing, which means (1, 0, 0)")
-        elif abs(length - 1) > AXIS_TOLERANCE:
+        elif abs(length - 1) > DOUBTFUL:
             self.doubt(where, "the axis is no unit vector; it is normalised")
         ET.SubElement(clean, "axis", xyz=_text(*xyz))
 
@@ -294,24 +292,18 @@ class _Guard:
                 other = ", or make it continuous" if kind == "revolute" else ""
                 self.refuse(where, f"has no <limit>; give lower, upper, effort and velocity{other}")
             return
-        lower, upper = (self.number(where, limit, key, 0.0) for key in ("lower", "upper"))
-        values = {"lower": lower, "upper": upper}
-        for key in ("effort", "velocity"):
-            if key not in limit.attrib:
-                self.refuse(where, f"<limit> has no {key}; add it")
-            values[key] = self.at_least_zero(where, limit, key, 0.0)
+        lower, upper, *_ = self.copied(where, limit, clean, "lower", "upper", "effort", "velocity")
         if bounded and lower > upper:
             self.doubt(where, "the lower limit is above the upper limit")
         if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
             self.doubt(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
-        ET.SubElement(clean, "limit", {key: _text(value) for key, value in values.items()})
 
     def dynamics(self, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
         where = f"joint {name!r}"
         dynamics = self.only(where, node, "dynamics")
         if dynamics is None:
             return
-        armature = self.at_least_zero(where, dynamics, "armature", 0.0)
+        (armature,) = self.numbers(where, dynamics, "armature")
         if armature and kind == "fixed":
             self.refuse(where, f"is fixed and has the armature {armature:g}; leave that out")
         if armature and mimics is not None:
@@ -321,9 +313,7 @@ class _Guard:
             self.found.armature[name] = armature
         if kind == "fixed":
             return
-        losses = {key: self.at_least_zero(where, dynamics, key, 0.0) for key in ("damping", "friction")}
-        ET.SubElement(clean, "dynamics", {key: _text(value) for key, value in losses.items()})
-        if any(losses.values()):
+        if any(self.copied(where, dynamics, clean, "damping", "friction")):
             self.doubt(where, "damping and friction are kept in the model, but tau is without them")
 
     def transmissions(self, root: ET.Element) -> None:
@@ -333,37 +323,6 @@ class _Guard:
             geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
             if geared or any("inertia" in part.tag.lower() for part in node.iter()):
                 self.doubt(f"transmission {node.get('name', '')!r}", f"gear and rotor inertia are ignored; {hint}")
-
-    # The tree.
-
-    def topology(self, links: list[str], joints: list[_Joint]) -> list[_Joint]:
-        """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
-        above: dict[str, _Joint] = {}
-        below: dict[str, list[_Joint]] = {link: [] for link in links}
-        for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
-            for tag, link in (("parent", joint.parent), ("child", joint.child)):
-                if link not in below:
-                    self.refuse(joint.where, f"its {tag} link {link!r} does not exist{_near(link, links)}")
-            if joint.child in above:
-                pair = f"{joint.name!r} and {above[joint.child].name!r}"
-                self.refuse(f"link {joint.child!r}", f"is the child of two joints, {pair}; a URDF is a tree")
-            above[joint.child] = joint
-            below[joint.parent].append(joint)
-        roots = [link for link in links if link not in above]
-        if len(roots) > 1:
-            self.refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
-        order: list[_Joint] = []
-        stack = [(joint, 1) for root in roots for joint in below[root]]
-        while stack:
-            joint, depth = stack.pop()
-            if depth > MAX_DEPTH:
-                self.refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
-            order.append(joint)
-            stack += [(child, depth + 1) for child in below[joint.child]]
-        reached = {joint.child for joint in order}.union(roots)
-        if loose := [link for link in links if link not in reached]:
-            self.refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
-        return order
 
     # Mimic joints.
 
@@ -380,45 +339,11 @@ class _Guard:
         name = mimic.get("joint")
         if not name:
             self.refuse(where, "<mimic> has no joint; name the one to follow")
-        multiplier, offset = self.number(where, mimic, "multiplier", 1.0), self.number(where, mimic, "offset", 0.0)
+        (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
         if multiplier == 0:
             self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
         ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
         return name
-
-    def mimicry(self, order: list[_Joint]) -> None:
-        """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
-        joints = {joint.name: joint for joint in order}
-        seen: set[str] = set()
-        for joint in order:
-            seen.add(joint.name)
-            if joint.mimics is None:
-                continue
-            what = f"mimics {joint.mimics!r}, which"
-            other = joints.get(joint.mimics)
-            if other is None:
-                self.refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
-            if other is joint:
-                self.refuse(joint.where, "mimics itself; name another joint")
-            if other.mimics is not None:
-                self.refuse(joint.where, f"{what} itself mimics {other.mimics!r}; mimic {other.mimics!r} directly")
-            types = {joint.type, other.type}
-            if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
-                hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
-                self.refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
-            if other.name not in seen:
-                hint = f"rename joints so that {other.name!r} comes first, or load with mimic=False"
-                self.refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"; nearest: {_some(near)}" if near else ""
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:4]))
-    return shown if len(names) <= 4 else f"{shown}, …"
 
 
 def _text(*values: float) -> str:
