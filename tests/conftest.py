@@ -1,10 +1,21 @@
-"""Fixtures of several rooms."""
+"""Fixtures of several rooms; and files that need packages which the extra ``test`` does not install."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+_NEEDS_EXTRAS = re.compile(r"^pytestmark = .*\bpytest\.mark\.extras\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where tests that need extras are deselected, files of nothing else are not imported: they could not be."""
+    if "not extras" not in config.option.markexpr or collection_path.suffix != ".py":
+        return None
+    return True if _NEEDS_EXTRAS.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def path(name: str) -> Path:
     try:
         package = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:
-        raise SystemExit(f"{name} is in the package example-robot-data: pip install '.[test]'") from None
+        raise SystemExit(f"{name} is in the package example-robot-data: pip install '.[test-all]'") from None
     shared = package.locate_file("cmeel.prefix/share/example-robot-data/robots")
     return Path(str(shared)) / EXAMPLES[name][0]
 

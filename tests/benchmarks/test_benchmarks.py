@@ -21,6 +21,8 @@ from benchmarks.optimal_control import panda as optimal_control
 from benchmarks.speed import speed
 from tests.helpers import models
 
+pytestmark = pytest.mark.extras
+
 PUMA = "puma560_benchmark"
 QUANTITIES = list(sizes.COMPARED)
 

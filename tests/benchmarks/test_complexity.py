@@ -135,6 +135,7 @@ def test_polynomials_are_written_as_in_print(coefficients: tuple[int | str, ...]
 # What is recorded
 
 
+@pytest.mark.long
 def test_the_recorded_counts_are_those_of_this_code() -> None:
     counts = recorded()
     for version, row in complexity_versions.measure(3).items():
@@ -142,6 +143,7 @@ def test_the_recorded_counts_are_those_of_this_code() -> None:
     assert all(list(counts[version]) == list(range(1, version.longest + 1)) for version in VERSIONS)
 
 
+@pytest.mark.long
 def test_the_recorded_text_follows_from_the_recorded_counts() -> None:
     assert complexity.table(recorded()) == RECORDED
 

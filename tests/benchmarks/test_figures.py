@@ -15,7 +15,7 @@ from benchmarks.complexity import study as complexity
 from benchmarks.graph_size import scaling, sizes
 from benchmarks.simplification import simplification
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 STUDIES = {"sizes": sizes, "scaling": scaling, "complexity": complexity, "simplification": simplification}
 

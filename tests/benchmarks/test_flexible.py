@@ -16,6 +16,8 @@ from benchmarks.flexible import sizes
 from gdalembert.errors import TipWarning
 from tests.helpers.models import relative_error
 
+pytestmark = pytest.mark.extras
+
 TIGHT = 1e-12
 RESULTS = robots.HERE / "results"
 DOCS = robots.HERE.parent / "docs"

@@ -17,6 +17,8 @@ from gdalembert.spatial.arrays import Array
 from tests.helpers import chain
 from tests.helpers.chain import Chain, extrapolated, frequencies
 
+pytestmark = pytest.mark.extras
+
 BEAM = gd.Beam(1.0, 0.5, EI_z=10.0)
 ROOT = 1.8751040687119611
 """The lowest of 1 + cos x cosh x = 0: a beam that is clamped at one end."""

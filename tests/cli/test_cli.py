@@ -181,6 +181,7 @@ def test_validate_fails(capsys: Capture) -> None:
     assert "two_link_arm: 4 of 4 formulations disagree with Pinocchio: " in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_count(capsys: Capture) -> None:
     assert main(["count", "puma560"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -17,7 +17,7 @@ from gdalembert.cli import plot as command
 from gdalembert.errors import ArgumentError
 from tests.helpers.plots import tree_with_everything
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def plot(*arguments: str) -> int:

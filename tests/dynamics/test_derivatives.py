@@ -15,7 +15,8 @@ from benchmarks.common.robots import chain, load
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.instructions import count
-from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, relative_error, states
+from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, QUICK_JOINTS, build, relative_error, states
+from tests.helpers.sets import quick, with_extras
 
 FORMULATIONS = sorted(gd.formulations())
 SEQUENCES = sorted(set(JOINTS) - set(CONSTANT_SUBSPACE))
@@ -27,6 +28,7 @@ DIFFERENCED = 1e-10
 ninth derivative, and rounding of 1e-16 × 128 times the size of what is differenced: about 1e-12 in these models."""
 
 every_formulation = pytest.mark.parametrize("name", FORMULATIONS)
+mostly_newton_euler = pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 
 Vector = np.ndarray
 
@@ -127,7 +129,7 @@ def check_hessian(model: pin.Model, name: str) -> None:
 
 
 @every_formulation
-@pytest.mark.parametrize("joint", CONSTANT_SUBSPACE)
+@pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, *QUICK_JOINTS))
 def test_each_joint_type_against_pinocchio(joint: str, name: str) -> None:
     model = build(np.random.default_rng(1), ["RX", joint, "RevoluteUnaligned", "PY"], [0, 1, 2, 1])
     assert np.all(model.armature > 0)
@@ -135,19 +137,20 @@ def test_each_joint_type_against_pinocchio(joint: str, name: str) -> None:
 
 
 @every_formulation
-@pytest.mark.parametrize("robot", ["puma560_benchmark", "ur5", "panda7", "kinova", "solo12", "talos"])
+@pytest.mark.long
+@pytest.mark.parametrize("robot", ["puma560_benchmark", "panda7", *with_extras(["ur5", "kinova", "solo12", "talos"])])
 def test_robots_against_pinocchio(robot: str, name: str) -> None:
     check_against_pinocchio(load(robot), name, number=1)
 
 
-@every_formulation
-@pytest.mark.parametrize("joint", [*SEQUENCES, "Spherical"])
+@mostly_newton_euler
+@pytest.mark.parametrize("joint", quick([*SEQUENCES, "Spherical"], "SphericalZYX"))
 def test_each_other_joint_type_against_differences(joint: str, name: str) -> None:
     check_against_differences(build(np.random.default_rng(2), ["RX", joint, "RUBY"], [0, 1, 2]), name)
 
 
-@every_formulation
-@pytest.mark.parametrize("joint", MIMICABLE)
+@mostly_newton_euler
+@pytest.mark.parametrize("joint", quick(MIMICABLE, "RUBZ"))
 def test_each_mimicked_joint_type_against_differences(joint: str, name: str) -> None:
     check_against_differences(build(np.random.default_rng(3), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2), name)
 
@@ -163,7 +166,7 @@ def test_where_pinocchios_derivatives_are_wrong(joint: str) -> None:
 
 
 @every_formulation
-@pytest.mark.parametrize("joint", JOINTS)
+@pytest.mark.parametrize("joint", quick(JOINTS, "RUBX"))
 def test_hessian_of_each_joint_type(joint: str, name: str) -> None:
     check_hessian(build(np.random.default_rng(4), ["RX", joint, "RevoluteUnaligned"], [0, 1, 2]), name)
 
@@ -174,12 +177,14 @@ def test_hessian_with_a_mimic_joint(joint: str, name: str) -> None:
     check_hessian(build(np.random.default_rng(5), ["Planar", joint], [0, 1], mimic=2), name)
 
 
-@every_formulation
+@pytest.mark.extras
+@mostly_newton_euler
 def test_hessian_of_a_robot_that_moves_freely(name: str) -> None:
     check_hessian(load("solo12"), name)
 
 
-@every_formulation
+@pytest.mark.extras
+@mostly_newton_euler
 def test_inverse_of_the_mass_matrix_is_symmetric_to_the_bit(name: str) -> None:
     model = load("solo12")
     dyn = gd.formulations()[name](model)
@@ -189,7 +194,7 @@ def test_inverse_of_the_mass_matrix_is_symmetric_to_the_bit(name: str) -> None:
     assert relative_error(inverse @ dyn.mass_matrix(q).full(), np.eye(model.nv)) < EXACT
 
 
-@every_formulation
+@mostly_newton_euler
 def test_springs_add_their_stiffness(name: str) -> None:
     model = build(np.random.default_rng(7), ["RX", "Spherical", "PY", "Translation"], [0, 1, 1, 2])
     springs = {"RX_0": (3.0, 0.2), "PY_2": (7.0, -0.1), "Translation_3": ([1.0, 0.0, 2.0], 0.3)}
@@ -214,7 +219,7 @@ def test_springs_add_their_stiffness(name: str) -> None:
     assert relative_error(da_dv, jacobian(lambda d: forward(q, v + d, tau).full().ravel(), model.nv)) < DIFFERENCED
 
 
-@every_formulation
+@mostly_newton_euler
 def test_the_hook_takes_numbers_and_expressions(name: str) -> None:
     model = build(np.random.default_rng(10), ["RX", "FreeFlyer", "PY"], [0, 1, 2])
     dyn = gd.formulations()[name](model)
@@ -250,8 +255,8 @@ def test_what_a_formulation_writes_down_itself_is_used_for_both() -> None:
 # Size.
 
 
-@every_formulation
-@pytest.mark.parametrize("robot", ["panda7", "solo12"])
+@mostly_newton_euler
+@pytest.mark.parametrize("robot", quick(["panda7", "solo12"], "panda7"))
 def test_derivatives_are_taken_in_the_smaller_way(robot: str, name: str) -> None:
     dyn = gd.formulations()[name](load(robot))
     q, v, a = (ca.SX.sym(letter, n) for letter, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv)))
@@ -265,7 +270,8 @@ def test_derivatives_are_taken_in_the_smaller_way(robot: str, name: str) -> None
     assert dyn.inverse_dynamics_derivatives.n_instructions() <= min(sizes)
 
 
-@every_formulation
+@pytest.mark.long
+@mostly_newton_euler
 def test_the_mass_matrix_is_eliminated_once(name: str) -> None:
     """Divisions: the factors below the diagonal, and one an entry of a, da_dq, da_dv and half of the inverse."""
     n = 12

@@ -199,6 +199,7 @@ class OnlyTau(gd.Dynamics):
         return gd.NewtonEuler(self.tree, clean=0).inverse_dynamics_expression(q, v, a)
 
 
+@pytest.mark.long
 def test_everything_follows_from_inverse_dynamics() -> None:
     model = build(np.random.default_rng(0), ["RX", "HY", "Ellipsoid"], [0, 1, 1])
     ours, theirs = OnlyTau(model), gd.NewtonEuler(model)

@@ -16,7 +16,17 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.instructions import count
-from tests.helpers.models import JOINTS, MIMICABLE, build, is_depth_first, placement, relative_error, states
+from tests.helpers.models import (
+    JOINTS,
+    MIMICABLE,
+    QUICK_JOINTS,
+    build,
+    is_depth_first,
+    placement,
+    relative_error,
+    states,
+)
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -78,20 +88,20 @@ def check_frames(model: pin.Model, kin: Kinematics, tolerance: float, frames: It
         assert relative_error(kin.center_of_mass(q).full().ravel(), pin.centerOfMass(model, data, q)) < tolerance
 
 
-@pytest.mark.parametrize("joint", sorted(JOINTS))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
 def test_equals_pinocchio_for_each_joint_type(joint: str) -> None:
     model = chain(joint)
     names = ("RX_0", "FIXED_JOINT_1", "body_1", "SENSOR_3")
     check_frames(model, Kinematics(model, clean=0), TIGHT, map(model.getFrameId, names))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_equals_pinocchio_in_any_order_of_joints_and_with_mimic(seed: int) -> None:
     model = branched(seed)
     check_frames(model, Kinematics(model), TIGHT, range(model.nframes))
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", quick(ROBOTS, "puma560"))
 def test_equals_pinocchio_for_robots(robot: str) -> None:
     model = gd.load_urdf(robot, check="off")
     frames = (model.nframes // 2, model.nframes - 1)

@@ -12,8 +12,12 @@ from benchmarks.common import robots
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.testing import assert_valid
 from gdalembert.validation.states import batches, rnea
+from tests.helpers.sets import quick, with_extras
 
-ROBOTS = (*gd.robots(), "panda", "ur5", "solo12", "talos")
+ROBOTS = [
+    *quick(gd.robots(), "cart_pendulum", "horn_leg", "puma560_3", "shala_likaj_rpr", "two_link_arm"),
+    *with_extras(quick(["panda", "ur5", "solo12", "talos"])),
+]
 
 
 @pytest.mark.parametrize("clean", [0, 1e-11])
@@ -46,6 +50,7 @@ def test_graphs_are_as_small_as_promised() -> None:
         assert cls(model).inverse_dynamics.n_instructions() <= limit
 
 
+@pytest.mark.long
 def test_growth_is_as_slow_as_promised() -> None:
     """Second differences of the counts: none for a linear Function, constant for a quadratic one."""
     lengths = (5, 10, 15, 20)

@@ -14,7 +14,17 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.instructions import count
-from tests.helpers.models import JOINTS, MIMICABLE, build, is_depth_first, placement, relative_error, states
+from tests.helpers.models import (
+    JOINTS,
+    MIMICABLE,
+    QUICK_JOINTS,
+    build,
+    is_depth_first,
+    placement,
+    relative_error,
+    states,
+)
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -39,6 +49,7 @@ def branched(seed: int) -> pin.Model:
 
 
 MODELS = [*map(robot, sorted(JOINTS)), *map(branched, range(3))]
+QUICK_MODELS = quick(MODELS, *map(robot, QUICK_JOINTS))
 
 
 def vector(value: ca.DM) -> np.ndarray:
@@ -48,7 +59,7 @@ def vector(value: ca.DM) -> np.ndarray:
 # Joint torques.
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.names[2])
+@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
 def test_joint_torques_are_the_transposed_jacobian(model: pin.Model) -> None:
     rng, data, index = np.random.default_rng(0), model.createData(), model.getFrameId("tool")
     for q, _, _ in states(model, rng, 2):
@@ -62,7 +73,7 @@ def test_joint_torques_are_the_transposed_jacobian(model: pin.Model) -> None:
             assert relative_error(vector(tau), -wanted) < TIGHT
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.names[2])
+@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
 def test_environment_is_pinocchios_fext(model: pin.Model) -> None:
     rng, data = np.random.default_rng(1), model.createData()
     frame = model.frames[model.getFrameId("tool")]
@@ -151,7 +162,7 @@ def test_joint_torques_are_a_named_graph() -> None:
 # Payload.
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.names[2])
+@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
 def test_payload_is_what_it_adds_to_gravity(model: pin.Model) -> None:
     rng, zero = np.random.default_rng(5), np.zeros(model.nv)
     mass, com = 2.5, rng.normal(size=3)

@@ -13,6 +13,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.scripts import example
 
+pytestmark = pytest.mark.extras
+
 SCRIPT = example("cart_pendulum_swing_up")
 INTERVALS = 40
 

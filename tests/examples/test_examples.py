@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.scripts import EXAMPLES
+
+pytestmark = pytest.mark.extras
 
 
 def test_every_example_has_a_test() -> None:

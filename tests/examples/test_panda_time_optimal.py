@@ -12,6 +12,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.scripts import example
 
+pytestmark = pytest.mark.extras
+
 SCRIPT = example("panda_time_optimal")
 INTERVALS = 16
 

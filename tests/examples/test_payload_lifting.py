@@ -16,6 +16,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.scripts import example
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:

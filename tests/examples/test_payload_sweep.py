@@ -14,6 +14,8 @@ from dask.distributed import Client, LocalCluster
 import gdalembert as gd
 from tests.helpers import scripts
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:

@@ -12,6 +12,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.scripts import example
 
+pytestmark = pytest.mark.extras
+
 SCRIPT = example("puma_swing")
 INTERVALS = 30
 DURATIONS = (1.47, 2.0, 3.0)

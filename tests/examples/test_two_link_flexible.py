@@ -10,6 +10,8 @@ import pytest
 
 from tests.helpers.scripts import example
 
+pytestmark = pytest.mark.extras
+
 NAME = "two_link_flexible"
 
 

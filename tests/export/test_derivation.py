@@ -110,6 +110,7 @@ def test_what_a_dynamics_has_not(to: str, options: dict[str, Any], error: type[E
         derive(pruned(), to, **options)
 
 
+@pytest.mark.long
 def test_too_large_for_closed_forms() -> None:
     with pytest.raises(UnsupportedError, match=r"too large for closed forms: its \d+ instructions in \d+ symbols"):
         derive("panda7", "latex", max_terms=100_000)

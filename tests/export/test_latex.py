@@ -6,17 +6,16 @@ import re
 import subprocess
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import sympy
-from matplotlib.mathtext import MathTextParser
 
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.export import derive, write
 from gdalembert.export.formula_text import Printer, broken, width
-from tests.helpers.exports import PRINTED
+from tests.helpers.exports import PRINTED, QUICKLY_PRINTED
+from tests.helpers.sets import quick
 
 
 def alignments(text: str) -> list[list[str]]:
@@ -63,7 +62,10 @@ def printed_entries(text: str) -> dict[str, sympy.Expr]:
     return {name: read_back(right).xreplace(meanings) for name, right in found.items()}
 
 
-@pytest.mark.parametrize(("robot", "formulation"), [(r, f) for r, f, symbolic in PRINTED if symbolic])
+@pytest.mark.parametrize(
+    ("robot", "formulation"),
+    quick([(r, f) for r, f, symbolic in PRINTED if symbolic], *(x[:2] for x in QUICKLY_PRINTED)),
+)
 def test_latex_is_the_graph(robot: str, formulation: str) -> None:
     """Read back entry by entry; what is not printed is zero, or below the diagonal of a symmetric matrix."""
     cls = gd.formulations()[formulation]
@@ -103,10 +105,14 @@ def test_latex_with_numbers_is_the_graph_to_six_digits() -> None:
         assert float(entry.subs(numbers)) == pytest.approx(value, abs=1e-5)
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize(("robot", "formulation", "symbolic"), PRINTED)
 def test_latex_fits_the_page(robot: str, formulation: str, symbolic: bool) -> None:
     """As matplotlib sets it, in Computer Modern; the text of the page is 160 mm wide."""
     (text,) = derive(robot, "latex", formulation=formulation, symbolic=symbolic, terms=["terms", "nle"]).values()
+    import matplotlib as mpl
+    from matplotlib.mathtext import MathTextParser
+
     page = 160 / 25.4 * 72.27
     parser = MathTextParser("path")
 

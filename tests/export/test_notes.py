@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gdalembert as gd
 from gdalembert.export import derive
@@ -11,6 +12,7 @@ from tests.helpers.models import build
 # What is asked for
 
 
+@pytest.mark.long
 def test_heads_say_what_q_of_a_continuous_joint_is() -> None:
     model = build(np.random.default_rng(0), ["RX", "RUBX"], [0, 1])
     numeric, closed, latex = (

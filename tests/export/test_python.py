@@ -18,6 +18,7 @@ from gdalembert.export import derive
 from gdalembert.export.choice import NUMERIC
 from tests.helpers.exports import FORMULATIONS, TOLERANCE, executed, functions_of, mixed, pruned, reference, states
 from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
 
 
 def as_matrices(results: Any, function: ca.Function) -> list[np.ndarray]:
@@ -40,14 +41,17 @@ def check_python(dynamics: gd.Dynamics, source: str, functions: Mapping[str, ca.
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_python_is_the_graph(formulation: type[gd.Dynamics]) -> None:
-    for model in (gd.load_urdf("shala_likaj_rpr"), mixed()):
-        dynamics = formulation(model)
-        terms = ["terms", *(name for name in NUMERIC if hasattr(formulation, name))]
-        source = derive(model, "python", formulation=formulation, terms=terms)
-        check_python(dynamics, *source.values(), functions_of(dynamics, terms))
+@pytest.mark.parametrize("robot", quick(["shala_likaj_rpr", "mixed"], "shala_likaj_rpr"))
+def test_python_is_the_graph(robot: str, formulation: type[gd.Dynamics]) -> None:
+    model = mixed() if robot == "mixed" else gd.load_urdf(robot)
+    dynamics = formulation(model)
+    terms = ["terms", *(name for name in NUMERIC if hasattr(formulation, name))]
+    source = derive(model, "python", formulation=formulation, terms=terms)
+    check_python(dynamics, *source.values(), functions_of(dynamics, terms))
 
 
+@pytest.mark.long
+@pytest.mark.extras
 def test_python_of_a_large_robot() -> None:
     model = robots.load("talos")
     terms = ["inverse_dynamics", "mass_matrix"]

@@ -13,8 +13,9 @@ import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.errors import ArgumentError
 from gdalembert.export import derive
-from tests.helpers.exports import PRINTED, TOLERANCE
+from tests.helpers.exports import PRINTED, QUICKLY_PRINTED, TOLERANCE
 from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
 
 # SymPy
 
@@ -25,7 +26,7 @@ def forms_of(source: str) -> dict[str, sympy.Matrix]:
     return namespace["forms"]
 
 
-@pytest.mark.parametrize(("robot", "formulation", "symbolic"), PRINTED)
+@pytest.mark.parametrize(("robot", "formulation", "symbolic"), quick(PRINTED, *QUICKLY_PRINTED))
 def test_sympy_is_the_graph(robot: str, formulation: str, symbolic: bool) -> None:
     """In unique form, where equality is decided."""
     cls = gd.formulations()[formulation]

@@ -134,6 +134,7 @@ def test_what_stands_in_the_middle_stands_on_it() -> None:
     assert relative_error(positions.ravel(), lamp[:3, 3]) < ROUNDING
 
 
+@pytest.mark.long
 def test_a_bent_line_keeps_its_length() -> None:
     """Foreshortening keeps it to second order: what is wrong goes with the fourth power of the deflection."""
     arm, _ = planar()

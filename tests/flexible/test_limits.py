@@ -17,6 +17,7 @@ from gdalembert import modes
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 
@@ -134,7 +135,7 @@ def rigid_motion(model: pin.Model, times: Array, steps: int) -> Array:
     return np.array(found).T
 
 
-@pytest.mark.parametrize("kinematics", ["exact", "first_order"])
+@pytest.mark.parametrize("kinematics", quick(["exact", "first_order"], "first_order"))
 def test_stiff_arms_move_as_the_rigid_one(kinematics: str) -> None:
     """Joint angles over a second of torques differ from the rigid robot's by what falls like 1 / EI."""
     times = np.linspace(0, 1, 51)
@@ -162,7 +163,7 @@ FLEXIBLE = {
 
 
 @pytest.mark.filterwarnings("ignore:link .* is now a beam", "ignore:link .* radius of gyration")
-@pytest.mark.parametrize("name", FLEXIBLE)
+@pytest.mark.parametrize("name", quick(FLEXIBLE))
 def test_joints_of_an_undeformed_robot_are_the_rigid_ones(name: str) -> None:
     """Six or seven joints in space, some links of beams: M, tau and g at f = 0 are Pinocchio's, with rigid beams."""
     model = robots.load(name)
@@ -232,7 +233,7 @@ SWINGS: dict[str, Callable[[], gd.FlexibleArm]] = {
 }
 
 
-@pytest.mark.parametrize("name", SWINGS)
+@pytest.mark.parametrize("name", quick(SWINGS, "soft", "first order"))
 def test_energy_of_a_free_swing_is_kept(name: str) -> None:
     """Over five seconds under gravity, relative to the kinetic energy that is exchanged."""
     arm = SWINGS[name]()
@@ -252,6 +253,7 @@ DAMPED: dict[str, Callable[[], gd.FlexibleArm]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DAMPED)
 def test_what_dampers_take_is_what_is_lost(name: str) -> None:
     """Kinetic and potential energy fall by ∫ v·D v dt."""
@@ -276,7 +278,7 @@ ARMS: dict[str, Callable[[], gd.FlexibleArm]] = {
 }
 
 
-@pytest.mark.parametrize("size", [0.01, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("size", quick([0.01, 0.1, 0.5, 1.0], 0.5))
 @pytest.mark.parametrize("name", ARMS)
 def test_mass_matrix_is_positive_definite(name: str, size: float) -> None:
     """At random deflections of that size in m and rad, up to far beyond what a beam bears."""

@@ -12,9 +12,10 @@ from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.joints import Revolute
 from gdalembert.spatial.functions import function, symbols
-from tests.helpers.arms import CASES, Arm, assembly, case, row_of_links, state
+from tests.helpers.arms import CASES, QUICK_CASES, Arm, assembly, case, row_of_links, state
 from tests.helpers.models import relative_error
 from tests.helpers.reference_arms import rigid_model
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 
@@ -24,7 +25,7 @@ def tree_of(robot: Arm) -> FlexibleTree:
 
 
 @pytest.mark.parametrize("shortening", [False, True])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_explicit(name: str, shortening: bool) -> None:
     """tau = M a + V + G, M, and a of tau; at f = 0 as well, and next to it."""
     robot = case(name, shortening=shortening)
@@ -60,7 +61,7 @@ def test_mass_on_an_axis_has_gone_to_the_parent(name: str) -> None:
             assert on_axis.any() == (tree is given or not isinstance(link.type, Revolute))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_rigid_limit(name: str) -> None:
     """At f = 0 the joints' blocks are those of the rigid robot."""
     robot = case(name, seed=1)
@@ -77,7 +78,7 @@ def test_rigid_limit(name: str) -> None:
     assert relative_error(mass[np.ix_(where, where)], np.array(columns)) < TIGHT
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_gravity_is_the_slope_of_its_energy(name: str) -> None:
     robot = case(name, shortening=True)
     whole = flexible_tree(assembly(robot.links, robot.gravity))
@@ -106,6 +107,7 @@ def sizes(number: int) -> dict[str, int]:
     return {name: function(name, s, {f"{name}_": graph}).n_instructions() for name, graph in graphs.items()}
 
 
+@pytest.mark.long
 def test_sizes() -> None:
     """Four modes a link: what the project promises, and linear growth."""
     counts = {number: sizes(number) for number in (2, 3, 4)}

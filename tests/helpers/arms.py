@@ -266,6 +266,9 @@ CASES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 
 
+QUICK_CASES = ("one planar", "two planar", "one spatial")
+"""Those of the quick tests."""
+
 KINEMATICS = [(True, False), (True, True), (False, False)]
 """(exact rotation, foreshortening) that belong together."""
 

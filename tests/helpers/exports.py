@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -27,6 +28,13 @@ PRINTED = [
     for formulation in ("generalized_dalembert", "lagrange_euler")
     for symbolic in (True, False)
 ]
+
+QUICKLY_PRINTED = [
+    ("cart_pendulum", "generalized_dalembert", True),
+    ("two_link_arm", "lagrange_euler", True),
+    ("horn_leg_loads", "lagrange_euler", False),
+]
+"""Those of the quick tests."""
 
 
 TOLERANCE = 1e-12
@@ -69,5 +77,6 @@ def executed(source: str) -> dict[str, Any]:
     return namespace
 
 
+@cache
 def pruned() -> gd.PrunedDynamics:
     return gd.PrunedDynamics(gd.load_urdf("puma560"), 0.01, a_max=[8, 6, 12, 25, 25, 25])

@@ -78,6 +78,9 @@ JOINTS: dict[str, Callable[[Rng], pin.JointModel]] = {
 MIMICABLE = ("RX", "RevoluteUnaligned", "RUBZ", "PX", "PrismaticUnaligned")
 """Joints that can be mimicked, but for the helical ones: Pinocchio forgets their pitch then, or crashes."""
 
+QUICK_JOINTS = ("HelicalUnaligned", "RUBX", "SphericalZYX")
+"""Joints of the quick tests: an axis of any direction, nq of 2, and columns that depend on q."""
+
 CONSTANT_SUBSPACE = tuple(k for k in JOINTS if k not in ("SphericalZYX", "Universal", "Ellipsoid", "Composite"))
 """Joints for which Pinocchio's Coriolis matrix is right."""
 

@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 
 import gdalembert as gd
 from gdalembert.testing import assert_valid
-from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, build, is_depth_first, relative_error, states
+from tests.helpers.models import (
+    CONSTANT_SUBSPACE,
+    JOINTS,
+    MIMICABLE,
+    QUICK_JOINTS,
+    build,
+    is_depth_first,
+    relative_error,
+    states,
+)
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 FORMULATIONS = sorted(gd.formulations())
@@ -161,14 +171,14 @@ def check_split(model: pin.Model) -> None:
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)
-@pytest.mark.parametrize("joint", sorted(JOINTS))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
 def test_each_joint_type_in_a_chain(joint: str, name: str) -> None:
     model = build(np.random.default_rng(7), ["RX", joint, "RevoluteUnaligned"], [0, 1, 2])
     check_against_pinocchio(model, name)
     check_laws(model, name)
 
 
-@pytest.mark.parametrize("joint", sorted(JOINTS))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS, "Composite", "Ellipsoid", "FreeFlyer"))
 def test_each_joint_type_alone(joint: str) -> None:
     model = build(np.random.default_rng(8), [joint], [0])
     check_agreement(model)
@@ -176,7 +186,7 @@ def test_each_joint_type_alone(joint: str) -> None:
     check_split(model)
 
 
-@pytest.mark.parametrize("joint", sorted(CONSTANT_SUBSPACE))
+@pytest.mark.parametrize("joint", quick(sorted(CONSTANT_SUBSPACE), *QUICK_JOINTS))
 def test_coriolis_matrix_is_pinocchios_for_a_constant_subspace(joint: str) -> None:
     model = build(np.random.default_rng(9), ["RX", joint, joint, "PZ"], [0, 1, 2, 2])
     data = model.createData()
@@ -188,15 +198,15 @@ def test_coriolis_matrix_is_pinocchios_for_a_constant_subspace(joint: str) -> No
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)
-@pytest.mark.parametrize("joint", MIMICABLE)
+@pytest.mark.parametrize("joint", quick(MIMICABLE, "RUBZ"))
 def test_each_joint_type_mimicked(joint: str, name: str) -> None:
     model = build(np.random.default_rng(10), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2)
     check_against_pinocchio(model, name)
     check_laws(model, name)
 
 
-@pytest.mark.parametrize("name", FORMULATIONS)
-@pytest.mark.parametrize("joint", ["HX", "HelicalUnaligned"])
+@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
+@pytest.mark.parametrize("joint", quick(["HX", "HelicalUnaligned"], "HX"))
 def test_a_mimicked_helical_joint_obeys_the_laws(joint: str, name: str) -> None:
     """Pinocchio is no truth here: its motion subspace forgets the pitch, or it crashes."""
     model = build(np.random.default_rng(10), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2)
@@ -204,20 +214,21 @@ def test_a_mimicked_helical_joint_obeys_the_laws(joint: str, name: str) -> None:
     check_agreement(model)
 
 
-@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 @every_tree(max_examples=15)
 @given(model=models())
 def test_random_trees_against_pinocchio(model: pin.Model, name: str) -> None:
     check_against_pinocchio(model, name)
 
 
-@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 @every_tree(max_examples=10)
 @given(model=models())
 def test_laws_on_random_trees(model: pin.Model, name: str) -> None:
     check_laws(model, name)
 
 
+@pytest.mark.long
 @every_tree(max_examples=10)
 @given(model=models())
 def test_agreement_on_random_trees(model: pin.Model) -> None:
@@ -231,6 +242,7 @@ def test_terms_on_random_trees(model: pin.Model) -> None:
     check_split(model)
 
 
+@pytest.mark.long
 def test_a_tree_of_all_joint_types_at_once() -> None:
     rng = np.random.default_rng(11)
     names = list(rng.permutation(sorted(JOINTS)))
@@ -241,6 +253,7 @@ def test_a_tree_of_all_joint_types_at_once() -> None:
     check_agreement(model)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_thousand_states_of_a_tree_of_all_joint_types(name: str) -> None:
     rng = np.random.default_rng(13)

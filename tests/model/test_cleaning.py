@@ -134,6 +134,7 @@ def test_a_tolerance_that_is_no_number_is_refused(tree: Tree, clean: object) -> 
             cls(tree, clean=clean)
 
 
+@pytest.mark.extras
 def test_what_cleaning_does_to_tau_is_measured() -> None:
     model = robots.load("ur5")
     for cls in gd.formulations().values():

@@ -17,7 +17,12 @@ from tests.helpers.paths import ROOT
 
 BAD = Path(__file__).parent / "bad_urdfs"
 SHIPPED = ROOT / "urdf"
-OTHERS = Path(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
+
+
+def of_others(path):
+    """A URDF of the package example-robot-data."""
+    return Path(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")) / path
+
 
 NOT_FINITE = "is not a finite number; write digits only, no units"
 TYPES = "continuous, fixed, floating, planar, prismatic, revolute"
@@ -586,8 +591,9 @@ def test_bodies_of_the_shipped_robots(name):
         assert armature == rotor
 
 
+@pytest.mark.extras
 def test_the_panda_is_that_of_example_robot_data():
-    file = OTHERS / "panda_description" / "urdf" / "panda.urdf"
+    file = of_others("panda_description/urdf/panda.urdf")
     full = pin.buildModelFromXML(file.read_text(), False)
     fingers = [full.getJointId(f"panda_finger_joint{i}") for i in (1, 2)]
     theirs, ours = pin.buildReducedModel(full, fingers, pin.neutral(full)), load_urdf("panda7")
@@ -701,8 +707,9 @@ def test_shipped_robots_are_vetted(name):
         "baxter_description/urdf/baxter.urdf",
     ],
 )
+@pytest.mark.extras
 @pytest.mark.parametrize("root", [None, pin.JointModelFreeFlyer()])
 def test_robots_of_others_are_as_pinocchio_reads_them(path, root):
-    file = OTHERS / path
+    file = of_others(path)
     theirs = pin.buildModelFromXML(file.read_text(), *([] if root is None else [root]), True)
     assert load_urdf(file, root, check="off") == theirs

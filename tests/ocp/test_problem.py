@@ -133,6 +133,7 @@ def test_methods_find_the_same_optimum() -> None:
         assert cost == pytest.approx(costs[-1], rel=tolerance)
 
 
+@pytest.mark.long
 def test_the_optimum_is_better_than_its_neighbours() -> None:
     """A smooth change of the motion with the same ends costs more, by its second variation."""
     model = gd.load_urdf("puma560")
@@ -160,6 +161,7 @@ def test_the_optimum_is_better_than_its_neighbours() -> None:
     assert costs[0] == pytest.approx(costs[1], rel=0.2)  # a parabola, but for the third variation
 
 
+@pytest.mark.long
 def test_pinocchio_finds_the_same_torques() -> None:
     model = gd.load_urdf("panda7")
     dyn = gd.NewtonEuler(model)

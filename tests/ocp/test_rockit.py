@@ -11,6 +11,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.ocp import slider, turning
 
+pytestmark = pytest.mark.extras
+
 
 def cart() -> tuple[gd.Dynamics, ocp.Bounds]:
     model = gd.load_urdf("cart_pendulum")

@@ -11,7 +11,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers import models
 from tests.helpers.plots import flexible, lines
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def test_the_tip_is_where_its_shapes_put_it() -> None:

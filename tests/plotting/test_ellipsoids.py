@@ -15,7 +15,7 @@ from gdalembert import plotting
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.plotting import ellipsoids
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 POSE = np.array([0.3, -0.6, 0.9, 0.2, 0.8, 0.1])
 

@@ -11,7 +11,7 @@ from gdalembert import plotting
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers.plots import lines
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def test_sizes_are_drawn_in_multiples_of_the_reference() -> None:

@@ -15,7 +15,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.plotting.mode_shapes import natural_modes
 from tests.helpers.plots import BEAM, flexible, lines
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 # motion, energy_balance
 

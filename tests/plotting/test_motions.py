@@ -13,7 +13,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers import models
 from tests.helpers.plots import flexible, lines
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from gdalembert import plotting
 from gdalembert.errors import ArgumentTypeError, UnsupportedError
 from tests.helpers.plots import swing
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def test_matplotlib_is_imported_by_the_first_figure_only() -> None:

@@ -9,7 +9,7 @@ from gdalembert import plotting
 from gdalembert.errors import ArgumentTypeError
 from tests.helpers.plots import lines
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 A_MAX = [8, 6, 12, 25, 25, 25]
 

@@ -15,7 +15,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from tests.helpers import models
 from tests.helpers.plots import lines, swing, tree_with_everything
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def rnea(model: pin.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:

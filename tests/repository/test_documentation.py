@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from _pytest.mark import ParameterSet
 
 import gdalembert as gd
 from benchmarks.common import robots
@@ -33,7 +34,17 @@ def python_blocks(page: Path) -> list[str]:
     return [block for block, _ in blocks_and_output(page)]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=named)
+LONG = {"docs/troubleshooting.md", "docs/simulation.md", "docs/optimal_control.md", "docs/flexible_ocp.md"}
+EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md"}
+
+
+def with_its_mark(page: Path) -> ParameterSet:
+    """A page whose blocks take long, or need an extra."""
+    marks = [pytest.mark.long] * (named(page) in LONG) + [pytest.mark.extras] * (named(page) in EXTRAS)
+    return pytest.param(page, marks=marks)
+
+
+@pytest.mark.parametrize("page", [with_its_mark(page) for page in PAGES if python_blocks(page)], ids=named)
 def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And print what the page says that they print."""
     registered = dict(REGISTRY)
@@ -151,6 +162,7 @@ def test_the_formulation_in_30_lines_has_no_more() -> None:
     assert lines_of(code[code.index("class ") : code.index("\n\n\nmodel")]) <= 30
 
 
+@pytest.mark.long
 def test_the_cost_table_is_measured() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(
@@ -167,6 +179,7 @@ def test_the_cost_table_is_measured() -> None:
     assert printed == measured
 
 
+@pytest.mark.long
 def test_the_recorded_sizes_are_measured() -> None:
     """benchmarks/results/sizes.md, for the two robots that need nothing but this package."""
     from benchmarks.graph_size import sizes

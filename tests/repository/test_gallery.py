@@ -12,7 +12,7 @@ from gdalembert import plotting
 from tests.helpers.paths import ROOT
 from tests.helpers.scripts import script
 
-pytestmark = pytest.mark.usefixtures("clean_matplotlib")
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 
 
 def make_gallery() -> ModuleType:

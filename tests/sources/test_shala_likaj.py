@@ -226,6 +226,7 @@ def check_closed_form(chain: Chain, model: pin.Model, rng: Rng, states: int) -> 
             check(recursion(chain, q, v, a)[0], expected["tau"])
 
 
+@pytest.mark.long
 def test_closed_form_with_random_parameters() -> None:
     rng = np.random.default_rng(20)
     for _ in range(20):

@@ -14,6 +14,7 @@ from gdalembert.dynamics import newton_euler
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
+from tests.helpers.sets import with_extras
 
 Rng = np.random.Generator
 Make = Callable[[ca.SX, ca.SX, ca.SX], list[ca.SX]]
@@ -191,7 +192,7 @@ def test_the_given_graph_is_kept_where_ours_is_larger() -> None:
         assert_same([x, y], outputs, np.random.default_rng(6))
 
 
-@pytest.mark.parametrize("name", ["panda7", "solo12", "go2"])
+@pytest.mark.parametrize("name", ["panda7", *with_extras(["solo12", "go2"])])
 def test_robots_keep_their_values_and_lose_operations(name: str) -> None:
     tree = prepare(read_tree(robots.load(name)))
     q, v, a = (ca.SX.sym(letter, number) for letter, number in (("q", tree.nq), ("v", tree.nv), ("a", tree.nv)))
@@ -206,6 +207,7 @@ def test_robots_keep_their_values_and_lose_operations(name: str) -> None:
             assert np.abs((x - y).full()).max() <= 1e-15 * np.abs(x.full()).max()
 
 
+@pytest.mark.extras
 def test_every_function_goes_through_it() -> None:
     dyn = gd.NewtonEuler(robots.load("solo12"))
     for graph in (dyn.inverse_dynamics, dyn.mass_matrix, dyn.coriolis_matrix, dyn.forward_dynamics):

@@ -21,6 +21,7 @@ import gdalembert.symbolic as gs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.symbolic.trigonometric import rational
 from tests.helpers.models import build, placement, relative_error
+from tests.helpers.sets import quick
 
 Polynomial = gs.TrigonometricPolynomial
 X, Y, M, N = (gs.symbol(name) for name in ("x", "y", "m", "n"))
@@ -60,7 +61,7 @@ def random_expression(rng: np.random.Generator) -> sympy.Expr:
     return sympy.Add(*(sympy.Mul(*rng.choice(factors, size=4)) for _ in range(4)))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", quick(range(20), *range(4)))
 def test_algebra_is_that_of_numbers(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = random_expression(rng), random_expression(rng)
@@ -227,7 +228,7 @@ def test_inputs_are_formulas(read: object) -> None:
         read(function, {"q": ["x", None]})
 
 
-@pytest.mark.parametrize("formulation", [gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler])
+@pytest.mark.parametrize("formulation", [*quick([gd.GeneralizedDAlembert, gd.LagrangeEuler]), gd.NewtonEuler])
 def test_our_own_graphs(formulation: type[gd.Dynamics]) -> None:
     """All three formulations of a robot with numbers."""
     dyn = formulation(gd.load_urdf("puma560_3"))
@@ -281,7 +282,7 @@ def check_robot(model: pin.Model, formulation: type[gd.Dynamics], of: str = "ter
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("robot", THREE_JOINTS)
+@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm", "horn_leg_loads"))
 def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
     check_robot(gd.load_urdf(robot), formulation)
     check_robot(gd.load_urdf(robot), formulation, "inverse_dynamics")
@@ -289,7 +290,12 @@ def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(
-    ("joints", "parents"), [(("RZ", "PX", "RY"), (0, 1, 1)), (("HX", "RX"), (0, 1)), (("Translation", "RZ"), (0, 1))]
+    ("joints", "parents"),
+    [
+        pytest.param(("RZ", "PX", "RY"), (0, 1, 1), marks=pytest.mark.long),
+        (("HX", "RX"), (0, 1)),
+        (("Translation", "RZ"), (0, 1)),
+    ],
 )
 def test_random_trees(joints: tuple[str, ...], parents: tuple[int, ...], formulation: type[gd.Dynamics]) -> None:
     """Branches, helical and translation joints, placements turned in any direction, gravity askew, full inertias."""
@@ -558,7 +564,7 @@ def test_readable() -> None:
     assert short.subs(meaning) == written_out
 
 
-@pytest.mark.parametrize("robot", THREE_JOINTS)
+@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm", "horn_leg_loads"))
 @pytest.mark.parametrize(
     ("formulation", "of"), [(gd.GeneralizedDAlembert, "terms"), (gd.LagrangeEuler, "terms"), (gd.LagrangeEuler, "nle")]
 )

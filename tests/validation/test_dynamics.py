@@ -18,12 +18,13 @@ from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
 from gdalembert.validation.validate import validate
 from tests.helpers.models import build
+from tests.helpers.sets import quick
 from tests.helpers.torque_functions import PUMA, Broken, mimic_model, tree_model
 
 
 @pytest.mark.parametrize("name", sorted(gd.formulations()))
 @pytest.mark.parametrize("clean", [0, 1e-11])
-@pytest.mark.parametrize("make", [lambda: PUMA, tree_model, mimic_model], ids=["puma560", "tree", "mimic"])
+@pytest.mark.parametrize("make", [lambda: PUMA, *quick([tree_model]), mimic_model], ids=["puma560", "tree", "mimic"])
 def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin.Model]) -> None:
     model = make()
     report = assert_valid(gd.formulations()[name](model, clean=clean), model, samples=100)
@@ -103,6 +104,7 @@ def test_what_goes_wrong_in_a_users_formulation_is_said_in_words() -> None:
         validate(Raising(PUMA), PUMA, samples=2)
 
 
+@pytest.mark.extras
 def test_forward_dynamics_after_cleaning_is_judged_by_the_condition_of_the_mass_matrix() -> None:
     """rpy of 12 digits, and a free base: what cleaning changes in M comes back, cond(M) times, in a."""
     model = gd.load_urdf(robots.path("ur5"), root_joint=pin.JointModelFreeFlyer(), check="off")

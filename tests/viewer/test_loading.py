@@ -21,6 +21,8 @@ from tests.helpers.models import relative_error
 from tests.helpers.paths import ROOT
 from tests.helpers.viewer import ROUNDING, placed
 
+pytestmark = pytest.mark.extras
+
 BODIES = """<robot name="lamp"><link name="foot"><visual><geometry><box size="0.2 0.2 0.1"/></geometry></visual></link>
 <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 <visual><origin xyz="0 0 0.5"/><geometry>{}</geometry>

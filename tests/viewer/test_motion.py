@@ -13,6 +13,8 @@ from gdalembert.viewer.scene import Scene
 from tests.helpers.models import relative_error
 from tests.helpers.viewer import every_joint
 
+pytestmark = pytest.mark.extras
+
 
 def test_times_of_frames() -> None:
     clock, times = frame_times(1.0, 2.0, 0.5, 10.0)

@@ -15,6 +15,8 @@ from gdalembert.viewer import Viewer
 from gdalembert.viewer.primitives import color_of
 from tests.helpers.viewer import bent, flexible, pixel, placed
 
+pytestmark = pytest.mark.extras
+
 
 @contextmanager
 def browser(shown: Viewer, profile: Path) -> Iterator[None]:

@@ -13,6 +13,8 @@ from gdalembert.viewer.scene import Scene
 from tests.helpers.models import inertia, placement, relative_error
 from tests.helpers.viewer import ROUNDING, flexible, placed
 
+pytestmark = pytest.mark.extras
+
 # ---- where things are
 
 

@@ -12,6 +12,8 @@ from gdalembert.viewer.scene import Scene
 from tests.helpers.models import relative_error
 from tests.helpers.viewer import ROUNDING, every_joint
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_joints_are_where_pinocchio_has_them(seed: int) -> None:

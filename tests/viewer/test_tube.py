@@ -16,6 +16,8 @@ from gdalembert.viewer.tube import profile_of
 from tests.helpers.models import relative_error
 from tests.helpers.viewer import ROUNDING, bent, flexible
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_the_tube_is_around_the_bent_line(scale: float) -> None:

@@ -24,6 +24,8 @@ from gdalembert.viewer.primitives import extent
 from tests.helpers.models import relative_error
 from tests.helpers.viewer import ROUNDING, bent, every_joint, flexible, pixel, placed
 
+pytestmark = pytest.mark.extras
+
 # ---- motions
 
 

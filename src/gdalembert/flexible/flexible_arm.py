@@ -359,10 +359,10 @@ def _restored(
     assembly: Assembly,
     kinematics: str,
     *,
-    clean: float = 1e-11,
-    springs: SpringsByJoint | None = None,
-    forces: Sequence[Force] = (),
-    actuation: npt.ArrayLike | None = None,
+    clean: float,
+    springs: SpringsByJoint,
+    forces: Sequence[Force],
+    actuation: npt.ArrayLike | None,
 ) -> FlexibleArm:
     """A pickled arm."""
     arm = FlexibleArm.__new__(FlexibleArm)

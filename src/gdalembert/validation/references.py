@@ -78,31 +78,25 @@ class Reference(ABC):
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and the torque of forces (:func:`force_torque`) that Pinocchio does not have."""
+    """``pin.rnea`` of a model, and ``springs`` (:func:`spring_torque`), which Pinocchio does not have."""
 
     title = "Pinocchio"
 
-    def __init__(self, model: pin.Model, tree: Tree, forces: ForceTorque | None = None) -> None:
+    def __init__(self, model: pin.Model, tree: Tree, springs: Callable[[Array], Array] | None = None) -> None:
         self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
         own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_q)
         self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
-        self._rnea, self._forces = rnea(model), forces
+        self._rnea, self._springs = rnea(model), springs
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
         return batches(self.model, samples, seed, size)
 
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         without = decompose(self._rnea, states)
-        if self._forces is None:
+        if self._springs is None:
             return without, without
-        at_rest, moving = self._forces(states.q, np.zeros_like(states.v)), self._forces(states.q, states.v)
-        terms = replace(
-            without,
-            tau=without.tau + moving,
-            velocity=without.velocity + moving - at_rest,
-            gravity=without.gravity + at_rest,
-        )
-        return without, terms
+        springs = self._springs(states.q)
+        return without, replace(without, tau=without.tau + springs, gravity=without.gravity + springs)
 
     def rates(self, states: States) -> Array:
         return configuration_rates(integration(self.model), states)
@@ -122,19 +116,16 @@ class PinocchioReference(Reference):
         )
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._rnea(q, v, a) + (0 if self._forces is None else self._forces(q, v))
+        return self._rnea(q, v, a) + (0 if self._springs is None else self._springs(q))
 
 
-ForceTorque = Callable[[Array, Array], Array]
-"""(q, v) → the torque of force elements (n × nv) at n states."""
-
-
-def force_torque(dynamics: Dynamics) -> ForceTorque | None:
-    """The torque of the springs and forces that were added to a robot; ``None`` without any."""
+def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
+    """The torque of the springs (n × nv) at n configurations; ``None`` without springs."""
     if not dynamics.added_forces:
         return None
-    q, v = symbols(q=dynamics.tree.nq, v=dynamics.tree.nv).values()
-    torque = ca.Function("forces", [q, v], [ca.densify(sum(x.torque(q, v) for x in dynamics.added_forces))])
+    (q,) = symbols(q=dynamics.tree.nq).values()
+    at_rest = ca.DM(dynamics.tree.nv, 1)
+    torque = ca.Function("springs", [q], [ca.densify(sum(x.torque(q, at_rest) for x in dynamics.added_forces))])
     return BatchFunction(torque, dynamics.tree.nv)
 
 

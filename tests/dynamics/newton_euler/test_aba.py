@@ -16,8 +16,9 @@ from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.dynamics.newton_euler.rotations import NO_TURN, Full
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.spatial_vectors import Motion
-from tests.helpers.models import JOINTS, build, placement, relative_error, states
+from tests.helpers.models import JOINTS, QUICK_JOINTS, build, placement, relative_error, states
 from tests.helpers.newton_euler import Array
+from tests.helpers.sets import quick
 
 
 def test_locked_bodies_are_articulated_bodies_that_do_not_give_way() -> None:
@@ -60,7 +61,7 @@ def test_locked_bodies_are_articulated_bodies_that_do_not_give_way() -> None:
     assert relative_error(one.moment, other.moment.full()) < 1e-14
 
 
-@pytest.mark.parametrize("joint", sorted(JOINTS))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
 def test_articulated_bodies_and_elimination_agree(joint: str) -> None:
     model = build(np.random.default_rng(11), ["RX", joint, "RevoluteUnaligned", joint, "RY"], [0, 1, 2, 2, 4])
     dyn = gd.NewtonEuler(model, clean=0)

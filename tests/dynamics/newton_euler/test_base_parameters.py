@@ -20,7 +20,8 @@ from gdalembert.model import joints as jt
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import frozen
-from tests.helpers.models import JOINTS, Rng, build, inertia, placement, relative_error, states, unit
+from tests.helpers.models import JOINTS, QUICK_JOINTS, Rng, build, inertia, placement, relative_error, states, unit
+from tests.helpers.sets import quick, with_extras
 
 Array = np.ndarray
 RNG = np.random.default_rng(0)
@@ -151,7 +152,7 @@ def assert_same_outside(model: pin.Model, *, coriolis: bool = True) -> None:
             assert relative_error(dyn.coriolis_matrix(q, v).full(), reference.coriolis_matrix(q, v).full()) < TIGHT
 
 
-@pytest.mark.parametrize("joint", sorted(JOINTS))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
 def test_nothing_shows_outside(joint: str) -> None:
     model = build(np.random.default_rng(1), ["RevoluteUnaligned", joint, "PrismaticUnaligned", "RX"], [0, 1, 2, 2])
     tree = read_tree(model)
@@ -176,7 +177,7 @@ def _tuple(x: object) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("mimic", [False, True])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", quick(range(8), 7))
 def test_trees_of_everything(seed: int, mimic: bool) -> None:
     assert_same_outside(model_of_everything(seed, mimic=mimic), coriolis=seed % 2 == 0)
 
@@ -184,7 +185,10 @@ def test_trees_of_everything(seed: int, mimic: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "follows"),
     # Pinocchio forgets the pitch of a helical joint that mimics
-    [(kind, follows) for kind in KINDS for follows in (False, True) if not (kind == "helical" and follows)],
+    quick(
+        [(kind, follows) for kind in KINDS for follows in (False, True) if not (kind == "helical" and follows)],
+        ("revolute", True),
+    ),
 )
 def test_siblings_along_opposite_axes(kind: str, follows: bool) -> None:
     axis = unit(np.random.default_rng(20))
@@ -198,7 +202,7 @@ def test_siblings_along_opposite_axes(kind: str, follows: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical"])
-@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("axis", [*quick(AXES[:-1]), AXES[-1]], ids=str)
 def test_axes_of_both_signs_in_a_row(axis: Array, kind: str) -> None:
     rng = np.random.default_rng(23)
     model = pin.Model()
@@ -214,7 +218,7 @@ def test_axes_of_both_signs_in_a_row(axis: Array, kind: str) -> None:
     assert_same_outside(model, coriolis=False)
 
 
-@pytest.mark.parametrize("tilt", [1e-3, 1e-6, 1e-9, 1e-13])
+@pytest.mark.parametrize("tilt", quick([1e-3, 1e-6, 1e-9, 1e-13], 1e-13))
 def test_axes_that_are_almost_parallel(tilt: float) -> None:
     rng = np.random.default_rng(24)
     model = pin.Model()
@@ -235,6 +239,7 @@ def rounded_angles() -> pin.Model:
     return model
 
 
+@pytest.mark.long
 def test_angles_as_they_are_rounded_in_a_urdf() -> None:
     assert_same_outside(rounded_angles())
 
@@ -292,7 +297,7 @@ EXTREMES: dict[str, Callable[[], pin.Model]] = {
 
 
 @pytest.mark.parametrize("clean", [0, 1e-11])
-@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("name", quick(EXTREMES, "1 mm", "finger"))
 def test_extremes_keep_their_digits_in_every_row(name: str, clean: float) -> None:
     model = EXTREMES[name]()
     dyn = gd.NewtonEuler(model, clean=clean)
@@ -363,6 +368,7 @@ def test_a_sliding_leaf_is_a_point_mass() -> None:
     assert body[3, 3] == model.inertias[2].mass
 
 
+@pytest.mark.extras
 def test_total_mass_stays_under_a_free_flyer() -> None:
     tree = read_tree(robots.load("talos"))
     prepared = prepare(tree)
@@ -392,7 +398,7 @@ def test_an_angle_makes_the_leafs_axes_principal() -> None:
     assert not prepare(leaf_with(0)).joints[0].keeps_joint_axes
 
 
-@pytest.mark.parametrize("name", ["puma560_benchmark", "ur5", "kinova", "go2"])
+@pytest.mark.parametrize("name", ["puma560_benchmark", *with_extras(["ur5", "kinova", "go2"])])
 def test_links_keep_axes_where_all_children_are_parallel(name: str) -> None:
     prepared = prepare(read_tree(robots.load(name)))
     for i, joint in enumerate(prepared.joints):
@@ -401,7 +407,7 @@ def test_links_keep_axes_where_all_children_are_parallel(name: str) -> None:
         assert joint.keeps_joint_axes == (isinstance(joint.type, jt.Revolute) and parallel)
 
 
-@pytest.mark.parametrize("name", robots.NAMES)
+@pytest.mark.parametrize("name", with_extras(robots.NAMES, "puma560_benchmark", "panda7"))
 def test_rotations_of_robots_are_orthogonal_and_clean(name: str) -> None:
     for joint in prepare(gd.NewtonEuler(robots.load(name)).tree).joints:
         assert np.abs(joint.rotation @ joint.rotation.T - np.eye(3)).max() < 2e-15
@@ -476,7 +482,7 @@ def test_magnitudes_that_rounding_tells_apart_are_one() -> None:
     assert (first[2], second[2], third[0], third[1], third[2]) == (0, 1, 1, -1, 0.25)
 
 
-@pytest.mark.parametrize("name", ["solo12", "go2", "talos"])
+@pytest.mark.parametrize("name", with_extras(["solo12", "go2", "talos"]))
 def test_no_two_constants_differ_by_rounding(name: str) -> None:
     prepared = prepare(read_tree(robots.load(name)))
     numbers = [x for j in prepared.joints for x in (*j.translation, *j.pseudo_inertia.ravel())]
@@ -530,6 +536,7 @@ def test_rotations_are_their_matrices() -> None:
     assert relative_error(rotation.T.conjugate(ca.DM(s)).full(), matrix.T @ s @ matrix) < 1e-14
 
 
+@pytest.mark.extras
 def test_the_smaller_forward_dynamics_is_taken() -> None:
     for name in ("puma560_benchmark", "ur5", "solo12"):
         dyn = gd.NewtonEuler(robots.load(name))

@@ -13,9 +13,10 @@ from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.model.from_pinocchio import read_tree
 from tests.helpers.models import relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, prepared, symbolic_placements
+from tests.helpers.sets import quick, with_extras
 
 
-@pytest.mark.parametrize("name", ["free", "legs"])
+@pytest.mark.parametrize("name", ["free", *with_extras(["legs"])])
 def test_the_composite_of_a_free_robot_is_the_robot(name: str) -> None:
     """No mass has left it: m, the centre of mass, and the inertia about it."""
     model = MODELS[name]()
@@ -33,7 +34,7 @@ def test_the_composite_of_a_free_robot_is_the_robot(name: str) -> None:
         assert relative_error(tensor, data.Ig.inertia) < 1e-12
 
 
-@pytest.mark.parametrize("name", ["fixed", "free", "mimic", "legs"])
+@pytest.mark.parametrize("name", ["fixed", "free", "mimic", *with_extras(["legs"])])
 def test_sums_of_velocities_are_rates_of_sums(name: str) -> None:
     """r = Σ m ẋ and R = Σ m ẋ xᵀ of each subtree, seen from its root link's origin: dh/dt, and R + Rᵀ = dJ/dt."""
     model = MODELS[name]()
@@ -56,7 +57,7 @@ def test_sums_of_velocities_are_rates_of_sums(name: str) -> None:
         assert np.abs(differences(at, rates).full()).max() < 1e-10
 
 
-@pytest.mark.parametrize("name", ["fixed", "free", "mimic"])
+@pytest.mark.parametrize("name", quick(["fixed", "free", "mimic"], "fixed"))
 def test_derivatives_are_those_of_inverse_dynamics(name: str) -> None:
     model = MODELS[name]()
     dyn = gd.NewtonEuler(model, clean=0)

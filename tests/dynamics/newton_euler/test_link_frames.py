@@ -18,6 +18,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute
 from gdalembert.spatial.algebra import transform
 from tests.helpers.models import Rng, placement
+from tests.helpers.sets import quick, with_extras
 
 Array = np.ndarray
 
@@ -257,7 +258,7 @@ def test_there_are_few_candidates(shape: str) -> None:
         assert 1 <= len(own) <= 12
 
 
-@pytest.mark.parametrize("shape", sorted(SHAPES))
+@pytest.mark.parametrize("shape", quick(sorted(SHAPES), "parallel"))
 def test_what_is_tried_grows_no_faster_than_the_robot(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
     original = gauge._placement_cost
@@ -328,7 +329,7 @@ def test_the_choice_is_the_cheapest_of_all_combinations(number: int) -> None:
         assert total_cost(links, chosen) == pytest.approx(least_cost(links), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["puma560_benchmark", "ur5"])
+@pytest.mark.parametrize("name", ["puma560_benchmark", *with_extras(["ur5"])])
 def test_the_choice_for_an_arm_is_the_cheapest_of_all_combinations(name: str) -> None:
     links = robot_links(name)
     assert total_cost(links, choose(links)) == least_cost(links)
@@ -366,7 +367,7 @@ def test_a_turn_that_is_not_taken_part_in_is_cheaper_and_an_offset_costs() -> No
     assert gauge._placement_cost(link, 10, AS_GIVEN, Gauge(angle=0.3)) > turning
 
 
-@pytest.mark.parametrize("name", ["ur5", "panda", "solo12"])
+@pytest.mark.parametrize("name", with_extras(["ur5", "panda", "solo12"]))
 def test_the_choice_is_worth_it(name: str) -> None:
     """Compared with frames as they are given, which keep axes where they can."""
     links = robot_links(name)
@@ -374,6 +375,7 @@ def test_the_choice_is_worth_it(name: str) -> None:
     assert total_cost(links, choose(links)) < 0.9 * total_cost(links, as_given)
 
 
+@pytest.mark.extras
 def test_the_choice_is_the_same_every_time() -> None:
     for links in (random_links(7, 12), robot_links("solo12")):
         assert choose(links) == choose(list(links))
@@ -416,7 +418,7 @@ def test_placements_by_quarter_turns_are_left_as_they_are() -> None:
         assert angle == 0
 
 
-@pytest.mark.parametrize("name", ["panda7", "kinova", "talos"])
+@pytest.mark.parametrize("name", ["panda7", *with_extras(["kinova", "talos"])])
 def test_placements_of_robots_are_exact(name: str) -> None:
     links = robot_links(name)
     gauges = choose(links)

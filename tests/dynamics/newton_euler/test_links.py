@@ -16,9 +16,10 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Revolute
 from tests.helpers.models import relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, everything, prepared, symbolic_placements
+from tests.helpers.sets import quick, with_extras
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", with_extras(MODELS, "fixed", "free", "mimic", "all"))
 def test_links_are_where_their_tree_places_them(name: str) -> None:
     """Axes may be those of the joint, before its turn about z."""
     model = MODELS[name]()
@@ -42,7 +43,7 @@ def test_links_are_where_their_tree_places_them(name: str) -> None:
     assert keeping > 0
 
 
-@pytest.mark.parametrize("name", ["fixed", "mimic", "legs"])
+@pytest.mark.parametrize("name", ["fixed", *quick(["mimic"]), *with_extras(["legs"])])
 def test_any_link_that_turns_about_z_may_keep_axes(name: str) -> None:
     model = MODELS[name]()
     tree = prepared(model)
@@ -63,7 +64,7 @@ def test_any_link_that_turns_about_z_may_keep_axes(name: str) -> None:
                 assert relative_error(of(other, *arguments).full(), of(tree, *arguments).full()) < 1e-12
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", with_extras(MODELS, "fixed", "free", "mimic", "all"))
 def test_links_turn_about_z_last(name: str) -> None:
     tree = prepared(MODELS[name]())
     q = ca.SX.sym("q", tree.nq)
@@ -89,7 +90,7 @@ def test_rates_carry_sense_and_scaling_and_columns_neither() -> None:
     assert {(True, True), (True, False), (False, False)} <= seen
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", with_extras(MODELS, "fixed", "free", "mimic", "all"))
 def test_motions_are_rates_of_placements(name: str) -> None:
     """ω, α and U, velocity and acceleration, from the links' placements and their derivatives along the motion."""
     model = MODELS[name]()

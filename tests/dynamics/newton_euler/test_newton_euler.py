@@ -8,6 +8,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from tests.helpers.models import build
+from tests.helpers.sets import with_extras
 
 FUNCTIONS = (
     "inverse_dynamics",
@@ -33,7 +34,7 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@pytest.mark.parametrize("name", with_extras(LIMITS, "puma560_benchmark", "panda7"))
 def test_graphs_stay_within_their_limits(name: str) -> None:
     dyn = gd.NewtonEuler(robots.load(name))
     found = {function: getattr(dyn, function).n_instructions() for function in FUNCTIONS}
@@ -55,6 +56,7 @@ def legs_of(number: int, length: int) -> list[int]:
     return [0, *(1 if k == 0 else 1 + leg * length + k for leg in range(number) for k in range(length))]
 
 
+@pytest.mark.long
 def test_a_long_chain_needs_no_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("M was built")

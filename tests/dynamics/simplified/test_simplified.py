@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import re
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -27,8 +28,13 @@ A_MAX = simplification.A_MAX
 KINDS = ("RX", "RUBY", "PrismaticUnaligned", "RevoluteUnaligned", "PX", "Universal")
 
 
+@cache
+def plain_puma(error: float) -> PrunedDynamics:
+    return PrunedDynamics(gd.load_urdf("puma560"), error, a_max=A_MAX)
+
+
 def puma(error: float, **options: object) -> PrunedDynamics:
-    return PrunedDynamics(gd.load_urdf("puma560"), error, a_max=A_MAX, **options)
+    return PrunedDynamics(gd.load_urdf("puma560"), error, a_max=A_MAX, **options) if options else plain_puma(error)
 
 
 def random_model(seed: int, *, kinds: tuple[str, ...] = KINDS, mimic: bool = False) -> pin.Model:

@@ -9,15 +9,16 @@ import pytest
 
 from gdalembert.flexible.reference.book_1984 import inverse_dynamics
 from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
-from tests.helpers.arms import CASES, KINEMATICS, case, row_of_links, state
+from tests.helpers.arms import CASES, KINEMATICS, QUICK_CASES, case, row_of_links, state
 from tests.helpers.models import relative_error
 from tests.helpers.reference_arms import rigid_model
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 
 
 @pytest.mark.parametrize(("exact", "shortening"), [*KINEMATICS, (False, True)])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_explicit(name: str, exact: bool, shortening: bool) -> None:
     """tau = M a + V + G; at f = 0 as well, and next to it."""
     robot = case(name, shortening=shortening)
@@ -37,7 +38,7 @@ def test_explicit(name: str, exact: bool, shortening: bool) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_rigid_limit(name: str, exact: bool) -> None:
     """With modes that rest at f = 0 the joints need what those of the rigid robot need."""
     robot = case(name, seed=1)

@@ -12,9 +12,10 @@ import pytest
 from gdalembert.flexible.link_model import LinkModel, ModalInertia
 from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
 from gdalembert.spatial.arrays import Array
-from tests.helpers.arms import CASES, KINEMATICS, Arm, arm, case, state
+from tests.helpers.arms import CASES, KINEMATICS, QUICK_CASES, Arm, arm, case, state
 from tests.helpers.models import relative_error
 from tests.helpers.reference_arms import lagrange, numeric_energy, rigid_model
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 
@@ -30,7 +31,7 @@ def explicit(robot: Arm, x: Array, v: Array, exact: bool) -> tuple[Array, Array,
 
 
 @pytest.mark.parametrize(("exact", "shortening"), KINEMATICS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_lagrange(name: str, exact: bool, shortening: bool) -> None:
     robot = case(name, shortening=shortening)
     reference = lagrange(robot, exact=exact)
@@ -55,7 +56,7 @@ def test_energy_of_the_points(name: str, exact: bool, shortening: bool) -> None:
     assert relative_error(0.5 * v @ m @ v, numeric_energy(robot, x, v, exact)) < 1e-9
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_mass_matrix_of_large_deflections(name: str) -> None:
     """It is that of a kinetic energy, and positive definite far beyond the slopes that assumed modes are good for."""
     robot = case(name, shortening=True)
@@ -66,7 +67,7 @@ def test_mass_matrix_of_large_deflections(name: str) -> None:
 
 
 @pytest.mark.parametrize(("exact", "shortening"), KINEMATICS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
 def test_rigid_limit(name: str, exact: bool, shortening: bool) -> None:
     """At f = 0, ḟ = 0 the joints feel what those of the rigid robot feel; without modes that is all there is."""
     robot = case(name, shortening=shortening, seed=1)
