@@ -8,7 +8,8 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.dynamics.newton_euler.crba import composites, moving
+from gdalembert.dynamics.newton_euler.crba import composites
+from gdalembert.dynamics.newton_euler.derivatives import moving
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.model.from_pinocchio import read_tree
 from tests.helpers.models import relative_error, states

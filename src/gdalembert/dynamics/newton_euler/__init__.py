@@ -19,7 +19,8 @@ Gravity is an acceleration −g of the base. What is computed where:
     links         R, p, S, m, h, J of the links at q, and their motion outward
     spin          U and the moment it makes
     rnea          inward; tau, nle, g
-    crba          M, C and the derivatives of tau, from composite bodies
+    crba          M, from composite bodies
+    derivatives   C and the derivatives of tau, from composite bodies in motion
     aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
 
 All of it runs on a prepared tree (``base_parameters``, ``link_frames``) with z on the joints' axes. Then a turn touches
@@ -37,7 +38,8 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
-from gdalembert.dynamics.newton_euler.crba import coriolis_matrix, inverse_dynamics_derivatives, mass_matrix
+from gdalembert.dynamics.newton_euler.crba import mass_matrix
+from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.dynamics.newton_euler.rnea import (
     gravity_torques,
