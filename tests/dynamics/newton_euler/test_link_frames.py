@@ -11,9 +11,10 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler import link_frames as gauge
+from gdalembert.dynamics.newton_euler import link_frames
 from gdalembert.dynamics.newton_euler.base_parameters import aligned, regrouped
-from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, Gauge, Link, choose, placed
+from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkFrame, choose, placed
+from gdalembert.dynamics.newton_euler.link_frames import LinkGeometry as Link
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute
 from gdalembert.spatial.algebra import transform
@@ -69,21 +70,21 @@ def children_of(links: Sequence[Link]) -> list[list[int]]:
     return [[k for k, link in enumerate(links) if link.parent == i] for i in range(len(links))]
 
 
-def candidates_of(links: Sequence[Link]) -> list[list[Gauge]]:
+def candidates_of(links: Sequence[Link]) -> list[list[LinkFrame]]:
     children = children_of(links)
-    feet = gauge._feet(links, children)
+    feet = link_frames._feet(links, children)
     return [
-        gauge._candidates(link, [links[c] for c in children[i]], feet[i]) if link.turns else [AS_GIVEN]
+        link_frames._candidates(link, [links[c] for c in children[i]], feet[i]) if link.turns else [AS_GIVEN]
         for i, link in enumerate(links)
     ]
 
 
 def feet_of(links: Sequence[Link]) -> list[Array]:
-    return [np.array(feet) for feet in gauge._feet(links, children_of(links))]
+    return [np.array(feet) for feet in link_frames._feet(links, children_of(links))]
 
 
 def recomposed(fixed: Array, angle: float) -> Array:
-    return fixed @ Gauge(angle=angle).frame
+    return fixed @ LinkFrame(angle=angle).matrix
 
 
 def nearest_to(line: Array) -> float:
@@ -97,14 +98,14 @@ def robot_links(name: str) -> list[Link]:
     return regrouped(aligned(read_tree(robots.load(name))))
 
 
-def test_a_gauge_is_a_frame_on_the_axis() -> None:
-    own = Gauge(slide=0.7, angle=0.4)
+def test_a_link_frame_is_on_the_axis() -> None:
+    own = LinkFrame(slide=0.7, angle=0.4)
     frame = homogeneous(pin.rpy.rpyToMatrix(0, 0, 0.4), (0, 0, 0.7))
-    assert np.abs(own.frame - frame).max() < 1e-16
+    assert np.abs(own.matrix - frame).max() < 1e-16
     assert np.abs(own.inverse @ frame - np.eye(4)).max() < 1e-15
     link = Link(-1, TURN, np.eye(4), body(np.random.default_rng(0)))
     assert np.allclose(frame @ own.body(link) @ frame.T, link.body, rtol=0, atol=1e-14)
-    assert np.array_equal(AS_GIVEN.frame, np.eye(4))
+    assert np.array_equal(AS_GIVEN.matrix, np.eye(4))
 
 
 # Feet.
@@ -201,9 +202,12 @@ def test_a_link_keeps_axes_exactly_if_all_its_children_turn_about_parallel_ones(
         ([(SLIDE, parallel)], False),
         ([(SCREW, parallel), (TURN, parallel)], False),
     ):
-        links = [Link(-1, TURN, np.eye(4), body(rng)), *(Link(0, kind, at, body(rng)) for kind, at in children)]
-        assert {own.keeps for own in candidates_of(links)[0]} == {keeps}
-        assert choose(links)[0].keeps == keeps
+        links = [
+            Link(-1, TURN, np.eye(4), body(rng)),
+            *(Link(0, kind, at, body(rng)) for kind, at in children),
+        ]
+        assert {own.keeps_joint_axes for own in candidates_of(links)[0]} == {keeps}
+        assert choose(links)[0].keeps_joint_axes == keeps
 
 
 @pytest.mark.parametrize("tilt", TILTS)
@@ -227,7 +231,7 @@ def test_the_choice_does_not_depend_on_the_unit_of_length(power: int) -> None:
             Link(x.parent, x.type, to_unit @ x.placement @ np.linalg.inv(to_unit), to_unit @ x.body @ to_unit)
             for x in links
         ]
-        expected = [Gauge(own.slide * scale, own.angle, own.keeps) for own in choose(links)]
+        expected = [LinkFrame(own.slide * scale, own.angle, own.keeps_joint_axes) for own in choose(links)]
         assert choose(scaled) == expected
 
 
@@ -261,13 +265,13 @@ def test_there_are_few_candidates(shape: str) -> None:
 @pytest.mark.parametrize("shape", quick(sorted(SHAPES), "parallel"))
 def test_what_is_tried_grows_no_faster_than_the_robot(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
-    original = gauge._placement_cost
+    original = link_frames._placement_cost
 
     def counted(*arguments: object) -> float:
         tried.append(1)
         return original(*arguments)
 
-    monkeypatch.setattr(gauge, "_placement_cost", counted)
+    monkeypatch.setattr(link_frames, "_placement_cost", counted)
     for number in (10, 20, 40):
         tried.clear()
         links = SHAPES[shape](number)
@@ -284,12 +288,14 @@ def test_feet_are_few(shape: str) -> None:
 # The cost.
 
 
-def total_cost(links: Sequence[Link], gauges: Sequence[Gauge]) -> float:
+def total_cost(links: Sequence[Link], frames: Sequence[LinkFrame]) -> float:
     outward = [sum(i in path_of(links, k) for k in range(len(links))) for i in range(len(links))]
     return sum(
-        gauge._body_cost(link, own)
-        + gauge._placement_cost(link, 10 + 2 * outward[i], gauges[link.parent] if link.parent >= 0 else AS_GIVEN, own)
-        for i, (link, own) in enumerate(zip(links, gauges, strict=True))
+        link_frames._body_cost(link, own)
+        + link_frames._placement_cost(
+            link, 10 + 2 * outward[i], frames[link.parent] if link.parent >= 0 else AS_GIVEN, own
+        )
+        for i, (link, own) in enumerate(zip(links, frames, strict=True))
     )
 
 
@@ -308,8 +314,8 @@ def least_cost(links: Sequence[Link]) -> float:
     pairs: list[Array] = []
     for i, link in enumerate(links):
         above = own[link.parent] if link.parent >= 0 else [AS_GIVEN]
-        cost = [[gauge._placement_cost(link, 10 + 2 * outward[i], a, b) for b in own[i]] for a in above]
-        pairs.append(np.array(cost) + [gauge._body_cost(link, b) for b in own[i]])
+        cost = [[link_frames._placement_cost(link, 10 + 2 * outward[i], a, b) for b in own[i]] for a in above]
+        pairs.append(np.array(cost) + [link_frames._body_cost(link, b) for b in own[i]])
     total = np.zeros([len(c) for c in own])
     for i, link in enumerate(links):
         shape = [1] * len(links)
@@ -340,31 +346,33 @@ def test_zeros_are_cheaper() -> None:
     full = body(np.random.default_rng(6))
     at = tilted(0.6, (0.4, 0.3, 0.2))
     for turning, keeps in itertools.product((TURN, SLIDE), (False, True)):
-        own = Gauge(keeps=keeps)
+        own = LinkFrame(keeps_joint_axes=keeps)
         link = Link(0, turning, at, full)
         for entries in (((0, 3),), ((0, 3), (1, 3)), ((0, 1),), ((0, 2), (1, 2))):
             fewer = full.copy()
             for i, j in entries:
                 fewer[i, j] = fewer[j, i] = 0
-            assert gauge._body_cost(Link(0, turning, at, fewer), own) < gauge._body_cost(link, own)
-        for above in (AS_GIVEN, Gauge(keeps=True)):
-            expensive = gauge._placement_cost(link, 10, above, own)
+            assert link_frames._body_cost(Link(0, turning, at, fewer), own) < link_frames._body_cost(link, own)
+        for above in (AS_GIVEN, LinkFrame(keeps_joint_axes=True)):
+            expensive = link_frames._placement_cost(link, 10, above, own)
             for zeros in ([0], [2], [0, 1], [0, 1, 2]):
                 nearer = at.copy()
                 nearer[zeros, 3] = 0
-                assert gauge._placement_cost(Link(0, turning, nearer, full), 10, above, own) < expensive
-            assert gauge._placement_cost(link, 20, above, own) > expensive
+                assert link_frames._placement_cost(Link(0, turning, nearer, full), 10, above, own) < expensive
+            assert link_frames._placement_cost(link, 20, above, own) > expensive
             straight = homogeneous(np.eye(3), at[:3, 3])
-            assert gauge._placement_cost(Link(0, turning, straight, full), 10, above, own) < expensive
-            assert gauge._placement_cost(Link(-1, turning, at, full), 10, above, own) == 0
-    assert gauge._body_cost(Link(-1, TURN, at, full), AS_GIVEN) == 0 < gauge._body_cost(link, AS_GIVEN)
+            assert link_frames._placement_cost(Link(0, turning, straight, full), 10, above, own) < expensive
+            assert link_frames._placement_cost(Link(-1, turning, at, full), 10, above, own) == 0
+    assert link_frames._body_cost(Link(-1, TURN, at, full), AS_GIVEN) == 0 < link_frames._body_cost(link, AS_GIVEN)
 
 
 def test_a_turn_that_is_not_taken_part_in_is_cheaper_and_an_offset_costs() -> None:
     link = Link(0, TURN, homogeneous(np.eye(3), (1, 0, 0)), np.zeros((4, 4)))
-    turning, kept = (gauge._placement_cost(link, 10, AS_GIVEN, Gauge(keeps=keeps)) for keeps in (False, True))
+    turning, kept = (
+        link_frames._placement_cost(link, 10, AS_GIVEN, LinkFrame(keeps_joint_axes=keeps)) for keeps in (False, True)
+    )
     assert kept < turning
-    assert gauge._placement_cost(link, 10, AS_GIVEN, Gauge(angle=0.3)) > turning
+    assert link_frames._placement_cost(link, 10, AS_GIVEN, LinkFrame(angle=0.3)) > turning
 
 
 @pytest.mark.parametrize("name", with_extras(["ur5", "panda", "solo12"]))
@@ -383,7 +391,7 @@ def test_the_choice_is_the_same_every_time() -> None:
     assert one == other
 
 
-# Placement between gauges.
+# Placement between frames.
 
 
 @pytest.mark.parametrize("kind", [TURN, SLIDE])
@@ -391,10 +399,10 @@ def test_the_choice_is_the_same_every_time() -> None:
 def test_placements_are_exact(tilt: float, kind: JointType) -> None:
     rng = np.random.default_rng(8)
     for _ in range(20):
-        above, own = (Gauge(*rng.normal(size=2)) for _ in range(2))
+        above, own = (LinkFrame(*rng.normal(size=2)) for _ in range(2))
         link = Link(0, kind, tilted(tilt, rng.normal(size=3), about=rng.normal()), np.zeros((4, 4)))
         fixed, angle = placed(above, link, own)
-        truth = np.linalg.inv(above.frame) @ link.placement @ own.frame
+        truth = np.linalg.inv(above.matrix) @ link.placement @ own.matrix
         assert np.abs(recomposed(fixed, angle) - truth).max() < 1e-14
         assert kind is TURN or angle == 0
         assert kind is not TURN or fixed[2, 0] == 0  # x is normal to the parent's z
@@ -404,7 +412,7 @@ def test_placements_are_exact(tilt: float, kind: JointType) -> None:
 def test_placements_of_parallel_axes_leave_no_rotation() -> None:
     for sense in (1, -1):
         at = homogeneous(pin.rpy.rpyToMatrix(0, 0, 0.4) @ np.diag([1.0, sense, sense]), (1, 2, 3))
-        fixed, angle = placed(Gauge(0.5, 0.2), Link(0, TURN, at, np.zeros((4, 4))), Gauge(-0.3, 0.7))
+        fixed, angle = placed(LinkFrame(0.5, 0.2), Link(0, TURN, at, np.zeros((4, 4))), LinkFrame(-0.3, 0.7))
         assert np.array_equal(fixed[:3, :3], np.diag([1, sense, sense]))
         assert angle == pytest.approx(0.7 + sense * 0.2)
 
@@ -421,9 +429,9 @@ def test_placements_by_quarter_turns_are_left_as_they_are() -> None:
 @pytest.mark.parametrize("name", ["panda7", *with_extras(["kinova", "talos"])])
 def test_placements_of_robots_are_exact(name: str) -> None:
     links = robot_links(name)
-    gauges = choose(links)
-    for link, own in zip(links, gauges, strict=True):
-        above = gauges[link.parent] if link.parent >= 0 else AS_GIVEN
+    frames = choose(links)
+    for link, own in zip(links, frames, strict=True):
+        above = frames[link.parent] if link.parent >= 0 else AS_GIVEN
         fixed, angle = placed(above, link, own)
-        truth = np.linalg.inv(above.frame) @ link.placement @ own.frame
+        truth = np.linalg.inv(above.matrix) @ link.placement @ own.matrix
         assert np.abs(recomposed(fixed, angle) - truth).max() < 1e-14

@@ -21,7 +21,7 @@ from functools import lru_cache
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, Link, choose, placed
+from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkGeometry, choose, placed
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute, Spherical
 from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
 from gdalembert.model.tree import Joint, Tree
@@ -60,29 +60,29 @@ def prepare(tree: Tree) -> Tree:
     There are no operational frames, and lengths (gravity too) can be in a unit of their own.
     """
     links = regrouped(aligned(tree))
-    gauges = choose(links)
+    frames = choose(links)
     joints = []
-    for joint, link, own in zip(tree.joints, links, gauges, strict=True):
-        placement, angle = placed(gauges[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
+    for joint, link, own in zip(tree.joints, links, frames, strict=True):
+        placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
         ours = {
             "type": link.type,
             "rotation": frozen(clean_rotation(placement[:3, :3], SAME)),
             "translation": frozen(placement[:3, 3]),
             "pseudo_inertia": frozen(own.body(link)),
             "frame_offset": angle * sense_of(link.type),
-            "keeps_joint_axes": own.keeps,
+            "keeps_joint_axes": own.keeps_joint_axes,
         }
         joints.append(PreparedJoint(**{**vars(joint), **ours}))
     return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints), frames=())))
 
 
-def aligned(tree: Tree) -> list[Link]:
+def aligned(tree: Tree) -> list[LinkGeometry]:
     """The links in frames with z on the axis of the joint, and the origin of a sliding leaf at its centre of mass.
 
     Of both ways along the axis z points the way of the parent's z, or of a sibling's, where they are parallel.
     """
     parents = [joint.parent for joint in tree.joints]
-    links: list[Link] = []
+    links: list[LinkGeometry] = []
     frames: list[Array] = []
     for i, joint in enumerate(tree.joints):
         given = homogeneous(joint.rotation, joint.translation)
@@ -102,11 +102,11 @@ def aligned(tree: Tree) -> list[Link]:
         placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
         back = np.linalg.inv(frame)
         frames.append(frame)
-        links.append(Link(joint.parent, joint_type, placement, back @ joint.pseudo_inertia @ back.T))
+        links.append(LinkGeometry(joint.parent, joint_type, placement, back @ joint.pseudo_inertia @ back.T))
     return links
 
 
-def regrouped(links: list[Link]) -> list[Link]:
+def regrouped(links: list[LinkGeometry]) -> list[LinkGeometry]:
     """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
@@ -165,7 +165,7 @@ def sense_of(joint_type: JointType) -> float:
     return 1.0
 
 
-def _shared_with_parent(link: Link, body: Array) -> Array:
+def _shared_with_parent(link: LinkGeometry, body: Array) -> Array:
     """The part of a link's pseudo-inertia that moves with the parent as well."""
     moved = np.zeros((4, 4))
     if isinstance(link.type, Revolute):

@@ -36,7 +36,7 @@ _REACH = 4.0  # how far an origin may slide, in lengths that are there; far away
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkGeometry:
     """What the search knows of a link: z of its frame is the axis of its joint."""
 
     parent: int  # index of the parent, −1 for the universe
@@ -56,16 +56,16 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Gauge:
+class LinkFrame:
     """A frame in a link, its origin at ``slide`` on z, turned about z by ``angle``; and whether the link keeps the axes
     of its joint."""
 
     slide: float = 0.0
     angle: float = 0.0
-    keeps: bool = False
+    keeps_joint_axes: bool = False
 
     @property
-    def frame(self) -> Array:
+    def matrix(self) -> Array:
         """4 × 4."""
         c, s = np.cos(self.angle), np.sin(self.angle)
         return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, self.slide], [0, 0, 0, 1]])
@@ -76,20 +76,20 @@ class Gauge:
         c, s = np.cos(self.angle), np.sin(self.angle)
         return np.array([[c, s, 0, 0], [-s, c, 0, 0], [0, 0, 1, -self.slide], [0, 0, 0, 1]])
 
-    def body(self, link: Link) -> Array:
+    def body(self, link: LinkGeometry) -> Array:
         """The pseudo-inertia of a link in this frame."""
         return clean_product(self.inverse, link.body, self.inverse.T)
 
 
-AS_GIVEN = Gauge()
+AS_GIVEN = LinkFrame()
 
 
-def placed(parent: Gauge, link: Link, own: Gauge) -> tuple[Array, float]:
-    """The placement of a joint between two gauges (4 × 4), and the angle by which q is ahead.
+def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array, float]:
+    """The placement of a joint between two frames (4 × 4), and the angle by which q is ahead.
 
     A rotation R = F Rz(angle) is split where that makes more of F zero: x of F is the common normal of both axes.
     """
-    placement = clean_product(parent.inverse, link.placement, own.frame)
+    placement = clean_product(parent.inverse, link.placement, own.matrix)
     r = placement[:3, :3]
     if not link.turns or np.count_nonzero(r) == 3:
         return placement, 0.0
@@ -101,8 +101,8 @@ def placed(parent: Gauge, link: Link, own: Gauge) -> tuple[Array, float]:
     return placement, float(np.arctan2(turn[1, 0], turn[0, 0]))
 
 
-def choose(links: Sequence[Link]) -> list[Gauge]:
-    """The cheapest gauge of each link; links after their parents."""
+def choose(links: Sequence[LinkGeometry]) -> list[LinkFrame]:
+    """The cheapest frame of each link; links after their parents."""
     children: list[list[int]] = [[] for _ in links]
     outward = [1] * len(links)  # links in each subtree
     for i, link in reversed(list(enumerate(links))):
@@ -119,13 +119,13 @@ def choose(links: Sequence[Link]) -> list[Gauge]:
     cost: list[list[float]] = [[] for _ in links]
     for i, link in reversed(list(enumerate(links))):
         subtree = [
-            _body_cost(link, gauge) + sum(cost[c][k] for c in children[i]) for k, gauge in enumerate(candidates[i])
+            _body_cost(link, frame) + sum(cost[c][k] for c in children[i]) for k, frame in enumerate(candidates[i])
         ]
         for above in candidates[link.parent] if link.parent >= 0 else [AS_GIVEN]:
             coordinate = _COORDINATE + _PASSED * outward[i]
             totals = [
-                own + _placement_cost(link, coordinate, above, gauge)
-                for own, gauge in zip(subtree, candidates[i], strict=True)
+                own + _placement_cost(link, coordinate, above, frame)
+                for own, frame in zip(subtree, candidates[i], strict=True)
             ]
             best[i].append(totals.index(min(totals)))
             cost[i].append(min(totals))
@@ -136,7 +136,7 @@ def choose(links: Sequence[Link]) -> list[Gauge]:
     return [candidates[i][k] for i, k in enumerate(chosen)]
 
 
-def _feet(links: Sequence[Link], children: list[list[int]]) -> list[list[float]]:
+def _feet(links: Sequence[LinkGeometry], children: list[list[int]]) -> list[list[float]]:
     """Where on each axis neighbouring origins project to, and where the common normals with children's axes end."""
     feet: list[list[float]] = []
     for link, below in zip(links, children, strict=True):
@@ -161,8 +161,8 @@ def _nearest(feet: Sequence[float]) -> list[float]:
     return sorted(_distinct(feet), key=abs)[:_MOST_CANDIDATES]
 
 
-def _candidates(link: Link, children: Sequence[Link], feet: Sequence[float]) -> list[Gauge]:
-    """Gauges of a link that turns: origins at the feet, or where a product of inertia is zero."""
+def _candidates(link: LinkGeometry, children: Sequence[LinkGeometry], feet: Sequence[float]) -> list[LinkFrame]:
+    """Frames of a link that turns: origins at the feet, or where a product of inertia is zero."""
     keeps = all(child.turns and child.parallel for child in children)
     angles = [0.0]
     for child in children:
@@ -172,19 +172,19 @@ def _candidates(link: Link, children: Sequence[Link], feet: Sequence[float]) -> 
         j = link.body
         angles += [np.arctan2(j[1, 3], j[0, 3]), np.arctan2(2 * j[0, 1], j[0, 0] - j[1, 1]) / 2]
     reach = _REACH * max(float(np.abs(x.placement[:3, 3]).max()) for x in (link, *children))
-    gauges = []
+    frames = []
     for angle in _distinct((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4 for angle in angles):  # to a quarter turn
-        body = Gauge(angle=angle).body(link)
+        body = LinkFrame(angle=angle).body(link)
         slides = _distinct([*feet, *(body[k, 2] / body[k, 3] for k in (0, 1) if body[k, 3])])
-        gauges += [Gauge(slide, angle, keeps) for slide in slides if abs(slide) <= reach]
-    return gauges[:_MOST_CANDIDATES]
+        frames += [LinkFrame(slide, angle, keeps) for slide in slides if abs(slide) <= reach]
+    return frames[:_MOST_CANDIDATES]
 
 
-def _body_cost(link: Link, gauge: Gauge) -> float:
+def _body_cost(link: LinkGeometry, frame: LinkFrame) -> float:
     if link.parent < 0 and link.turns:  # only its moment about a fixed axis is asked for
         return 0.0
-    j = gauge.body(link)
-    if not gauge.keeps:
+    j = frame.body(link)
+    if not frame.keeps_joint_axes:
         products = np.count_nonzero([j[0, 1], j[0, 2], j[1, 2]])
         moments = np.count_nonzero([j[0, 0], j[1, 1]])
         return float(_COORDINATE * np.count_nonzero(j[:3, 3]) + _PRODUCT * products + _MOMENT * moments)
@@ -194,16 +194,16 @@ def _body_cost(link: Link, gauge: Gauge) -> float:
     return across + _PRODUCT * (in_plane > 0) + 2 * _MOMENT + turning
 
 
-def _placement_cost(link: Link, coordinate: float, parent: Gauge, own: Gauge) -> float:
+def _placement_cost(link: LinkGeometry, coordinate: float, parent: LinkFrame, own: LinkFrame) -> float:
     if link.parent < 0:  # nothing is passed on
         return 0.0
     placement, angle = placed(parent, link, own)
     r, p = np.abs(placement[:3, :3]), placement[:3, 3]
     slanted = np.count_nonzero(r != np.round(r))
     rotation = 0 if slanted == 0 else _TURN if slanted == 4 else _ROTATION
-    turn = _TURN if link.turns and not own.keeps else 0
+    turn = _TURN if link.turns and not own.keeps_joint_axes else 0
     cost = _VECTORS * (rotation + turn) + _OFFSET * (angle != 0)
-    if not parent.keeps:
+    if not parent.keeps_joint_axes:
         return float(cost + coordinate * np.count_nonzero(p))
     sum_of_angles = _TURN
     return cost + sum_of_angles + _to_turn(p[:2]) + coordinate * (_after_turn(p[:2]) + bool(p[2]))
