@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _row(tree: Tree, joint: Joint) -> tuple[str, ...]:
-    axis = getattr(joint.type, "axis", None)
-    kind = type(joint.type).__name__ + ("" if axis is None else f" ({', '.join(f'{x:.6g}' for x in axis)})")
+    axis = joint.type.axis
+    kind = joint.type.kind + ("" if axis is None else f" ({', '.join(f'{x:.6g}' for x in axis)})")
     if joint.scaling is not None:
         kind += f", mimics v[{joint.idx_v}]"
     parent = tree.joints[joint.parent].name if joint.parent >= 0 else "–"

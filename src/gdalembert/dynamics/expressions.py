@@ -41,7 +41,7 @@ class Expressions(ABC):
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
-        if any(joint.type.nq != joint.type.nv for joint in self.tree.joints):
+        if not all(joint.type.velocity_is_rate for joint in self.tree.joints):
             raise UnsupportedError(
                 f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
                 "write coriolis_matrix_expression in the subclass"

@@ -83,8 +83,7 @@ def parameters(tree: SymbolicTree, automatic: bool) -> list[str]:
 
 def coordinates(tree: Tree) -> dict[str, str]:
     """The names of the coordinates of each joint that has its own."""
-    own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_v)
-    return {plain(joint.name): _coordinates(joint) for joint in own}
+    return {plain(joint.name): _coordinates(joint) for joint in tree.independent_joints}
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
@@ -117,7 +116,7 @@ def identifier(name: str) -> str:
 def angles(model: pin.Model | Tree) -> list[str]:
     """A line about the joints with one entry of q, an angle, in closed forms, and two in Pinocchio."""
     tree = read_tree(model)
-    names = [plain(x.name) for x in tree.joints if _has_angle(x) and x.scaling is None]
+    names = [plain(x.name) for x in tree.independent_joints if _has_angle(x)]
     joints = ", ".join(names)
     return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {joints}"] if names else []
 
@@ -152,10 +151,9 @@ def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
 def _ranges(dynamics: SimplifiedDynamics) -> list[str]:
     """The ranges of prismatic joints that the bound holds for."""
     limits = dynamics.limits
-    own = sorted((x for x in dynamics.tree.joints if x.scaling is None), key=lambda joint: joint.idx_v)
     return [
         f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
-        for k, joint in enumerate(own)
+        for k, joint in enumerate(dynamics.tree.independent_joints)
         if joint.type.is_prismatic
     ]
 
@@ -173,7 +171,7 @@ def _coordinates(joint: Joint) -> str:
     if nq == nv == 1:
         units = (*joint.type.configuration_units, *joint.type.velocity_units, *joint.type.effort_units)
         return ", ".join(f"{x} [{unit}]" for x, unit in zip((q, v, tau), units, strict=True))
-    return f"{q}, {v}, {tau}, {type(joint.type).__name__} as in Pinocchio"
+    return f"{q}, {v}, {tau}, {joint.type.kind} as in Pinocchio"
 
 
 def _range(letter: str, start: int, length: int) -> str:

@@ -12,7 +12,6 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import unit_blocks
-from gdalembert.model.joints import FreeFlyer
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.steps import check_dynamics
 from gdalembert.spatial.arrays import Array, frozen
@@ -85,8 +84,9 @@ class Bounds:
             lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
             lower["u"], upper["u"] = -np.array(model.effortLimit), np.array(model.effortLimit)
         for joint in tree.joints:
-            if isinstance(joint.type, FreeFlyer):
-                lower["u"][joint.columns], upper["u"][joint.columns] = 0.0, 0.0
+            if not joint.type.is_actuated:
+                own = slice(joint.columns.start, joint.columns.stop)
+                lower["u"][own], upper["u"][own] = 0.0, 0.0
         for key, given in {"q": q, "v": v, "u": u}.items():
             _set(key, given, names[key], lower[key], upper[key])
         for key, entries in names.items():

@@ -45,19 +45,13 @@ def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     """Those of the joints; modes and rotors of an arm come behind them and are left out."""
     tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
     first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
-    joints = [joint for joint in tree.joints if joint.scaling is None and joint.idx_v < first_mode]
+    joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
     q: dict[int, tuple[str, str]] = {}
     v: dict[int, tuple[str, bool]] = {}
     for joint in joints:
-        angular = joint.type.subspace(joint.type.neutral())[1]
-        linear = [angular[:, k].nnz() == 0 for k in range(joint.type.nv)]
-        for k, each in enumerate(linear):
-            v[joint.idx_v + k] = (_entry(joint.name, k, joint.type.nv), each)
-        if joint.type.nq == joint.type.nv:
-            units = ["m" if each else "rad" for each in linear]
-        else:  # places, then cosine and sine or a quaternion
-            units = ["m"] * sum(linear) + ["1"] * (joint.type.nq - sum(linear))
-        for k, unit in enumerate(units):
+        for k, linear in enumerate(joint.type.linear):
+            v[joint.idx_v + k] = (_entry(joint.name, k, joint.type.nv), linear)
+        for k, unit in enumerate(joint.type.configuration_units):
             q[joint.idx_q + k] = (_entry(joint.name, k, joint.type.nq), unit)
     in_q, in_v = [q[k] for k in sorted(q)], [v[k] for k in sorted(v)]
     return Names(

@@ -179,7 +179,7 @@ def _minimal(joint: Joint) -> JointType:
     found = joint.type.in_minimal_coordinates()
     if not found.velocity_is_rate:
         raise UnsupportedError(
-            f"joint {joint.name!r}: its velocities are not dq/dt ({type(joint.type).__name__}), so that its equations "
+            f"joint {joint.name!r}: its velocities are not dq/dt ({joint.type.kind}), so that its equations "
             "are not trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
         )
     return found

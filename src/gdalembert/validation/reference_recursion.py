@@ -62,7 +62,7 @@ class ReferenceRecursion(Reference):
             own = range(e.idx_q, e.idx_q + e.type.nq)
             self._neutral[own] = e.type.neutral().full().ravel()
             names |= dict.fromkeys(own, e.name)
-            if e.type.nq == e.type.nv:
+            if e.type.velocity_is_rate:
                 self._index_in_q[e.idx_v : e.idx_v + e.type.nv] = own
         self.configuration_names = tuple(names[k] for k in range(nq))
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import casadi as ca
-import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
@@ -84,7 +83,7 @@ class PinocchioReference(Reference):
 
     def __init__(self, model: pin.Model, tree: Tree, springs: Callable[[Array], Array] | None = None) -> None:
         self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
-        own = sorted((joint for joint in tree.joints if joint.scaling is None), key=lambda joint: joint.idx_q)
+        own = tree.independent_joints
         self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
         self._rnea, self._springs = rnea(model), springs
 
@@ -132,10 +131,7 @@ def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
 def units_of_inertia(tree: Tree) -> tuple[str, ...]:
     """For each entry of v: kg m² where the joint rotates, kg where it translates."""
     units = [""] * tree.nv
-    for joint in tree.joints:
-        if joint.scaling is None:
-            _, angular = joint.type.subspace(joint.type.neutral())
-            rotates = np.any(np.array(angular, dtype=float), axis=0)
-            for k, column in enumerate(joint.columns):
-                units[column] = "kg m²" if rotates[k] else "kg"
+    for joint in tree.independent_joints:
+        for column, linear in zip(joint.columns, joint.type.linear, strict=True):
+            units[column] = "kg" if linear else "kg m²"
     return tuple(units)

@@ -92,7 +92,7 @@ def _check_joints(arm: FlexibleArm, tree: Tree) -> None:
             f"{listed(map(repr, given))}; give the model that the arm was made from"
         )
     for link, joint in zip(links, tree.joints, strict=True):
-        if type(link.type) is not type(joint.type) or link.parent != joint.parent:
+        if link.type.kind != joint.type.kind or link.parent != joint.parent:
             raise ArgumentError(
                 f"joint {joint.name!r} of {tree.name!r} is {_described(joint, given)}; that of the arm is "
                 f"{_described(link, own)}; give the model that the arm was made from"
@@ -100,4 +100,4 @@ def _check_joints(arm: FlexibleArm, tree: Tree) -> None:
 
 
 def _described(joint: Joint | LinkModel, names: list[str]) -> str:
-    return f"{type(joint.type).__name__} on {names[joint.parent] if joint.parent >= 0 else 'the universe'!r}"
+    return f"{joint.type.kind} on {names[joint.parent] if joint.parent >= 0 else 'the universe'!r}"

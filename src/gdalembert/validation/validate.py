@@ -19,7 +19,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.joints import Helical
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array
@@ -158,7 +157,7 @@ def _tree_of(model: object) -> Tree:
         raise ArgumentTypeError("against is None; give the pin.Model to compare with")
     tree = read_tree(model)
     for joint in tree.joints:
-        if joint.scaling is not None and isinstance(joint.type, Helical):
+        if joint.scaling is not None and joint.type.can_rotate and joint.type.can_translate:
             raise UnsupportedError(
                 f"{tree.name}: joint {joint.name!r}: mimics a helical joint, whose pitch Pinocchio's rnea then loses; "
                 "there is nothing to compare with"

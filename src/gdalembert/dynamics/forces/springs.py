@@ -88,9 +88,9 @@ class Springs(Force):
 def _check_joint(joint: Joint) -> None:
     if joint.scaling is not None:
         raise ArgumentError(f"spring at joint {joint.name!r}: it mimics another joint; put the spring on that one")
-    if joint.type.nq != joint.type.nv:
+    if not joint.type.velocity_is_rate:
         raise ArgumentError(
-            f"spring at joint {joint.name!r}: q − rest has no meaning for a {type(joint.type).__name__} joint; "
+            f"spring at joint {joint.name!r}: q − rest has no meaning for a {joint.type.kind} joint; "
             "springs stand on joints with nq = nv"
         )
 

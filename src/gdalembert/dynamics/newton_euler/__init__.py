@@ -48,7 +48,6 @@ from gdalembert.dynamics.newton_euler.rnea import (
     kinetic_energy,
 )
 from gdalembert.dynamics.sources import Source
-from gdalembert.model.joints import Ellipsoid
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, smaller
@@ -117,7 +116,7 @@ class NewtonEuler(Dynamics):
         return elimination > 2 * articulated
 
     def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-        if any(isinstance(joint.type, Ellipsoid) for joint in self.tree.joints):  # its columns are not constant
+        if not all(joint.type.has_constant_subspace for joint in self.tree.joints):
             return super().inverse_dynamics_derivatives_expression(q, v, a)
         return inverse_dynamics_derivatives(self._prepared, q, v, a)
 

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkGeometry, choose, placed
-from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute, Spherical
+from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -89,14 +89,14 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
         placement = np.linalg.inv(frames[joint.parent]) @ given if joint.parent >= 0 else given
         siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
         frame, joint_type = np.eye(4), joint.type
-        if isinstance(joint.type, Revolute | Prismatic | Helical):
+        if joint.type.axis is not None:
             axis = np.array(joint.type.axis)
             z = placement[:3, :3] @ axis
             opposite = any(np.abs(z + other).max() <= SAME for other in (np.array([0, 0, 1]), *siblings))
             sense = -1.0 if opposite else 1.0
             frame[:3, :3] = turned_to(sense * axis)
-            joint_type = replace(joint.type, axis=(0.0, 0.0, sense))
-        if isinstance(joint.type, Prismatic) and i not in parents:
+            joint_type = joint.type.with_axis((0.0, 0.0, sense))
+        if not joint.type.can_rotate and i not in parents:
             frame[:3, 3] = joint.com
         placement = placement @ frame
         placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
@@ -110,7 +110,7 @@ def regrouped(links: list[LinkGeometry]) -> list[LinkGeometry]:
     """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
-        moved = _shared_with_parent(link, bodies[i])
+        moved = link.type.inertia_shared_with_parent(bodies[i])
         bodies[i] = bodies[i] - moved
         if link.parent >= 0:
             bodies[link.parent] = bodies[link.parent] + link.placement @ moved @ link.placement.T
@@ -124,7 +124,7 @@ def in_own_unit(tree: Tree) -> Tree:
     square, while J is what it was.
     """
     lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
-    if not lengths or not all(isinstance(joint.type, Revolute | Spherical) for joint in tree.joints):
+    if not lengths or any(joint.type.can_translate for joint in tree.joints):
         return tree
     lengths = [x for x in lengths if x > NEGLIGIBLE * max(lengths)]
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=SAME, atol=0)))
@@ -160,17 +160,4 @@ def with_equal_magnitudes(tree: Tree) -> Tree:
 
 def sense_of(joint_type: JointType) -> float:
     """−1 for a joint that moves along −z, else 1."""
-    if isinstance(joint_type, Revolute | Prismatic | Helical) and joint_type.axis == (0.0, 0.0, -1.0):
-        return -1.0
-    return 1.0
-
-
-def _shared_with_parent(link: LinkGeometry, body: Array) -> Array:
-    """The part of a link's pseudo-inertia that moves with the parent as well."""
-    moved = np.zeros((4, 4))
-    if isinstance(link.type, Revolute):
-        on_axis = np.ix_((2, 3), (2, 3))
-        moved[on_axis] = body[on_axis]
-    elif isinstance(link.type, Prismatic) and body[3, 3] > 0:
-        moved[:3, :3] = body[:3, :3] - np.outer(body[:3, 3], body[:3, 3]) / body[3, 3]
-    return moved
+    return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0

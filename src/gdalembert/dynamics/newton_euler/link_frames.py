@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdalembert.model.joints import JointType, Revolute
+from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import clean_product
 from gdalembert.spatial.arrays import Array
 
@@ -47,7 +47,7 @@ class LinkGeometry:
     @property
     def turns(self) -> bool:
         """Whether the joint is revolute, so that any point of the axis can be the origin."""
-        return isinstance(self.type, Revolute)
+        return self.type.is_revolute
 
     @property
     def parallel(self) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.model.joints import Helical, Revolute
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.algebra import Matrix
 
@@ -118,7 +117,8 @@ NO_TURN = NoTurn()
 
 def turns_about_z(joint: Joint) -> bool:
     """Whether the joint turns about the z axis of its link."""
-    return isinstance(joint.type, Revolute | Helical) and joint.type.axis[:2] == (0.0, 0.0)
+    axis = joint.type.axis
+    return axis is not None and joint.type.can_rotate and axis[:2] == (0.0, 0.0)
 
 
 def is_parallel(joint: Joint) -> bool:

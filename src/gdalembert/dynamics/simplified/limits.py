@@ -12,7 +12,6 @@ import pinocchio as pin
 
 from gdalembert.dynamics.simplified.series import Coordinates
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.joints import Prismatic
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array, frozen
@@ -85,7 +84,7 @@ def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, felt: 
     """
     centre, half = np.zeros(tree.nv), np.full(tree.nv, np.pi)
     for k, joint in enumerate(joints):
-        if isinstance(joint.type, Prismatic):
+        if joint.type.is_prismatic:
             half[k] = 1.0
             if joint.idx_q in felt:
                 lower, upper = limits.lower[k], limits.upper[k]

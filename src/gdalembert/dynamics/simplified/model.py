@@ -18,7 +18,6 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.simplified.series import Coordinates, Shape, Term
-from gdalembert.model.joints import UnboundedRevolute
 from gdalembert.spatial.algebra import Matrix
 
 _ZERO = ca.DM(1, 1)
@@ -173,7 +172,4 @@ class Waves:
 
     def _single(self, k: int) -> tuple[Matrix, Matrix]:
         joint = self._coordinates.joints[k]
-        own = joint.configuration(self._q)
-        if isinstance(joint.type, UnboundedRevolute):
-            return own[0], own[1]
-        return ca.cos(own), ca.sin(own)
+        return joint.type.cosine_and_sine(joint.configuration(self._q))

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.configuration import integrate, neutral
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -128,17 +128,11 @@ class Coordinates:
 
     def slides(self, k: int) -> bool:
         """Whether coordinate k is a distance."""
-        return isinstance(self.joints[k].type, Prismatic)
+        return self.joints[k].type.is_prismatic
 
     def configuration(self, x: Matrix) -> Matrix:
         """q (nq) of x (nv)."""
-        parts: list[Matrix] = []
-        for k in sorted(range(len(self.joints)), key=lambda k: self.joints[k].idx_q):
-            if isinstance(self.joints[k].type, UnboundedRevolute):
-                parts += [ca.cos(x[k]), ca.sin(x[k])]
-            else:
-                parts.append(x[k] + self.centre[k])
-        return ca.vertcat(*parts)
+        return integrate(self.tree, neutral(self.tree), x + ca.DM(self.centre))
 
     def configurations(self, x: Array) -> Array:
         """N × nq of N × nv."""
@@ -184,12 +178,12 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     """
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
-        if not isinstance(joint.type, Revolute | Prismatic):
-            kind = type(joint.type).__name__
+        if not joint.type.is_revolute and not joint.type.is_prismatic:
             raise UnsupportedError(
-                f"{where}: {kind} joints have no Fourier expansion; only revolute, continuous and prismatic joints do"
+                f"{where}: {joint.type.kind} joints have no Fourier expansion; only revolute, continuous and prismatic "
+                "joints do"
             )
-        if joint.scaling is not None and isinstance(joint.type, Revolute) and joint.scaling % 1:
+        if joint.scaling is not None and joint.type.is_revolute and joint.scaling % 1:
             raise UnsupportedError(
                 f"{where}: it turns {joint.scaling:.9g} times as far as the joint it mimics, so that nothing repeats "
                 "after a turn; give a whole number, or load the model with mimic=False"
