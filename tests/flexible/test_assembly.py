@@ -424,13 +424,13 @@ def two(**links: gd.FlexibleLink | gd.Beam) -> gd.FlexibleArm:
             lambda: two(link1=FLAT.with_length(0.9)),
             ArgumentError,
             r"^link 'link1': the beam is 0.9 m long, but its child joint 'joint2' is 1 m from the link's frame; give "
-            "that length or none, say with children= where on the beam that stands, or with to= or root=",
+            "that length or none, say with children= where on the beam that is attached, or with to= or root=",
         ),
         (
             lambda: two(link1=gd.FlexibleLink(FLAT.with_length(0.9), root=np.eye(4))),
             ArgumentError,
             r"^link 'link1': child joint 'joint2' lies at 1 m, beyond the tip of the beam of 0.9 m; give a longer "
-            r"beam, or say with children=\{'joint2': 'tip'\} that it stands on the tip$",
+            r"beam, or say with children=\{'joint2': 'tip'\} that it is attached to the tip$",
         ),
         (
             lambda: two(link1=gd.FlexibleLink(FLAT, children={"joint2": 1.1})),

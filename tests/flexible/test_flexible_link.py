@@ -12,7 +12,7 @@ import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
 from gdalembert.flexible import modes
-from gdalembert.flexible.beams import modal_integrals as it
+from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
@@ -213,7 +213,7 @@ def test_names_and_integrals() -> None:
     assert link.mode_names == ("y1", "z1", "z2", "x1", "t1")
     assert link.length == LENGTH
     assert link.inertia() is link.inertia()
-    wanted = it.beam_inertia(THICK, given | {"extension": modes.linear()})
+    wanted = integrals.beam_inertia(THICK, given | {"extension": modes.linear()})
     for f in fields(wanted):
         assert np.array_equal(getattr(link.inertia(), f.name), getattr(wanted, f.name))
     again = pickle.loads(pickle.dumps(link))
@@ -225,7 +225,7 @@ def test_stations() -> None:
     given = {"bending_y": modes.clamped_free(2), "torsion": modes.sine(1)}
     link, body = FlexibleLink(THICK, **given), np.diag([1.0, 2, 3, 4])
     for where, eta in (("tip", LENGTH), (LENGTH, LENGTH), (0.4, 0.4)):
-        found, wanted = link.station(where, body), it.beam_station(THICK, given, eta, body)
+        found, wanted = link.station(where, body), integrals.beam_station(THICK, given, eta, body)
         for f in fields(wanted):
             assert np.array_equal(getattr(found, f.name), getattr(wanted, f.name))
     for where in ("root", 0, 0.0):

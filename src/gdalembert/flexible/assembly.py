@@ -195,7 +195,7 @@ def _check_fixed_bodies(
 
 
 def _rigid_link(tree: Tree, i: int, attached: Sequence[AttachedLink]) -> LinkModel:
-    """Link i as a rigid one, its modes to begin behind those of the links before it."""
+    """Link i, rigid; modal coordinates begin behind those of the links before it."""
     joint = tree.joints[i]
     base = Attachment(0, homogeneous(joint.rotation, joint.translation))
     if joint.parent >= 0:
@@ -282,7 +282,7 @@ def _beam_frames(beams: Mapping[str, PlacedBeam]) -> list[AttachedFrame]:
 
 @dataclass(frozen=True, eq=False)
 class _Matrices:
-    """What acts on n coordinates: armature (n), stiffness and damping (n × n), actuation (n × number of actuators)."""
+    """Constants of n coordinates: armature (n), stiffness and damping (n × n), actuation (n × number of actuators)."""
 
     armature: Array
     stiffness: Array
@@ -290,7 +290,7 @@ class _Matrices:
     actuation: Array
 
     def with_rotor(self, own: int, spring: FlexibleJoint) -> _Matrices:
-        """With one coordinate more: the rotor behind the spring of the joint with the velocity ``own``."""
+        """With one more coordinate: the rotor behind the spring of the joint with the velocity ``own``."""
         rotor = len(self.armature)
         inertia = float(self.armature[own]) if spring.rotor_inertia is None else spring.rotor_inertia
         armature = np.append(self.armature, inertia)

@@ -16,14 +16,14 @@ from gdalembert.flexible.rigid_link import RigidLink, matrix_of
 from gdalembert.model.joints import Revolute
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
-_SAME_LENGTH = 1e-6  # relative; what a beam of given length may miss its end by, and what counts as its tip
-_STUBBY = 10.0  # length over radius of gyration: shear is then some 10 % (round) to 16 % (thin tube) of bending
+_SAME_LENGTH = 1e-6  # relative: tolerance of a given length, and of being at the tip
+_STUBBY = 10.0  # length over radius of gyration, where shear is 10 % (round) to 16 % (thin tube) of bending
 _DIFFERENT = 1e-2  # in mass, or in the centre of mass over the length of the beam: warned about
 
 
 @dataclass(frozen=True)
 class Replacement:
-    """A link's own body and the beam that stands for it: masses [kg], centres of mass in the link frame [m]."""
+    """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m]."""
 
     link: str
     mass: float
@@ -113,22 +113,22 @@ def attach(
     return AttachedLink(link, attachments, beam, replacement)
 
 
-def _check_plausible(name: str, link: FlexibleLink) -> None:
-    """Warn of beams that are none, and of numbers that were meant in other units."""
-    inertia, tip = link.inertia(), link.station("tip")
+def _check_plausible(name: str, beam: FlexibleLink) -> None:
+    """Warn of stubby beams, and of numbers that seem to be in other units."""
+    inertia, tip = beam.inertia(), beam.station("tip")
     radius = float(np.sqrt(inertia.rigid.diagonal()[1:3].max() / inertia.rigid[3, 3]))
-    if link.length < _STUBBY * radius:
+    if beam.length < _STUBBY * radius:
         warnings.warn(
-            f"link {name!r}: it is {link.length / radius:.3g} times as long as the radius of gyration of its sections; "
+            f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
             f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
             "check the units (m)",
             stacklevel=stack_level(),
         )
     weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
     sag = float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
-    if sag > link.length:
+    if sag > beam.length:
         warnings.warn(
-            f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {link.length:g} m long; check the "
+            f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
             "units (N m², Pa, kg/m, kg/m³)",
             stacklevel=stack_level(),
         )
@@ -138,44 +138,44 @@ def _ahead(eta: float) -> Array:
     return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]))
 
 
-def _end(rigid: RigidLink, link: FlexibleLink) -> str | None:
+def _end(rigid: RigidLink, beam: FlexibleLink) -> str | None:
     """The child joint or frame that the beam runs to: the named one, or the only child joint."""
-    if link.to is not None:
-        if link.to not in rigid.placements:
-            raise UnknownNameError(f"joint or frame on link {rigid.name!r}", link.to, rigid.placements)
-        return link.to
+    if beam.to is not None:
+        if beam.to not in rigid.placements:
+            raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
+        return beam.to
     return next(iter(rigid.children)) if len(rigid.children) == 1 else None
 
 
-def _line(rigid: RigidLink, link: FlexibleLink, end: str | None) -> tuple[Array, FlexibleLink]:
+def _line(rigid: RigidLink, beam: FlexibleLink, end: str | None) -> tuple[Array, FlexibleLink]:
     """The clamped frame in the link frame, and the link with its length.
 
-    Without a root the beam runs from the link's frame straight to its end, and z, about which it bends in y, is as near
-    to the joint's axis as that allows.
+    Without a root the beam runs straight from the link frame to its end; z, about which it bends in y, is as near to
+    the joint's axis as that allows.
     """
     what = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
-    if end is None and (not link.has_length or (link.root is None and rigid.children)):
+    if end is None and (not beam.has_length or (beam.root is None and rigid.children)):
         n = len(rigid.children)
         ahead = ", ".join(repr(name) for name, at in rigid.placements.items() if at[:3, 3].any())
         raise ArgumentError(
             f"link {rigid.name!r}: it has {f'{n} child joints' if n else 'no child joint'}; say with to= on which of "
             f"{ahead} the beam ends, or give root= and the beam's length"
         )
-    if link.root is not None:
-        clamped = np.asarray(link.root)
+    if beam.root is not None:
+        clamped = np.asarray(beam.root)
         if end is None:
-            return clamped, link
+            return clamped, beam
         length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
-        if link.has_length:
-            if link.to is not None:
-                _require_length(rigid, link, end, length, f"{what} is {length:g} m along x of root=")
-            return clamped, link
+        if beam.has_length:
+            if beam.to is not None:
+                _require_length(rigid, beam, end, length, f"{what} is {length:g} m along x of root=")
+            return clamped, beam
         if length <= 0:
             raise ArgumentError(
                 f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
                 "turn x of root= towards it, or give the beam a length"
             )
-        return clamped, link.with_length(length)
+        return clamped, beam.with_length(length)
 
     if end is None:
         towards, what = 2 * rigid.joint.com, "twice its centre of mass"
@@ -187,53 +187,53 @@ def _line(rigid: RigidLink, link: FlexibleLink, end: str | None) -> tuple[Array,
             f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with root= "
             "where it begins and runs"
         )
-    if link.has_length:
-        _require_length(rigid, link, end, length, f"{what} is {length:g} m from the link's frame")
+    if beam.has_length:
+        _require_length(rigid, beam, end, length, f"{what} is {length:g} m from the link's frame")
     else:
-        link = link.with_length(length)
+        beam = beam.with_length(length)
     x = towards / length
     axis = np.array(rigid.joint.type.axis) if isinstance(rigid.joint.type, Revolute) else np.array([0.0, 0.0, 1.0])
     across = axis - x * (x @ axis)
     z = across / np.linalg.norm(across) if np.linalg.norm(across) > 1e-6 else turned_to(x)[:, 0]
-    return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), link
+    return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), beam
 
 
-def _require_length(rigid: RigidLink, link: FlexibleLink, end: str | None, length: float, where: str) -> None:
-    if abs(length - link.length) > _SAME_LENGTH * link.length and end not in link.children:
+def _require_length(rigid: RigidLink, beam: FlexibleLink, end: str | None, length: float, where: str) -> None:
+    if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:
         raise ArgumentError(
-            f"link {rigid.name!r}: the beam is {link.length:g} m long, but {where}; give that length or none, say with "
-            "children= where on the beam that stands, or with to= or root= where the beam runs"
+            f"link {rigid.name!r}: the beam is {beam.length:g} m long, but {where}; give that length or none, say with "
+            "children= where on the beam that is attached, or with to= or root= where the beam runs"
         )
 
 
-def _abscissae(rigid: RigidLink, link: FlexibleLink, clamped: Array, end: str | None) -> dict[str, float]:
-    """Where on the beam each child joint and frame stands [m].
+def _abscissae(rigid: RigidLink, beam: FlexibleLink, clamped: Array, end: str | None) -> dict[str, float]:
+    """The abscissa at which each child joint and frame is attached to the beam [m].
 
-    What is fixed to each other stands together: where ``children`` says it of one of them; on the tip, if the beam ends
-    at one of them; else where the outermost of them lies.
+    Those that are fixed to each other are attached together: where ``children`` says for one of them; at the tip, if
+    the beam ends at one of them; otherwise where the outermost of them lies.
     """
     fixtures = {name: rigid.fixture(name) for name in rigid.placements}
-    said: dict[str, str | float] = {}
-    for name, where in link.children.items():
-        said.setdefault(fixtures[name], where)
+    declared: dict[str, str | float] = {}
+    for name, where in beam.children.items():
+        declared.setdefault(fixtures[name], where)
     inverse = np.linalg.inv(clamped)
-    ends_there = end is not None and abs((inverse @ rigid.placements[end])[0, 3] / link.length - 1) <= _SAME_LENGTH
+    ends_there = end is not None and abs((inverse @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
     abscissae: dict[str, float] = {}
     for name, fixture in fixtures.items():
-        given: str | float | None = link.children[name] if name in link.children else said.get(fixture)
+        given: str | float | None = beam.children[name] if name in beam.children else declared.get(fixture)
         if given is None and ends_there and end is not None and fixture == fixtures[end]:
             given = "tip"
         if given is None:
             lies = float((inverse @ rigid.placements[fixture])[0, 3])
-            if name in rigid.children and lies > link.length * (1 + _SAME_LENGTH):
+            if name in rigid.children and lies > beam.length * (1 + _SAME_LENGTH):
                 raise ArgumentError(
                     f"link {rigid.name!r}: child joint {name!r} lies at {lies:g} m, beyond the tip of the beam of "
-                    f"{link.length:g} m; give a longer beam, or say with children={{{name!r}: 'tip'}} that it stands "
-                    "on the tip"
+                    f"{beam.length:g} m; give a longer beam, or say with children={{{name!r}: 'tip'}} that it is "
+                    "attached to the tip"
                 )
-            given = min(max(lies, 0.0), link.length)
-        eta = given if not isinstance(given, str) else link.length if given == "tip" else 0.0
-        ends = (e for e in (0.0, link.length) if abs(eta - e) <= _SAME_LENGTH * link.length)
+            given = min(max(lies, 0.0), beam.length)
+        eta = given if not isinstance(given, str) else beam.length if given == "tip" else 0.0
+        ends = (e for e in (0.0, beam.length) if abs(eta - e) <= _SAME_LENGTH * beam.length)
         abscissae[name] = next(ends, float(eta))
     return abscissae
 

@@ -1,8 +1,8 @@
-"""The bent line of a flexible link: its sections in the universe, for pictures and plots.
+"""The centreline of a deformed link: its cross sections in the universe, for plots and viewers.
 
-A section at η is a station of the link like those that carry joints: it stands at R_0 (p̄ + U f − ½ (fᵀ s f) e_x) + p_0
-with the axes R_0 exp([Θ f ×]), the clamped frame being at R_0, p_0 (Cetinkunt and Book 1988, eq. 4; rotation and
-shortening are ours).
+The cross section at η is a station of the link, like those that carry joints. It is at R_0 (p̄ + U f − ½ (fᵀ s f) e_x)
++ p_0 with the axes R_0 exp([Θ f ×]), where the clamped frame is at R_0, p_0 (Cetinkunt and Book 1988, eq. 4; rotation
+and shortening are ours).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.functions import function, symbols
 
 _ROUNDING = 1e-9
-"""Of the largest number: what integrals of the same link may differ by on different machines."""
+"""Relative to the largest number: the difference between integrals of one link on different machines."""
 
 
 def centreline(
@@ -39,7 +39,7 @@ def centreline(
         arm: the arm.
         name: of the flexible link.
         abscissae: (n,) from 0 to the length of the beam [m].
-        links: the dict of flexible links that the arm was made of; an arm that was pickled or copied needs it.
+        links: the dict of flexible links that the arm was made from; an arm that was pickled or copied needs it.
 
     Raises:
         UnknownNameError: if there is no such flexible link.

@@ -1,16 +1,16 @@
-"""Deflection: what the modes of a link do to a section of its beam, as a joint whose coordinates they are.
+"""Deflection: the motion of a cross section with the modes of its link, as a joint with modal coordinates.
 
-With modal coordinates f the section stands in the clamped frame at (CB4; rotation and shortening are ours)
+At modal coordinates f, the section is placed in the clamped frame at (CB4; rotation and shortening are ours)
 
     p = p̄ + U f − ½ (fᵀ s f) e_x        R_E = exp([ϑ×]), or I + [ϑ×] to first order        ϑ = Θ f
 
-and its velocity, in its own axes, is S ḟ with
+Its velocity, in its own axes, is S ḟ with
 
     S = [ R_Eᵀ (U − e_x fᵀ s) ]         J_r = a 1 − b [ϑ×] + c ϑ ϑᵀ
         [ J_r Θ               ]
 
-where a = sin t / t, b = (1 − cos t) / t², c = (t − sin t) / t³ of t = |ϑ|. To first order J_r = 1 − ½ [ϑ×], and S is
-right to first order: R_E then is no rotation, and nothing exact can be said of its velocity.
+where a = sin t / t, b = (1 − cos t) / t² and c = (t − sin t) / t³, t = |ϑ|. To first order J_r = 1 − ½ [ϑ×], and S is
+correct to first order: R_E is no rotation then, and has no exact angular velocity.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _TERMS = 12
 class Angle:
     """The functions c_n of x = t², c_n = Σ_k (−x)^k / (2k + n)!, that a rotation by the vector ϑ of length t needs.
 
-    c₀ = cos t, c₁ = sin t / t, c₂ = (1 − cos t) / t², c₃ = (t − sin t) / t³. From c₄ and c₅ follow the others by
-    c_n = 1/n! − x c_{n+2}, and all rates by dc_n/dx = (n c_{n+2} − c_{n+1}) / 2. These two are polynomials here,
-    without root, quotient or case, so that all derivatives are right from t = 0 on. What they leave out is below
-    rounding up to t = π, and makes an error of 1e-7 at t = 2π: a section of a beam does not turn that far.
+    c₀ = cos t, c₁ = sin t / t, c₂ = (1 − cos t) / t², c₃ = (t − sin t) / t³. The others follow from c₄ and c₅ by
+    c_n = 1/n! − x c_{n+2}, and the rates by dc_n/dx = (n c_{n+2} − c_{n+1}) / 2. c₄ and c₅ are polynomials here,
+    without roots, quotients or cases, so that all derivatives are correct from t = 0 on. Their truncation error is
+    below rounding up to t = π; it reaches 1e-7 at t = 2π, and no section of a beam turns that far.
     """
 
     x: Matrix
@@ -61,10 +61,10 @@ class Angle:
 
 @dataclass(frozen=True, eq=False)
 class Deflection(ByValue, JointType):
-    """The motion of a section in the frame of its link, n modal coordinates f; axes of the section like the frame's.
+    """The motion of a section in the frame of its link; undeformed, the section has the axes of that frame.
 
     Attributes:
-        origin: p̄, the section when nothing is deformed (3, m).
+        origin: p̄, the undeformed section (3, m).
         translation: U (3 × n). ``rotation``: Θ (3 × n).
         shortening: s (n × n, symmetric).
         beam: e_x, the unit vector along the undeformed beam (3).
@@ -90,7 +90,7 @@ class Deflection(ByValue, JointType):
         *,
         exact: bool = True,
     ) -> Deflection:
-        """A station, seen in a frame in which the clamped frame stands at (R, p)."""
+        """The deflection of a station in a frame in which the clamped frame is placed at (R, p)."""
         r = np.asarray(rotation, dtype=float)
         return cls(
             frozen(without_rounding(np.asarray(translation, dtype=float) + r @ station.position)),
@@ -113,7 +113,7 @@ class Deflection(ByValue, JointType):
 
     @property
     def rotation_axis(self) -> Array | None:
-        """The unit axis about which alone the section turns; ``None`` where its modes turn it about several."""
+        """The unit axis of all rotations of the section; ``None`` if the modes turn it about several axes."""
         if self.nv == 0 or not self.rotation.any():
             return np.array([0.0, 0.0, 1.0])
         largest = self.rotation[:, np.argmax(np.linalg.norm(self.rotation, axis=0))]
@@ -121,7 +121,7 @@ class Deflection(ByValue, JointType):
         others = self.rotation - np.outer(axis, axis @ self.rotation)
         return axis if np.abs(others).max() <= _ROUNDING * np.abs(self.rotation).max() else None
 
-    # ---- where it is
+    # Placement.
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         beam, s = spatial.constant(self.beam), spatial.constant(self.shortening)
@@ -146,10 +146,10 @@ class Deflection(ByValue, JointType):
         """ϑ = Θ f."""
         return spatial.constant(self.rotation) @ q
 
-    # ---- how it moves
+    # Motion.
 
     def displacement(self, q: Matrix) -> Matrix:
-        """∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the frame that the section moves in."""
+        """∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the link frame."""
         return spatial.constant(self.translation) + self.displacement_rate(q)
 
     def displacement_rate(self, v: Matrix) -> Matrix:
@@ -175,11 +175,11 @@ class Deflection(ByValue, JointType):
         )
 
     def modal_forces(self, q: Matrix, moment: Matrix) -> Matrix:
-        """(J_r Θ)ᵀ m: what a moment m in section axes does to the modes."""
+        """(J_r Θ)ᵀ m: the modal forces of a moment m in section axes."""
         return spatial.constant(self.rotation).T @ self._turned(q, moment, 1)
 
     def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
-        """J_r x (sign −1) or J_rᵀ x (sign 1) of a vector x; about one axis J_r is 1 for all that it is asked of."""
+        """J_r x (sign −1) or J_rᵀ x (sign 1) of a vector x; with a single axis J_r is 1 on all vectors that occur."""
         theta = self._vector(q)
         if not self.exact:
             return x + sign * ca.cross(theta, x) / 2

@@ -17,8 +17,7 @@ from gdalembert.spatial.spatial_vectors import Wrench
 class DeformedLink:
     """The inertia of a flexible link at modal coordinates f, in link axes about the link origin.
 
-    The shapes by which it shortens follow from f: dg/dt = G ḟ. With X_a for what belongs to shape a, that of mode r is
-    Σ_a X_a G_ar.
+    The coordinates g of all shapes follow from f: ġ = G ḟ. A quantity X_a of shapes a becomes Σ_a X_a G_ar of modes r.
     """
 
     modal: ModalInertia
@@ -28,7 +27,7 @@ class DeformedLink:
     jacobian: Matrix  # G
     shapes: list[Matrix]  # ∫ ĥ φ̂_aᵀ of each shape, 4 × 4
     fields: list[Matrix]  # N_r of each mode, 4 × 4
-    masses: ca.DM  # tr C_ab of shapes a and b
+    masses: ca.DM  # tr C_ab, of shapes a and b
 
     @property
     def own(self) -> Matrix:
@@ -47,12 +46,12 @@ class DeformedLink:
 
     @property
     def columns(self) -> Wrench:
-        """What unit accelerations of the modes ask of the link."""
+        """The wrench at the joint of the link per unit of modal acceleration."""
         return Wrench(self.translation, self.moments)
 
 
 def deformed(modal: ModalInertia, f: Matrix) -> DeformedLink:
-    """The inertia of a link that is deformed by f."""
+    """The inertia of a link at modal coordinates f."""
     g, jacobian = modal.coordinates(f), modal.coordinates_jacobian(f)
     everything = range(modal.shapes)
     first = [spatial.constant(x) for x in modal.first]

@@ -45,42 +45,42 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, smaller
 
 _SINGULAR = 1e-14
-"""What is left of the inertia of a coordinate that others have all of, by rounding."""
+"""Relative: the rounding error that remains of an inertia that is zero."""
 
 
 class FlexibleArm(Dynamics):
-    """Dynamics of a model whose links bend, stretch and twist in assumed modes, and whose joints give way.
+    """Dynamics of a robot with flexible links, in assumed modes of bending, extension and torsion, and flexible joints.
 
-    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. All Functions of
-    :class:`~gdalembert.Dynamics` with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
+    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. It has all Functions
+    of :class:`~gdalembert.Dynamics`, with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
     ``generalized_gravity`` is gravity alone; ``potential_energy`` is gravity and elastic energy; u in
     ``state_derivative`` are the actuators, tau = B u.
 
     Args:
-        model: a ``pin.Model`` without mimic joints; any other joint may carry flexible links, and stand on them.
+        model: a ``pin.Model`` without mimic joints; any other joint may move a flexible link and be attached to one.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
-        kinematics: ``"exact"``: sections turn by the exponential of their rotation vector; ``"first_order"``: by
-            1 + [ϑ×], which is no rotation (the paper's; revolute and prismatic joints, links without foreshortening
-            only).
-        fixed_bodies: the inertia of what is fixed to a flexible link, by the name of its body frame and in that frame;
-            needed only where a model that was made by hand does not tell it from the link's own body.
+        kinematics: ``"exact"``: stations turn by the exponential of their rotation vector; ``"first_order"``: by
+            1 + [ϑ×], which is no rotation (as in the paper; only revolute and prismatic joints, and links without
+            foreshortening).
+        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
+            that frame; needed only where a model made by hand does not tell them from the link's own body.
         clean, springs, forces: as in :class:`~gdalembert.Dynamics`.
         actuation: B (nv × nu), in place of that of the joints and rotors.
 
     Attributes:
-        links: what it was given as ``links``, read only; ``None`` if the arm was pickled or copied, since functions of
-            the abscissa may not be. Pictures then take ``links=``.
+        links: the argument ``links``, read only; ``None`` if the arm was pickled or copied, since functions of the
+            abscissa cannot always be. Plots and viewers then take ``links=``.
         layout: a name for each entry of v.
-        replacements: what each beam took the place of.
+        replacements: what each beam replaces.
         stiffness_matrix: K (nv × nv).
         elasticity: the force element of K.
         actuation: B (nv × nu), by default an actuator for each joint velocity.
 
     Raises:
-        ArgumentError: if M is singular because a beam twists, or turns about itself, without inertia; and as
+        ArgumentError: if M is singular because a beam twists, or turns about its own axis, without inertia; and as
             :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.Dynamics`.
-        UnsupportedError: if the kinematics do not take a joint.
+        UnsupportedError: if the kinematics do not support a joint.
     """
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
@@ -142,12 +142,12 @@ class FlexibleArm(Dynamics):
             self._check_mass_matrix()
 
     def _check_mass_matrix(self) -> None:
-        """Refuse coordinates that move no inertia of their own where nothing is deformed."""
+        """Refuse coordinates that move no inertia of their own in the undeformed arm."""
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
         m = ca.DM(recursion.mass_matrix(self._regrouped, ca.DM(q))).full() + np.diag(self.tree.armature)
-        # by shapes that strain the links independently of each other: those as given may nearly depend
+        # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
         shapes[f, f] = np.linalg.inv(np.linalg.cholesky(self.stiffness_matrix[f, f])).T
@@ -213,14 +213,14 @@ class FlexibleArm(Dynamics):
 
     @cached_property
     def change_in_tau(self) -> float:
-        """What cleaning changes in tau of the rigid robot; beams and springs are taken as they are given."""
+        """The change that cleaning makes in tau of the rigid robot; beams and springs are not cleaned."""
         return NewtonEuler(self._given, clean=self.clean).change_in_tau
 
     def tip_placement(self, link: str) -> ca.Function:
-        """(q) → (T), 4 × 4: the tip of a flexible link in the universe, in the axes of its clamped frame.
+        """(q) → (T), 4 × 4: the tip frame of a flexible link in the universe, undeformed with the clamped frame's axes.
 
-        ``Kinematics(arm.tree)`` knows the same frame as ``"<link> tip"``, and the clamped frame as ``"<link> root"``;
-        where the model has a frame of that name, as ``"<link> tip of the beam"``.
+        ``Kinematics(arm.tree)`` has the same frame under the name ``"<link> tip"``, and the clamped frame under
+        ``"<link> root"``; if the model has a frame of that name, under ``"<link> tip of the beam"``.
 
         Raises:
             UnknownNameError: if there is no such flexible link.
@@ -234,7 +234,7 @@ class FlexibleArm(Dynamics):
         return Kinematics(self.tree, clean=0)
 
     def _require_regular_mass_matrix(self) -> None:
-        """Every mode has inertia of its own, every rotor too."""
+        """It is regular: every mode and every rotor has inertia of its own."""
 
     @cached_property
     def elastic_energy(self) -> ca.Function:
@@ -257,7 +257,7 @@ class FlexibleArm(Dynamics):
             [ m_r    m_rf ] [ a_r ]   [ C_1 ]   [ G_1 ]   [ 0   0  ] [ q_r ]   [ u ]
             [ m_rfᵀ  m_f  ] [ a_f ] + [ C_2 ] + [ G_2 ] + [ 0  K_f ] [ q_f ] = [ 0 ]
 
-        C_1 and C_2 are vectors, as in the paper. Armature and rotors are not in it.
+        C_1 and C_2 are vectors, as in the paper. Armature and rotors are not included.
         """
         s = self.symbols("q", "v")
         zero = ca.DM(self.tree.nv, 1)
@@ -284,14 +284,14 @@ class FlexibleArm(Dynamics):
         *,
         u: npt.ArrayLike | None = None,
     ) -> dict[str, Validity]:
-        """How far a motion strains the assumptions of each flexible link, by its name; ``.warnings`` say what is large.
+        """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
 
         Args:
             q: configurations (N × nq), one row for each instant; or one (nq).
             v: velocities (N × nv); at rest without them.
             a: accelerations (N × nv); or
             u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
-                gravity and the velocities load the beams.
+                gravity and velocities load the beams.
 
         Raises:
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
@@ -316,7 +316,7 @@ class FlexibleArm(Dynamics):
 
     @cached_property
     def indicators(self) -> ca.Function:
-        """(q, v, a) → (slope, spin, load) of each flexible link: rad, rad/s, N; what :meth:`validity` is made of."""
+        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`."""
         return indicators(self.tree, self.assembly)
 
     def static_deflection(
@@ -327,24 +327,24 @@ class FlexibleArm(Dynamics):
         *,
         reference: pin.ReferenceFrame | None = None,
     ) -> Array:
-        """The configuration at rest with the joints where q has them: its modes and rotors are solved for.
+        """The configuration at rest with the joints held at q: modes and rotors are solved for.
 
         Args:
-            q: a configuration (nq); its joints count, its modes are the first guess.
+            q: a configuration (nq): the joints are held, the modes are the initial guess.
             frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
-            reference: of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
-                ``pin.LOCAL`` turns with the frame as the beams bend; ``pin.LOCAL_WORLD_ALIGNED`` keeps its direction,
-                like a weight.
+            reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
+                In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it
+                keeps its direction, like a weight.
 
         Raises:
             ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
-                from q, as of a beam that buckles.
+                from q, for example because a beam buckles.
         """
         return static_deflection(self, q, frame, wrench, reference)
 
 
 def require_flexible_arm(where: str, arm: object) -> FlexibleArm:
-    """The arm, if it is one.
+    """The argument, if it is a :class:`FlexibleArm`.
 
     Raises:
         ArgumentTypeError: if it is not.
@@ -364,7 +364,7 @@ def _restored(
     forces: Sequence[Force],
     actuation: npt.ArrayLike | None,
 ) -> FlexibleArm:
-    """A pickled arm."""
+    """An arm from its pickled parts."""
     arm = FlexibleArm.__new__(FlexibleArm)
     Dynamics.__init__(arm, given, clean=clean)
     arm._set_up(assembly, kinematics, springs, forces, actuation)

@@ -9,20 +9,20 @@ from gdalembert.spatial.arguments import number
 
 @dataclass(frozen=True)
 class FlexibleJoint:
-    """Torsional (or, of a sliding joint, linear) spring and damper between a rotor and the joint.
+    """Torsional (for a prismatic joint: linear) spring and damper between a rotor and the joint.
 
-    The rotor has a coordinate of its own, on the joint's side of the gear; its energy is that of its own rate alone, as
-    in the paper (terms of the order of the gear ratio are left out).
+    The rotor has its own coordinate, on the joint's side of the gear. Its kinetic energy depends on its own rate only,
+    as in the paper (terms of the order of the gear ratio are neglected).
 
     Args:
         stiffness: K_t, N m/rad or N/m.
         rotor_inertia: reflected through the gear, kg m² or kg; by default the armature of the model's joint, which
-            then is the rotor's and no longer the joint's.
+            then belongs to the rotor and no longer to the joint.
         damping: D_t, N m s/rad or N s/m.
 
     Raises:
-        ArgumentTypeError: if one of them is no number.
-        ArgumentError: if one of them is negative, or if the stiffness or the rotor's inertia is zero.
+        ArgumentTypeError: if an argument is no number.
+        ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero.
     """
 
     stiffness: float

@@ -1,4 +1,4 @@
-"""A flexible link: a beam or nodes, its modes, what is fixed to it, and how it is damped."""
+"""A flexible link: a beam or nodes, its modes, its attachments and its damping."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
-from gdalembert.flexible.beams import modal_integrals as it
+from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
@@ -29,44 +29,44 @@ Where: TypeAlias = str | float
 
 @dataclass(frozen=True, eq=False)
 class FlexibleLink:
-    """A link that bends, stretches and twists (Cetinkunt and Book 1988; foreshortening is ours).
+    """A flexible link, in bending, extension and torsion (Cetinkunt and Book 1988; foreshortening is ours).
 
-    *What is replaced*: the beam takes the place of the link's own body, the one of its ``<inertial>``; the arm warns if
-    mass or centre of mass then differ by more than 1 %. What is fixed to the link by fixed joints stays, on the beam.
+    *What is replaced*: the beam replaces the link's own body, the one of its ``<inertial>``; the arm warns if mass or
+    centre of mass then differ by more than 1 %. Bodies on fixed joints of the link stay, on the beam.
 
-    *Where the beam runs*: by default from the link's frame straight to its only child joint, which stands on the tip. A
-    beam without a length has that distance as its length. Other child joints and frames stand where they lie along the
-    beam; what is fixed to each other stands together.
+    *Where the beam runs*: by default straight from the link frame to the only child joint, which is attached to the
+    tip. A beam without a length has that distance as its length. Other child joints and frames are attached where they
+    lie along the beam; those that are fixed to each other are attached together.
 
-    Modes are ordered y, z, extension, torsion. *Modes by role*: a link of a beam without any set has no modes yet;
-    :meth:`by_role` chooses them by what the link carries, which the arm knows.
+    Modes are ordered y, z, extension, torsion. *Modes by role*: a beam without any set has no modes
+    yet; the arm, which knows what the link carries, chooses them by :meth:`by_role`.
 
     Attributes:
         beam: a :class:`~gdalembert.Beam`, with a length or without, or
             :class:`~gdalembert.Nodes`, which bring their own modes.
-        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. Extension
-            together with foreshortening is axial strain on top of it.
-        to: the child joint or frame on the link that the beam runs to, by name; ``None``: the only child joint.
+        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. With
+            foreshortening, extension is the axial strain on top of it.
+        to: the name of the child joint or frame to which the beam runs; ``None``: the only child joint.
         root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
-            then ends where ``to`` or the child joint lies along x, however far beside it. ``None``: at the link's
+            then ends at the abscissa of ``to`` or of the child joint, whatever its offset from x. ``None``: at the link
             frame, x towards the end of the beam.
         children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
-            with nodes, the one nearest to that. What stands off the beam there is rigidly fixed to it. A name that
-            is left out is placed by the arm; a child joint beyond the tip must not be left out.
-        hub: a ``pin.Inertia`` fixed to the clamped frame and given in it.
+            with nodes, at the nearest one. A joint or frame with an offset from the beam is rigidly fixed to it. The
+            arm places names that are left out; a child joint beyond the tip must not be left out.
+        hub: a ``pin.Inertia`` fixed to the clamped frame, given in that frame.
         keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
-        tip_body: a ``pin.Inertia`` fixed to the tip and given in the tip's frame.
-        foreshortening: whether a bent beam shortens; goes with exact rotation only. Nodes shorten if they
-            have a ``shortening``.
-        modal_damping: ratio of critical damping ζ of the modes of the bare clamped link: one for all, or one each from
-            the lowest frequency up.
+        tip_body: a ``pin.Inertia`` fixed to the tip, given in the tip frame.
+        foreshortening: whether a bent beam shortens; needs ``kinematics="exact"``. Nodes shorten if they have a
+            ``shortening``.
+        modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
+            lowest frequency up.
         rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
-        ArgumentError: if a value cannot be used, a set is not clamped at the root or holds a combination of others,
-            the beam has no stiffness for a set, or ``modal_damping`` is given for a mode without inertia of its own.
-            That torsion moves some inertia, of the section or of what stands on the link, the arm sees to.
+        ArgumentError: if a value is invalid, a set is not clamped at the root or contains a linear combination of
+            other shapes, the beam has no stiffness for a set, or ``modal_damping`` is given for a mode without inertia
+            of its own. The arm checks that torsion moves some inertia, of the section or of bodies on the link.
 
     Warns:
         TipWarning: if a set does not move the tip.
@@ -95,7 +95,7 @@ class FlexibleLink:
                 raise ArgumentTypeError(f"FlexibleLink: {name}: expected True or False, got {given!r}")
         if self.to is not None and not isinstance(self.to, str):
             raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
-        for name in it.DIRECTIONS:
+        for name in modal_integrals.DIRECTIONS:
             each = getattr(self, name)
             if each is not None and not isinstance(each, ModeSet):
                 raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
@@ -148,8 +148,8 @@ class FlexibleLink:
 
     def _check_modes(self) -> None:
         if isinstance(self.beam, Beam):
-            it.check_families(self.beam, self.families)
-            for name in it.unmoved_tip(self.beam, self.families):
+            modal_integrals.check_families(self.beam, self.families)
+            for name in modal_integrals.unmoved_tip(self.beam, self.families):
                 warnings.warn(
                     f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
                     "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
@@ -167,7 +167,7 @@ class FlexibleLink:
 
     @property
     def has_length(self) -> bool:
-        """Whether the length is known; else the arm gives it."""
+        """Whether the length is known; otherwise the arm gives it."""
         return isinstance(self.beam, Nodes) or self.beam.length is not None
 
     @property
@@ -178,12 +178,12 @@ class FlexibleLink:
     @property
     def families(self) -> dict[str, ModeSet]:
         """The sets that are given, by direction, in the order of the modes."""
-        given = ((name, getattr(self, name)) for name in it.DIRECTIONS)
+        given = ((name, getattr(self, name)) for name in modal_integrals.DIRECTIONS)
         return {name: each for name, each in given if each is not None}
 
     @property
     def length(self) -> float:
-        """[m]; of nodes, the abscissa of the one farthest along x.
+        """[m]; of nodes, the largest abscissa of a node.
 
         Raises:
             ArgumentError: if the beam has none yet.
@@ -197,22 +197,23 @@ class FlexibleLink:
         """``"y1"``, ``"y2"``, ``"z1"``, ``"x1"``, ``"t1"``, …; of nodes ``"f1"``, ``"f2"``, …"""
         if isinstance(self.beam, Nodes):
             return tuple(f"f{j}" for j in range(1, self.beam.modes + 1))
-        return it.mode_names(self.families)
+        return modal_integrals.mode_names(self.families)
 
     def with_modes(self, **families: ModeSet | None) -> FlexibleLink:
         """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
         return replace(self, **families)  # type: ignore[arg-type]
 
     def with_length(self, length: float) -> FlexibleLink:
-        """The same link with its beam of a length [m]; nodes keep theirs."""
+        """The same link with a beam of a length [m]; nodes keep theirs."""
         return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
 
     def by_role(self, *, carries: bool) -> FlexibleLink:
-        """The link with modes: its own; without any, those of its role, in each direction that the beam can bend in.
+        """The link with modes: its own, or else those of its role, in each direction in which the beam can bend.
 
         Args:
-            carries: whether something with inertia stands on the tip. Then the modes are ``craig_bampton(2)``, static
-                shapes with two interior modes; else they are ``clamped_free(4)``, exact for a bare beam.
+            carries: whether anything with inertia is attached to the beam beyond its root. Then the modes are
+                ``craig_bampton(2)``, static shapes with two interior modes; otherwise they are ``clamped_free(4)``,
+                exact for a bare beam.
 
         Raises:
             ArgumentError: if the beam has no bending stiffness.
@@ -227,7 +228,7 @@ class FlexibleLink:
         return self.with_modes(bending_y=y, bending_z=z)
 
     def inertia(self) -> ModalInertia:
-        """The integrals over the bare link, in the clamped frame: without hub and tip body, which stand on stations.
+        """The integrals over the bare link, in the clamped frame: without hub and tip body, which are on stations.
 
         Raises:
             ArgumentError: if the link has no modes yet.
@@ -239,19 +240,19 @@ class FlexibleLink:
         beam = self._with_modes()
         if isinstance(beam, Nodes):
             return self._shortened(beam).inertia
-        return it.beam_inertia(beam, self.families, foreshortening=self.foreshortening)
+        return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.foreshortening)
 
     def station(self, where: Where, body: Array | None = None) -> Station:
-        """A section of the link.
+        """A station of the link.
 
         Args:
             where: ``"root"``, ``"tip"`` or an abscissa [m]. With nodes, a frame at that abscissa on the x axis, rigidly
                 fixed to the nearest node.
-            body: pseudo-inertia (4 × 4) of all that is fixed to it, in its frame; tip body and hub included.
+            body: pseudo-inertia (4 × 4) of all bodies fixed to it, tip body and hub included, in its frame.
 
         Raises:
-            ArgumentTypeError: if ``where`` is neither of these.
-            ArgumentError: if the link has no modes yet, or no such section.
+            ArgumentTypeError: if ``where`` is none of these.
+            ArgumentError: if the link has no modes yet, or no such station.
         """
         beam = self._with_modes()
         if isinstance(where, str):
@@ -263,17 +264,18 @@ class FlexibleLink:
         if eta == 0:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):
-            return it.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
+            return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
         if eta > self.length * (1 + 1e-12):
             raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
         at = np.array([eta, 0.0, 0.0])
         return self._shortened(beam).station(beam.nearest(at), body, at)
 
     def damping_matrix(self) -> Array:
-        """D_f (n × n) of the modal coordinates from the bare link; zero if no damping is given.
+        """D_f (n × n) of the modal coordinates of the bare link; zero without damping.
 
         Raises:
-            ArgumentError: if the link has no modes yet, or for ``modal_damping`` if a mode has no inertia of its own.
+            ArgumentError: if the link has no modes yet, or if ``modal_damping`` is given and a mode has no inertia of
+                its own.
         """
         inertia = self.inertia()
         if self.rayleigh is not None:
@@ -289,7 +291,7 @@ class FlexibleLink:
         return frozen((damping + damping.T) / 2)
 
     def own_frequencies(self, *loads: Station) -> Array:
-        """ω (n, rad/s), rising, of the link clamped at its root.
+        """ω (n, rad/s), rising, of the link with its root clamped.
 
         Args:
             loads: stations whose bodies move with it; none for the bare link.
@@ -310,7 +312,7 @@ class FlexibleLink:
         """
         beam = self._with_modes()
         if isinstance(beam, Beam):
-            shortening = it.beam_station(beam, self.families, self.length).shortening
+            shortening = modal_integrals.beam_station(beam, self.families, self.length).shortening
         elif beam.shortening is None:
             return np.nan
         else:
@@ -336,7 +338,7 @@ class FlexibleLink:
 
 
 def stack_level() -> int:
-    """For a warning: that of the user's line that led to it."""
+    """The stack level, for a warning, of the user's line that led to it."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
         "gdalembert",

@@ -1,4 +1,4 @@
-"""Whether a motion stays where the model of a beam holds: how far it bends, how fast it turns, how hard it is pressed.
+"""Whether a motion stays within the assumptions on a beam: its slope, its spin and its axial load.
 
 The axial load P on a beam counts every mass by the share ξ = η / l of the beam on which it presses: what the tip
 carries with its whole force, the beam's own mass at its abscissa. P is the force that belongs to a uniform shortening

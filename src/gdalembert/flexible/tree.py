@@ -2,7 +2,7 @@
 
 A station of a flexible link is a joint on that link with the modes as its coordinates (:class:`Deflection`). The
 stations of one link share them, as a mimic joint shares the coordinates of another one. A tree of rigid bodies cannot
-hold the inertia of the modes themselves; :class:`ModalInertia` stands beside it.
+hold the inertia of the modes themselves; :class:`ModalInertia` adds it.
 
 The tree has link frames of its own, which nothing outside sees: z of a link lies on its joint's axis, x as near to the
 beam as that allows, and stations have the axes of their link.

@@ -10,7 +10,7 @@ import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import modes
-from gdalembert.flexible.beams import modal_integrals as it
+from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
@@ -150,17 +150,17 @@ def cloud(beam: Beam, families: dict[str, modes.ModeSet], panels: int = 60) -> M
 @pytest.mark.parametrize("families", FAMILIES)
 @pytest.mark.parametrize("name", BEAMS)
 def test_integrals_are_sums_over_mass_points(name: str, families: str) -> None:
-    found = it.beam_inertia(BEAMS[name], FAMILIES[families])
+    found = integrals.beam_inertia(BEAMS[name], FAMILIES[families])
     assert deviation(found, cloud(BEAMS[name], FAMILIES[families])) < TIGHT
 
 
 def test_fit_of_the_shortening() -> None:
     """It has the ∫ s dm and ∫ η s dm of s itself, from which everything of second order follows."""
     families = {"bending_y": modes.craig_bampton(2), "bending_z": modes.clamped_free(1)}
-    found = it.beam_inertia(TAPERED, families)
-    over = it.quadrature(TAPERED, families, panels=8)
+    found = integrals.beam_inertia(TAPERED, families)
+    over = integrals.quadrature(TAPERED, families, panels=8)
     dm = TAPERED.along("mass_per_length", over.points) * over.weights
-    s = np.array([it.beam_station(TAPERED, families, eta).shortening for eta in over.points])
+    s = np.array([integrals.beam_station(TAPERED, families, eta).shortening for eta in over.points])
     fit = np.einsum("bjk,bm->mjk", found.shortening, [over.points, np.ones_like(over.points)])
     for weight in (dm, dm * over.points):
         own = np.einsum("m,mjk->jk", weight, s)
@@ -171,7 +171,7 @@ def test_integrals_of_linearly_tapered_beam_in_closed_form() -> None:
     """μ = a + b η, j_y = c, polynomial modes: every integral is a sum of powers."""
     a, b, c, e, end = 0.9, -0.4, 0.02, 7.0, LENGTH
     beam = Beam(end, lambda eta: a + b * eta, EI_y=lambda eta: e * (1 + eta), section_inertia=(c, 0.0))
-    found = it.beam_inertia(beam, {"bending_z": modes.polynomial(3)})
+    found = integrals.beam_inertia(beam, {"bending_z": modes.polynomial(3)})
 
     def powers(p: int) -> float:
         return a * end ** (p + 1) / (p + 1) + b * end ** (p + 2) / (p + 2)
@@ -201,7 +201,7 @@ def test_integrals_of_linearly_tapered_beam_in_closed_form() -> None:
 def test_structure(name: str, families: str) -> None:
     """C_kj = C_jkᵀ, symmetric S_b, zero rows and columns, and the order of the modes y, z, x, torsion."""
     beam, given = BEAMS[name], FAMILIES[families]
-    found = it.beam_inertia(beam, dict(reversed(given.items())))
+    found = integrals.beam_inertia(beam, dict(reversed(given.items())))
     assert np.array_equal(found.rigid, found.rigid.T)
     assert np.abs(found.rigid - beam.pseudo_inertia).max() < 1e-13
     assert np.abs(found.second - found.second.transpose(1, 0, 3, 2)).max() < 1e-15 * np.abs(found.second).max()
@@ -211,9 +211,11 @@ def test_structure(name: str, families: str) -> None:
     assert not found.second[:, :, 3].any()
     assert not found.second[..., 3].any()
     assert not found.first[found.modes :, :, 1:].any()
-    assert deviation(found, it.beam_inertia(beam, given)) == 0
-    wanted = [c + str(k + 1) for c, n in zip("yzxt", it.DIRECTIONS, strict=True) for k in range(len(given.get(n, ())))]
-    assert list(it.mode_names(given)) == wanted
+    assert deviation(found, integrals.beam_inertia(beam, given)) == 0
+    wanted = [
+        c + str(k + 1) for c, n in zip("yzxt", integrals.DIRECTIONS, strict=True) for k in range(len(given.get(n, ())))
+    ]
+    assert list(integrals.mode_names(given)) == wanted
     assert found.modes == len(wanted)
     with pytest.raises(ValueError, match="read-only"):
         found.second[0, 0] = 1
@@ -223,7 +225,7 @@ def test_orthogonal_modes_leave_exact_zeros() -> None:
     """No rounding noise enters a graph; and modal mass and stiffness of exact modes are μl δ_jk and EI β⁴ l δ_jk."""
     line = Beam(LENGTH, 0.7, EI_z=8.0)
     each = modes.clamped_free(10)
-    found = it.beam_inertia(line, {"bending_y": each})
+    found = integrals.beam_inertia(line, {"bending_y": each})
     mass = modal_mass(found)
     assert np.abs(mass - 0.7 * LENGTH * np.eye(10)).max() < 1e-12
     wanted = 8.0 * (np.array(each.roots) / LENGTH) ** 4 * LENGTH
@@ -231,18 +233,18 @@ def test_orthogonal_modes_leave_exact_zeros() -> None:
     for matrix in (mass, found.stiffness):
         assert np.count_nonzero(matrix) == 10
     # and what is small, but there, stays
-    slight = it.beam_inertia(Beam(LENGTH, lambda eta: 1 + 1e-9 * eta, EI_z=8.0), {"bending_y": each})
+    slight = integrals.beam_inertia(Beam(LENGTH, lambda eta: 1 + 1e-9 * eta, EI_z=8.0), {"bending_y": each})
     assert np.count_nonzero(modal_mass(slight)) == 100
 
 
 def test_doubling_the_points_changes_nothing() -> None:
     families = FAMILIES["exact"] | {"bending_y": modes.clamped_free(10)}
-    over = [it.quadrature(TAPERED, families, panels=n * 11) for n in (1, 2)]
-    coarse, fine = (it._sections(TAPERED, families, each, True).sums() for each in over)
-    size = it._sections(TAPERED, families, over[0], True).sums(absolute=True)
+    over = [integrals.quadrature(TAPERED, families, panels=n * 11) for n in (1, 2)]
+    coarse, fine = (integrals._sections(TAPERED, families, each, True).sums() for each in over)
+    size = integrals._sections(TAPERED, families, over[0], True).sums(absolute=True)
     for name in coarse:
         assert np.all(np.abs(coarse[name] - fine[name]) <= 1e-13 * np.abs(size[name]))
-    (a, size_k), (b, _) = (it._stiffness(TAPERED, families, each) for each in over)
+    (a, size_k), (b, _) = (integrals._stiffness(TAPERED, families, each) for each in over)
     assert np.all(np.abs(a - b) <= 1e-13 * size_k)
 
 
@@ -253,22 +255,22 @@ def test_a_jump_is_a_break() -> None:
     def step(eta: np.ndarray) -> np.ndarray:
         return np.where(eta < 0.4, 3.0, 1.0)
 
-    stepped = it.beam_inertia(Beam(1.0, step, EI_z=step, breaks=(0.4,)), families)
-    uniform = it.beam_inertia(Beam(1.0, 1.0, EI_z=1.0), families)
-    part = it.quadrature(Beam(1.0, 1.0), families, end=0.4)
+    stepped = integrals.beam_inertia(Beam(1.0, step, EI_z=step, breaks=(0.4,)), families)
+    uniform = integrals.beam_inertia(Beam(1.0, 1.0, EI_z=1.0), families)
+    part = integrals.quadrature(Beam(1.0, 1.0), families, end=0.4)
     shapes, curves = (f(part.points, 1.0) for f in (families["bending_y"].value, families["bending_y"].curvature))
     assert np.allclose(
         modal_mass(stepped), modal_mass(uniform) + 2 * (shapes * part.weights) @ shapes.T, rtol=0, atol=1e-14
     )
     assert np.allclose(stepped.stiffness, uniform.stiffness + 2 * (curves * part.weights) @ curves.T, rtol=1e-13)
     with pytest.raises(ArgumentError, match="name the abscissae"):
-        it.beam_inertia(Beam(1.0, step, EI_z=1.0), families)
+        integrals.beam_inertia(Beam(1.0, step, EI_z=1.0), families)
 
 
 def test_samples_are_breaks() -> None:
     """A shape of two cubics with a jump of curvature: ∫EI y''² by hand, y'' being linear on each side."""
     each = modes.sampled([0, 0.3, 1.0], [0, 0.2, 1.0], [0, 1.0, 1.5])
-    found = it.beam_inertia(Beam(1.0, 2.0, EI_z=3.0), {"bending_y": each})
+    found = integrals.beam_inertia(Beam(1.0, 2.0, EI_z=3.0), {"bending_y": each})
     bending = 0.0
     for h, rise, a, b in ((0.3, 0.2, 0.0, 1.0), (0.7, 0.8, 1.0, 1.5)):
         left, right = (6 * rise / h - 4 * a - 2 * b) / h, (2 * a + 4 * b - 6 * rise / h) / h
@@ -296,7 +298,7 @@ def test_y_and_z_are_alike(name: str) -> None:
     exchanged = {"bending_y": b, "bending_z": a, "torsion": t}
     # modes of the turned link in the order of the other one: z of the first is −y of it
     order, sign = [3, 4, 0, 1, 2, 5], np.array([-1, -1, 1, 1, 1, 1.0])
-    found, wanted = it.beam_inertia(other, exchanged), turned(it.beam_inertia(beam, families))
+    found, wanted = integrals.beam_inertia(other, exchanged), turned(integrals.beam_inertia(beam, families))
     pairs = np.ix_(order, order)
     signs = np.outer(sign, sign)
     shape_order, shape_sign = [*order, 6, 7], np.concatenate([sign, np.ones(2)])
@@ -310,7 +312,10 @@ def test_y_and_z_are_alike(name: str) -> None:
     )
     assert deviation(found, moved) < TIGHT
     for eta in (0.4, LENGTH):
-        here, there = it.beam_station(other, exchanged, eta), turned(it.beam_station(beam, families, eta))
+        here, there = (
+            integrals.beam_station(other, exchanged, eta),
+            turned(integrals.beam_station(beam, families, eta)),
+        )
         assert np.abs(here.translation - there.translation[:, order] * sign).max() < TIGHT
         assert np.abs(here.rotation - there.rotation[:, order] * sign).max() < TIGHT
         assert np.abs(here.shortening - there.shortening[pairs] * signs).max() < TIGHT
@@ -322,7 +327,7 @@ def test_station() -> None:
     for eta in (0.3, LENGTH):
         xi, e = eta / LENGTH, 1 / LENGTH
         body = np.diag([1.0, 2.0, 3.0, 4.0])
-        at = it.beam_station(UNIFORM, families, eta, body)
+        at = integrals.beam_station(UNIFORM, families, eta, body)
         assert np.array_equal(at.position, [eta, 0, 0])
         assert np.array_equal(at.body, body)
         assert np.allclose(at.translation, [[0, 0, 0, 0], [xi**2, 0, 0, 0], [0, xi**2, xi**3, 0]], rtol=0, atol=1e-15)
@@ -333,8 +338,8 @@ def test_station() -> None:
         s[1, 2] = s[2, 1] = 6 * xi**4 / 4 * e
         s[2, 2] = 9 * xi**5 / 5 * e
         assert np.allclose(at.shortening, s, rtol=0, atol=1e-14)
-        assert not it.beam_station(UNIFORM, families, eta, foreshortening=False).shortening.any()
-    at_root = it.beam_station(UNIFORM, FAMILIES["exact"], 0.0)  # exactly zero, whatever the modes round to there
+        assert not integrals.beam_station(UNIFORM, families, eta, foreshortening=False).shortening.any()
+    at_root = integrals.beam_station(UNIFORM, FAMILIES["exact"], 0.0)  # exactly zero, whatever the modes round to there
     assert not any(getattr(at_root, f.name).any() for f in fields(at_root))
 
 
@@ -345,7 +350,7 @@ def test_orthogonal_slopes_leave_exact_zeros() -> None:
         (lambda x, w=w: 1 - np.cos(w * x), lambda x, w=w: w * np.sin(w * x), lambda x, w=w: w**2 * np.cos(w * x))
         for w in waves
     ])  # fmt: skip
-    s = it.beam_station(UNIFORM, {"bending_y": each}, LENGTH).shortening
+    s = integrals.beam_station(UNIFORM, {"bending_y": each}, LENGTH).shortening
     assert np.count_nonzero(s) == 3
     assert np.allclose(s.diagonal(), np.square(waves) * LENGTH / 2, rtol=1e-14, atol=0)
 
@@ -353,7 +358,7 @@ def test_orthogonal_slopes_leave_exact_zeros() -> None:
 def test_a_bent_beam_shortens_by_its_station() -> None:
     """s(l) against the chord of a slightly bent curve: l = ∫√(1 − w'²) to fourth order in w'."""
     families, f = {"bending_y": modes.clamped_free(2)}, np.array([0.02, -0.01])
-    at, eta = it.beam_station(UNIFORM, families, LENGTH), np.linspace(0, LENGTH, 20001)
+    at, eta = integrals.beam_station(UNIFORM, families, LENGTH), np.linspace(0, LENGTH, 20001)
     slope = f @ families["bending_y"].slope(eta, LENGTH)
     lost = LENGTH - np.trapezoid(np.sqrt(1 - slope**2), eta)
     assert abs(0.5 * f @ at.shortening @ f - lost) < 0.02 * lost
@@ -363,8 +368,8 @@ def test_a_bent_beam_shortens_by_its_station() -> None:
 
 
 def test_without_foreshortening_only_shortening_is_left_out() -> None:
-    with_it = it.beam_inertia(TAPERED, FAMILIES["exact"])
-    without = it.beam_inertia(TAPERED, FAMILIES["exact"], foreshortening=False)
+    with_it = integrals.beam_inertia(TAPERED, FAMILIES["exact"])
+    without = integrals.beam_inertia(TAPERED, FAMILIES["exact"], foreshortening=False)
     assert with_it.shortening.any()
     assert not without.shortening.any()
     n = without.modes
@@ -381,14 +386,14 @@ def test_without_foreshortening_only_shortening_is_left_out() -> None:
 def sampled_nodes(count: int, families: dict[str, modes.ModeSet]) -> Nodes:
     """A uniform beam lumped in the middles of so many equal pieces."""
     eta = (np.arange(count) + 0.5) * LENGTH / count
-    u, theta = it._shapes(families, eta, LENGTH)
+    u, theta = integrals._shapes(families, eta, LENGTH)
     j_y, j_z = (float(j[0]) * LENGTH / count for j in UNIFORM.section_inertias(0.0))
-    s = np.array([it.beam_station(UNIFORM, families, x).shortening for x in eta])
+    s = np.array([integrals.beam_station(UNIFORM, families, x).shortening for x in eta])
     return Nodes(
         np.full(count, 0.7 * LENGTH / count),
         np.column_stack([eta, 0 * eta, 0 * eta]),
         u,
-        it.beam_inertia(UNIFORM, families).stiffness,
+        integrals.beam_inertia(UNIFORM, families).stiffness,
         rotations=theta,
         inertias=np.tile(np.diag([j_y + j_z, j_y, j_z]), (count, 1, 1)),
         shortening=s.transpose(1, 2, 0),
@@ -398,7 +403,7 @@ def sampled_nodes(count: int, families: dict[str, modes.ModeSet]) -> Nodes:
 def test_fine_nodes_are_a_beam() -> None:
     """The error falls with the square of their distance; that is what they are worth."""
     families = FAMILIES["exact"]
-    wanted = it.beam_inertia(UNIFORM, families)
+    wanted = integrals.beam_inertia(UNIFORM, families)
     errors = [deviation(sampled_nodes(count, families).inertia, wanted) for count in (100, 200)]
     assert errors[1] < 1e-3
     assert 3.9 < errors[0] / errors[1] < 4.1
@@ -408,7 +413,7 @@ def test_stations_of_nodes() -> None:
     families = FAMILIES["exact"]
     nodes = sampled_nodes(50, families)
     x = nodes.positions[30, 0]
-    assert deviation(nodes.station(30, np.eye(4)), it.beam_station(UNIFORM, families, x, np.eye(4))) < 1e-13
+    assert deviation(nodes.station(30, np.eye(4)), integrals.beam_station(UNIFORM, families, x, np.eye(4))) < 1e-13
     assert nodes.tip == 49
     assert nodes.nearest(np.array([x + 0.004, 0.1, 0])) == 30
     # a frame that is rigidly fixed to the node
@@ -480,18 +485,18 @@ def test_modal_mass_with_bodies() -> None:
     """A body with a lever and a full tensor at a station, as mass points that move with it."""
     rng = np.random.default_rng(1)
     families = FAMILIES["mixed"]
-    at = it.beam_station(TAPERED, families, 0.8)
+    at = integrals.beam_station(TAPERED, families, 0.8)
     points, masses = rng.normal(size=(9, 3)), rng.uniform(0.1, 1, 9)
     hat = np.column_stack([points, np.ones(9)])
     loaded = replace(at, body=np.einsum("m,ma,mb->ab", masses, hat, hat))
-    found = it.beam_inertia(TAPERED, families)
+    found = integrals.beam_inertia(TAPERED, families)
     moves = at.translation.T[:, None] + np.cross(at.rotation.T[:, None], points)
     wanted = modal_mass(found) + np.einsum("m,jma,kma->jk", masses, moves, moves)
     assert np.abs(modal_mass(found, loaded) - wanted).max() < 1e-12
 
 
 def test_eigenmodes() -> None:
-    found = it.beam_inertia(TAPERED, FAMILIES["mixed"])
+    found = integrals.beam_inertia(TAPERED, FAMILIES["mixed"])
     frequencies, vectors = eigenmodes(found)
     assert np.all(np.diff(frequencies) > 0)
     assert np.abs(vectors.T @ modal_mass(found) @ vectors - np.eye(len(vectors))).max() < 1e-9
@@ -502,28 +507,28 @@ def test_eigenmodes() -> None:
 def test_dependent() -> None:
     rng = np.random.default_rng(2)
     a = rng.normal(size=(3, 30)) * [[1e-9], [1.0], [1e6]]
-    assert it.dependent(a @ a.T) is None
+    assert integrals.dependent(a @ a.T) is None
     b = np.vstack([a, a[0] * 1e9 + a[1]])
-    assert it.dependent(b @ b.T) == 3
-    assert it.dependent(np.diag([1.0, 0.0, 2.0])) == 1
+    assert integrals.dependent(b @ b.T) == 3
+    assert integrals.dependent(np.diag([1.0, 0.0, 2.0])) == 1
     # what is left counts from 1e-12 on
-    assert it.dependent(np.array([[1, 1], [1, 1 + 5e-12]])) is None
-    assert it.dependent(np.array([[1, 1], [1, 1 + 5e-13]])) == 1
+    assert integrals.dependent(np.array([[1, 1], [1, 1 + 5e-12]])) is None
+    assert integrals.dependent(np.array([[1, 1], [1, 1 + 5e-13]])) == 1
 
 
 def test_sets_that_move_the_tip() -> None:
     still, families = modes.clamped_clamped(3), {"bending_y": modes.hermite(), "torsion": modes.sine(1)}
-    assert it.unmoved_tip(UNIFORM, families | {"bending_z": still}) == ("bending_z",)
+    assert integrals.unmoved_tip(UNIFORM, families | {"bending_z": still}) == ("bending_z",)
     turning = modes.custom([_slope_only()])
-    assert it.unmoved_tip(UNIFORM, {"bending_y": turning}) == ()
+    assert integrals.unmoved_tip(UNIFORM, {"bending_y": turning}) == ()
     untwisted = modes.custom(
         [(lambda x: np.sin(np.pi * x / LENGTH), lambda x: np.pi / LENGTH * np.cos(np.pi * x / LENGTH))]
     )
-    assert it.unmoved_tip(UNIFORM, {"torsion": untwisted}) == ("torsion",)
+    assert integrals.unmoved_tip(UNIFORM, {"torsion": untwisted}) == ("torsion",)
     # by 1e-9 of what the shape moves inside, to rounding
     for off, found in ((5e-10, ("torsion",)), (5e-9, ())):
         nearly = modes.custom([(lambda x, off=off: np.sin(np.pi * x / LENGTH) + off * x / LENGTH, np.ones_like)])
-        assert it.unmoved_tip(UNIFORM, {"torsion": nearly}) == found
+        assert integrals.unmoved_tip(UNIFORM, {"torsion": nearly}) == found
 
 
 def _slope_only() -> tuple[object, ...]:
@@ -544,22 +549,27 @@ DEPENDENT = {
 def test_dependent_modes_are_refused(name: str) -> None:
     each, which = DEPENDENT[name]
     with pytest.raises(ArgumentError, match=rf"^bending_z: {which} is a combination of those before it"):
-        it.check_families(UNIFORM, {"bending_z": each})
+        integrals.check_families(UNIFORM, {"bending_z": each})
 
 
 def test_good_sets_pass() -> None:
     for families in FAMILIES.values():
-        it.check_families(UNIFORM, families)
-    it.check_families(UNIFORM, {"bending_y": modes.craig_bampton(8), "bending_z": modes.polynomial(8)})
+        integrals.check_families(UNIFORM, families)
+    integrals.check_families(UNIFORM, {"bending_y": modes.craig_bampton(8), "bending_z": modes.polynomial(8)})
 
 
 def test_modes_without_inertia_have_no_frequency() -> None:
     line = replace(UNIFORM, section_inertia=(0.0, 0.0))
     families = {"bending_y": modes.hermite(), "torsion": modes.sine(1)}
     with pytest.raises(ArgumentError, match=r"mode 3 moves no inertia of its own, so that the link alone has no freq"):
-        eigenmodes(it.beam_inertia(line, families))
+        eigenmodes(integrals.beam_inertia(line, families))
     body = np.diag([0.0, 0.1, 0.1, 1.0])
-    assert eigenmodes(it.beam_inertia(line, families), it.beam_station(line, families, LENGTH, body))[0].min() > 0
+    assert (
+        eigenmodes(integrals.beam_inertia(line, families), integrals.beam_station(line, families, LENGTH, body))[
+            0
+        ].min()
+        > 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -600,12 +610,16 @@ def test_modes_without_inertia_have_no_frequency() -> None:
          r"got 0 nodes and 1 modes"),
         (lambda: nodes_with().station(1), ArgumentError, r"station: node 1: what .* turns with it; give rotations"),
         (lambda: nodes_with(rotations=np.zeros((1, 2, 3))).station(2), ArgumentError, r"got node 2; give 0 … 1"),
-        (lambda: it.beam_station(UNIFORM, {}, 1.4), ArgumentError, r"station: 1.4 m does not lie on .* 0 to 1.3 m"),
-        (lambda: it.beam_station(UNIFORM, {}, -0.1), ArgumentError, r"station: -0.1 m does not lie"),
-        (lambda: it.beam_inertia(Beam(1, 1), {"torsion": modes.linear()}), ArgumentError, r"GJ is needed for these"),
-        (lambda: it.beam_inertia(Beam(1, 1), {"extension": modes.linear()}), ArgumentError, r"EA is needed"),
-        (lambda: it.beam_inertia(Beam(1, 1, EI_y=1), {"bending_y": modes.hermite()}), ArgumentError, r"EI_z is needed"),
-        (lambda: it.beam_inertia(Beam(1, 1, EI_z=1), {"bending_z": modes.hermite()}), ArgumentError, r"EI_y is needed"),
+        (lambda: integrals.beam_station(UNIFORM, {}, 1.4), ArgumentError,
+         r"station: 1.4 m does not lie on .* 0 to 1.3 m"),
+        (lambda: integrals.beam_station(UNIFORM, {}, -0.1), ArgumentError, r"station: -0.1 m does not lie"),
+        (lambda: integrals.beam_inertia(Beam(1, 1), {"torsion": modes.linear()}), ArgumentError,
+         r"GJ is needed for these"),
+        (lambda: integrals.beam_inertia(Beam(1, 1), {"extension": modes.linear()}), ArgumentError, r"EA is needed"),
+        (lambda: integrals.beam_inertia(Beam(1, 1, EI_y=1), {"bending_y": modes.hermite()}), ArgumentError,
+         r"EI_z is needed"),
+        (lambda: integrals.beam_inertia(Beam(1, 1, EI_z=1), {"bending_z": modes.hermite()}), ArgumentError,
+         r"EI_y is needed"),
         (lambda: pseudo_inertia("hub", 3), ArgumentTypeError, r"hub: expected a pin.Inertia, got 3"),
     ],
 )  # fmt: skip

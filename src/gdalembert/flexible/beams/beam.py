@@ -1,8 +1,8 @@
-"""The beam of a flexible link: its length, and what its section resists and weighs along it.
+"""The beam of a flexible link: its length, and the stiffness and mass of its cross sections.
 
-The beam lies along x of its clamped frame, from 0 to its length; y and z are the principal axes of the section, σ_y and
-σ_z offsets from its centre. What resists bending in y is I_z = ∫σ_y² dA, and in z it is I_y = ∫σ_z² dA. (The
-pairing that is printed in Cetinkunt and Book 1988, eqs. 27 and 29, is the other way round.)
+The beam lies along x of its clamped frame, from 0 to its length; y and z are the principal axes of the cross section,
+σ_y and σ_z offsets from its centre. I_z = ∫σ_y² dA resists bending in y, and I_y = ∫σ_z² dA bending in z. (Cetinkunt
+and Book 1988, eqs. 27 and 29, print the opposite pairing.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.beams.cross_sections import Along, Material, Rectangle, Tube, material_of
+from gdalembert.flexible.beams.cross_sections import Material, Rectangle, SectionProperty, Tube, material_of
 from gdalembert.flexible.beams.quadrature import POINTS, Quadrature, converged
 from gdalembert.spatial.arguments import Property, evaluate, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -31,21 +31,21 @@ _JY_JZ = ("section_inertia j_y", "section_inertia j_z")
 class Beam:
     """A straight beam. Each property is a number, or a function of the abscissa η [m] (a tapered beam).
 
-    Beams are equal by value, whatever their ``section``; they can be hashed and pickled if the functions they hold can.
+    Beams are equal by value, whatever their ``section``. They can be hashed and pickled if their functions can.
 
     Attributes:
-        length: l [m]; ``None``: that of the link in the arm that the beam is given to (:meth:`with_length`).
+        length: l [m]; ``None``: taken from the link of the arm that uses the beam (:meth:`with_length`).
         mass_per_length: μ [kg/m].
         EI_y, EI_z: bending stiffness against bending in z and in y [N m²]: I_y = ∫σ_z² dA, I_z = ∫σ_y² dA. ``None``
-            if the beam does not bend that way.
-        EA: stiffness in extension [N]; needed for modes in extension only.
-        GJ: Saint-Venant's stiffness in torsion [N m²]; needed for modes in torsion only.
-        section_inertia: (j_y, j_z) = (∫ρσ_z² dA, ∫ρσ_y² dA) [kg m]; zero for the massive line of the source (CB14).
-        breaks: abscissae [m] where a function jumps or has a kink (a stepped beam): integrals stop there.
-        section: the tube or bar of :meth:`tube`, :meth:`round` and :meth:`rectangle`, for pictures; else ``None``.
+            if the beam is rigid in that direction.
+        EA: axial stiffness [N]; needed for modes in extension only.
+        GJ: Saint-Venant's torsional stiffness [N m²]; needed for modes in torsion only.
+        section_inertia: (j_y, j_z) = (∫ρσ_z² dA, ∫ρσ_y² dA) [kg m]; zero for the line of mass of the source (CB14).
+        breaks: abscissae [m] where a function jumps or has a kink (a stepped beam); integrals are split there.
+        section: the tube or bar of :meth:`tube`, :meth:`round` and :meth:`rectangle`, for plots; otherwise ``None``.
 
     Raises:
-        ArgumentTypeError: if one is no number and no function.
+        ArgumentTypeError: if an argument is neither a number nor a function.
         ArgumentError: if a number is not finite, or not positive (section inertias may be zero), or a break lies
             outside the beam.
     """
@@ -87,7 +87,7 @@ class Beam:
             raise ArgumentError(f"Beam: breaks: {self.breaks[-1]:g} m lies outside the beam of {self.length:g} m")
 
     def with_length(self, length: float) -> Beam:
-        """The same sections on a beam of a length [m]."""
+        """The same beam with a length [m]."""
         return replace(self, length=length)
 
     def require_length(self) -> float:
@@ -104,7 +104,7 @@ class Beam:
         """The values of a property (``"EI_z"``, …) at abscissae (m,).
 
         Raises:
-            ArgumentError: if the beam does not have it, or a function returns what it cannot be.
+            ArgumentError: if the beam does not have it, or a function returns an invalid value.
         """
         value = getattr(self, name)
         if value is None:
@@ -120,7 +120,7 @@ class Beam:
 
     @cached_property
     def pseudo_inertia(self) -> Array:
-        """C (4 × 4) of the beam when rigid, in the clamped frame, section inertia included."""
+        """C (4 × 4) of the undeformed beam, in the clamped frame, section inertia included."""
 
         end = self.require_length()
 
@@ -159,15 +159,15 @@ class Beam:
 
         Args:
             length: [m], or ``None``, as in :class:`Beam`.
-            outer_diameter, wall: [m]; a wall as thick as the radius makes it solid.
+            outer_diameter, wall: [m]; a wall as thick as the radius makes a solid bar.
             density: ρ [kg/m³].
             youngs_modulus: E [Pa].
             shear_modulus: G [Pa]; or
-            poisson_ratio: ν, with G = E / (2 (1 + ν)). With neither of them the beam has no GJ.
+            poisson_ratio: ν, with G = E / (2 (1 + ν)). Without either, the beam has no GJ.
             breaks: as in :class:`Beam`.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if one cannot be used; the message names it.
+            ArgumentTypeError, ArgumentError: if an argument is invalid; the message names it.
         """
         material = material_of("Beam.tube", density, youngs_modulus, shear_modulus, poisson_ratio)
         return _built(length, Tube(outer_diameter, wall), material, breaks)
@@ -201,7 +201,7 @@ class Beam:
     ) -> Beam:
         """A rectangular bar, its width [m] along y and its height [m] along z; other arguments as in :meth:`tube`.
 
-        With a ≥ b the two sides, Saint-Venant's torsion constant is
+        With sides a ≥ b, Saint-Venant's torsion constant is
         J = a b³ (1/3 − 64 b / (π⁵ a) Σ_{k odd} tanh(k π a / 2b) / k⁵).
         """
         material = material_of("Beam.rectangle", density, youngs_modulus, shear_modulus, poisson_ratio)
@@ -215,7 +215,7 @@ def _built(length: float | None, section: Tube | Rectangle, material: Material, 
     changes = any(map(callable, section.dimensions.values()))
 
     def of(quantity: str, factor: float) -> Property:
-        along = Along(section, quantity, factor)
+        along = SectionProperty(section, quantity, factor)
         return along if changes else float(along(0.0)[0])
 
     rho, e, g = material.density, material.youngs_modulus, material.shear_modulus

@@ -1,4 +1,4 @@
-"""Sections of beams, and what they are made of: area, second moments and Saint-Venant's torsion constant."""
+"""Cross sections of beams and their material: area, second moments and Saint-Venant's torsion constant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gdalembert.spatial.arguments import Property, evaluate, number
 from gdalembert.spatial.arrays import Array
 
 
-class Section(Protocol):
+class CrossSection(Protocol):
     def area(self, eta: Array) -> Array: ...
     def i_y(self, eta: Array) -> Array: ...
     def i_z(self, eta: Array) -> Array: ...
@@ -43,10 +43,10 @@ class Tube:
         )
 
     def radii(self, eta: Array) -> tuple[Array, Array]:
-        """Outer and inner ones [m] at abscissae (m,).
+        """Outer and inner radii [m] at abscissae (m,).
 
         Raises:
-            ArgumentError: if the wall is thicker than the radius, or a dimension is not what it has to be.
+            ArgumentError: if the wall is thicker than the radius, or a dimension is not finite and positive.
         """
         outer = _dimension("outer_diameter", self.outer_diameter, eta) / 2
         if self.wall is None:
@@ -111,10 +111,10 @@ class Rectangle:
 
 
 @dataclass(frozen=True)
-class Along:
-    """A property of a section of changing size, as a function of the abscissa."""
+class SectionProperty:
+    """A property of a cross section with variable dimensions, as a function of the abscissa."""
 
-    section: Section
+    section: CrossSection
     quantity: str
     factor: float
 

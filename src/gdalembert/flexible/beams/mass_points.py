@@ -1,4 +1,4 @@
-"""A flexible link as its sections: sums over their masses."""
+"""A flexible link as mass points: sums over its cross sections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gdalembert.spatial.arrays import Array
 
 _SINGULAR = 1e-12
-"""Of the second moments of masses, relative to the largest: sections that lie on a line, or at a point."""
+"""Of second moments of mass, relative to the largest: below it the sections lie on a line, or at a point."""
 
 
 def skews(columns: Array) -> Array:
@@ -21,9 +21,9 @@ def skews(columns: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """Sections of a link: m masses (m), positions r (m × 3), second moments about them (m × 3 × 3), translations u and
-    rotations ϑ of the shapes (N × m × 3), and S_b of those that follow (:class:`ModalInertia`)."""
+class MassPoints:
+    """The m cross sections of a link: masses (m), positions r (m × 3), second moments about them (m × 3 × 3),
+    translations u and rotations ϑ of the shapes (N × m × 3), and S_b of the stretches (:class:`ModalInertia`)."""
 
     masses: Array
     positions: Array
@@ -35,12 +35,12 @@ class Points:
     @classmethod
     def of(
         cls, masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
-    ) -> Points:
-        """Of modes that shorten the link by s_jk (n × n × m, zero if they do not).
+    ) -> MassPoints:
+        """From modes that shorten the link by s_jk (n × n × m, zero without foreshortening).
 
-        Masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It keeps ∫ s dm and ∫ r s dm, which is all of s
-        that counts to second order in f. The kinetic energy is that of a motion, so that M is positive definite at any
-        f, and costs two stretches of a beam instead of a shape for every product of modes.
+        The masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It preserves ∫ s dm and ∫ r s dm, which are
+        all effects of s to second order in f. The kinetic energy remains that of a motion, so that M is positive
+        definite at any f, and a beam needs two stretches instead of a shape for every product of modes.
         """
         r = np.column_stack([positions, np.ones(len(masses))])
         r = r[:, r.any(axis=0)]
@@ -59,7 +59,7 @@ class Points:
         )
 
     def sums(self, *, absolute: bool = False) -> dict[str, Array]:
-        """C, C_j, C_jk, and S_b; or their magnitudes, from the absolute values of all that is summed."""
+        """C, C_j, C_jk and S_b; or their magnitudes, from the absolute values of all summands."""
         m, u, moments = self.masses, self.translations, self.moments
         r, turns, n = np.column_stack([self.positions, np.ones(len(m))]), skews(self.rotations), len(u)
         if absolute:
@@ -72,7 +72,7 @@ class Points:
         second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", m[:, None] * u, u, optimize=True)
         second[:, :, :3, :3] += np.einsum("jmad,kmbd->jkab", turns @ moments, turns, optimize=True)
         shortening = self.shortening
-        if absolute:  # of a fit nothing better is known than its largest entry
+        if absolute:  # the magnitude of a fit is that of its largest entry
             largest = np.abs(shortening).max(axis=(1, 2), keepdims=True, initial=0)
             shortening = np.broadcast_to(largest, shortening.shape)
         return {"rigid": rigid, "first": first, "second": second, "shortening": shortening}

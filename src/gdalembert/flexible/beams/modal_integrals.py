@@ -1,12 +1,12 @@
 """Constant integrals of a flexible link, and its stations (CB14, CB29).
 
-A point r of the undeformed link, in its clamped frame, moves with mode j by φ_j = u_j + ϑ_j × σ, σ being its offset
-from the centre of its section. A beam is taken as its Gauss points: sections with mass, section inertia, displacement
-u_j and small rotation ϑ_j; a link from finite elements or a measurement is given as such points, :class:`Nodes`, from
-the beginning. The sums over them are the same. Section inertia, foreshortening and nodes are not in the source.
+Mode j displaces a point r of the undeformed link, in the clamped frame, by φ_j = u_j + ϑ_j × σ, where σ is the offset
+of the point from the centre of its cross section. A beam is represented by its Gauss points: cross sections with mass,
+section inertia, displacement u_j and small rotation ϑ_j. A link from finite elements or a measurement consists of such
+points, :class:`Nodes`; the sums are the same. Section inertia, foreshortening and nodes are not in the source.
 
-Modes are ordered: bending in y, bending in z, extension, torsion. ϑ is (τ, −z', y'): the minus sign goes with the
-positive rotation about y, which takes x to −z.
+Modes are ordered: bending in y, bending in z, extension, torsion. ϑ is (τ, −z', y'); the minus sign is that of a
+positive rotation about y, which turns x to −z.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.mass_points import Points
+from gdalembert.flexible.beams.mass_points import MassPoints
 from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.link_model import ModalInertia, Station, root
@@ -30,11 +30,11 @@ Families: TypeAlias = Mapping[str, ModeSet]
 """Mode sets by direction: keys ``"bending_y"``, ``"bending_z"``, ``"extension"``, ``"torsion"``."""
 
 DIRECTIONS = {"bending_y": "y", "bending_z": "z", "extension": "x", "torsion": "t"}
-"""In the order of the modes; with the letter of their names."""
+"""In the order of the modes, with the letter of their names."""
 
 _STIFFNESS = {"bending_y": "EI_z", "bending_z": "EI_y", "extension": "EA", "torsion": "GJ"}
 _NOISE = 1e-13
-"""Integrals that are this small against ∫|…| are zero (modes that are orthogonal)."""
+"""Integrals below this multiple of ∫|…| are zero (orthogonal modes)."""
 
 
 def ordered(families: Families) -> Iterator[tuple[str, ModeSet]]:
@@ -74,13 +74,13 @@ def _steepness(families: Families, eta: Array, length: float) -> Array:
 
 
 def quadrature(beam: Beam, families: Families, end: float | None = None, panels: int | None = None) -> Quadrature:
-    """On as many panels as products of the shapes need, from the root to an abscissa (the tip if there is none)."""
+    """On as many panels as products of the shapes need, from the root to an abscissa, by default that of the tip."""
     least = max((each.panels for each in families.values()), default=1) if panels is None else panels
     breaks = {*beam.breaks, *(b for each in families.values() for b in each.breaks(beam.length))}
     return Quadrature.of(0, beam.length if end is None else end, least, sorted(breaks))
 
 
-def _sections(beam: Beam, families: Families, over: Quadrature, foreshortening: bool) -> Points:
+def _sections(beam: Beam, families: Families, over: Quadrature, foreshortening: bool) -> MassPoints:
     eta, n = over.points, sum(map(len, families.values()))
     u, theta = _shapes(families, eta, beam.length)
     j_y, j_z = beam.section_inertias(eta)
@@ -88,7 +88,7 @@ def _sections(beam: Beam, families: Families, over: Quadrature, foreshortening: 
     moments[:, 1, 1], moments[:, 2, 2] = j_z * over.weights, j_y * over.weights
     positions = np.column_stack([eta, np.zeros((eta.size, 2))])
     s = over.running(_steepness(families, eta, beam.length)) if foreshortening else np.zeros((n, n, eta.size))
-    return Points.of(beam.along("mass_per_length", eta) * over.weights, positions, moments, u, theta, s)
+    return MassPoints.of(beam.along("mass_per_length", eta) * over.weights, positions, moments, u, theta, s)
 
 
 def _stiffness(beam: Beam, families: Families, over: Quadrature) -> tuple[Array, Array]:
@@ -112,13 +112,13 @@ def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True)
     """The integrals of a beam (CB14, CB20, CB29), by Gauss–Legendre quadrature to rounding; without bodies on it.
 
     Args:
-        beam: its sections; section inertia is counted.
+        beam: the beam, section inertia included.
         families: its modes.
-        foreshortening: whether the beam shortens when it bends.
+        foreshortening: whether the beam shortens as it bends.
 
     Raises:
         ArgumentError: if the beam has no stiffness in the direction of a mode, if a function of the beam or a shape
-            cannot be used, or if the integrals do not settle.
+            cannot be used, or if the integrals do not converge.
     """
     shapes: dict[str, tuple[int, ...]] = {}
 
@@ -141,7 +141,7 @@ def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True)
 def beam_station(
     beam: Beam, families: Families, abscissa: float, body: Array | None = None, *, foreshortening: bool = True
 ) -> Station:
-    """The section at an abscissa [m], with the pseudo-inertia (4 × 4) of what is fixed to it.
+    """The station at an abscissa [m], with the pseudo-inertia (4 × 4) of the bodies that are fixed to it.
 
     Raises:
         ArgumentError: if the abscissa does not lie on the beam.
@@ -165,7 +165,7 @@ def beam_station(
 
 
 def check_families(beam: Beam, families: Families) -> None:
-    """Refuse sets that are not clamped at the root, or hold a shape that is a combination of others.
+    """Refuse sets that are not clamped at the root, or that contain a linear combination of other shapes.
 
     Raises:
         ArgumentError: naming the set and the mode.
@@ -182,7 +182,7 @@ def check_families(beam: Beam, families: Families) -> None:
 
 
 def unmoved_tip(beam: Beam, families: Families) -> tuple[str, ...]:
-    """The sets that neither shift nor turn the tip."""
+    """The names of the sets that neither shift nor turn the tip."""
     still: list[str] = []
     for name, each in ordered(families):
         inside = np.linspace(0, beam.length, 101)

@@ -1,4 +1,4 @@
-"""Modal mass, and the eigenmodes of a link that is clamped at its root."""
+"""Modal mass, and the eigenmodes of a link with its root clamped."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gdalembert.flexible.link_model import ModalInertia, Station
 from gdalembert.spatial.arrays import Array
 
 _DEPENDENT = 1e-12
-"""What is left of ∫φ² of a shape that is a combination of others, by rounding."""
+"""Relative: the rounding error that remains of ∫φ² of a linear combination of other shapes."""
 
 
 def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
-    """M_ff = [Tr C_jk] of a link, and of the bodies at stations on it, undeformed (n × n)."""
+    """M_ff = [Tr C_jk] of the undeformed link, with the bodies on the stations ``loads`` (n × n)."""
     mass: Array = np.einsum("jkaa->jk", inertia.second[: inertia.modes, : inertia.modes])
     for load in loads:
         fields = np.zeros((inertia.modes, 4, 4))
@@ -24,7 +24,7 @@ def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
 
 
 def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
-    """ω (n, rad/s), rising, and mass-normalised Ψ (n × n) of K_f ψ = ω² M_ff ψ; bodies at stations count in M_ff.
+    """ω (n, rad/s), rising, and mass-normalised Ψ (n × n) of K_f ψ = ω² M_ff ψ, M_ff with the loads.
 
     Raises:
         ArgumentError: if a mode moves no inertia.
@@ -37,7 +37,7 @@ def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
         )
     inverse = np.linalg.inv(np.linalg.cholesky(mass))
     vectors = inverse.T @ np.linalg.eigh(inverse @ inertia.stiffness @ inverse.T)[1]
-    # eigenvalues lose the digits of their ratio to the largest one; Rayleigh's quotients have them all
+    # eigenvalues lose digits by their ratio to the largest one; Rayleigh quotients keep them all
     squares = np.sum(vectors * (inertia.stiffness @ vectors), axis=0) / np.sum(vectors * (mass @ vectors), axis=0)
     return np.sqrt(squares), vectors
 
@@ -49,7 +49,7 @@ def largest_eigenvalue(stiffness: Array, load: Array) -> float:
 
 
 def dependent(gram: Array, threshold: float = _DEPENDENT) -> int | None:
-    """The first of some shapes that is zero, or a combination of those before it, by their products ∫φ_j φ_k."""
+    """The first shape that is zero or a linear combination of those before it, from the products ∫φ_j φ_k."""
     diagonal = gram.diagonal()
     if not np.all(diagonal > 0):
         return int(np.argmax(~(diagonal > 0)))

@@ -7,21 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.beams.mass_points import Points
+from gdalembert.flexible.beams.mass_points import MassPoints
 from gdalembert.flexible.beams.modal_mass import modal_mass
 from gdalembert.flexible.link_model import ModalInertia, Station
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 _ROOT, _RISE = 1e-6, 50.0
-"""Of the largest motion: what a mode may move a node at the root, and one at a distance from it, over that distance."""
+"""Relative to the largest motion: the motion that a mode may give a node at the root, and per relative distance of the
+first node from the root."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(ByValue):
-    """A link by N nodes and n modes, from finite elements or a measurement; in axes of the clamped frame.
+    """A link of N nodes and n modes, from finite elements or a measurement; in the axes of the clamped frame.
 
-    The modes are those of the link with its root held: at the origin they neither shift nor turn.
+    The modes are those of the link with its root clamped: they neither shift nor turn the origin.
 
     Attributes:
         masses: m_k (N, kg).
@@ -29,12 +30,12 @@ class Nodes(ByValue):
         translations: of the nodes per unit of each modal coordinate (n × N × 3).
         stiffness: K_f (n × n); or
         frequencies: of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
-        rotations: small rotation vectors of the nodes (n × N × 3); needed where something is attached.
-        inertias: of what is lumped at the nodes, about them (N × 3 × 3, kg m²); they count with ``rotations``.
-        shortening: s_jk of the nodes (n × n × N), if foreshortening is to be counted.
+        rotations: small rotation vectors of the nodes (n × N × 3); needed if anything is attached to the link.
+        inertias: rotary inertia tensors lumped at the nodes (N × 3 × 3, kg m²); they act with ``rotations`` only.
+        shortening: s_jk of the nodes (n × n × N), for foreshortening.
 
     Raises:
-        ArgumentTypeError: if one holds no numbers.
+        ArgumentTypeError: if an argument is not numeric.
         ArgumentError: if shapes do not fit, a number is not finite, a mass or inertia is negative, K_f is not
             symmetric and positive definite, modes with ``frequencies`` are not mass-normalised, or a mode moves the
             root.
@@ -109,7 +110,7 @@ class Nodes(ByValue):
             )
 
     def _check_root(self) -> None:
-        """Refuse modes that move the clamped frame, by the node next to it: near the root shapes rise from zero."""
+        """Refuse modes that move the clamped frame, judged by the node next to it: shapes rise from zero there."""
         first = int(np.sum(self.positions**2, axis=1).argmin())
         size = np.linalg.norm(self.positions, axis=1)
         near = max(_ROOT, _RISE * size[first] / size.max()) if size.max() > 0 else _ROOT
@@ -145,7 +146,7 @@ class Nodes(ByValue):
         tensors = np.zeros((count, 3, 3)) if self.inertias is None else self.inertias
         moments = np.trace(tensors, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - tensors
         s = np.zeros((n, n, count)) if self.shortening is None else self.shortening
-        sums = Points.of(self.masses, self.positions, moments, self.translations, rotations, s).sums()
+        sums = MassPoints.of(self.masses, self.positions, moments, self.translations, rotations, s).sums()
         stiffness = self.stiffness if self.frequencies is None else np.diag(self.frequencies**2)
         return ModalInertia(
             **{name: frozen(each) for name, each in sums.items()}, stiffness=frozen(np.asarray(stiffness))
@@ -156,7 +157,7 @@ class Nodes(ByValue):
         return int(np.sum((self.positions - position) ** 2, axis=1).argmin())
 
     def station(self, node: int, body: Array | None = None, position: Array | None = None) -> Station:
-        """A node, or a frame that is rigidly fixed to it, with the pseudo-inertia (4 × 4) of what stands there.
+        """A node, or a frame rigidly fixed to it, with the pseudo-inertia (4 × 4) of the bodies attached to it.
 
         Args:
             node: its index.

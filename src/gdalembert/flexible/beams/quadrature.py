@@ -1,4 +1,4 @@
-"""Integrals along a beam, to rounding."""
+"""Integrals along a beam, exact to rounding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Quadrature:
 
     @staticmethod
     def of(start: float, end: float, panels: int, breaks: Sequence[float] | Array = ()) -> Quadrature:
-        """Equal panels, cut at the abscissae where a function may jump."""
+        """Equal panels, split at the abscissae where a function may jump."""
         inside = [b for b in breaks if start < b < end]
         return Quadrature(np.unique([*np.linspace(start, end, panels + 1), *inside]))
 
@@ -47,11 +47,11 @@ class Quadrature:
 
     @cached_property
     def weights(self) -> Array:
-        """(m,), for sums over the points."""
+        """Weights of the points (m,)."""
         return (np.diff(self.edges)[:, None] * _gauss()[1]).ravel()
 
     def running(self, values: Array) -> Array:
-        """The integral from the start to each point, of values (…, m) at the points."""
+        """The integrals from the start to each point, from values (…, m) at the points."""
         shape = values.shape
         each = values.reshape(*shape[:-1], -1, POINTS)
         widths = np.diff(self.edges)
@@ -63,10 +63,10 @@ class Quadrature:
 
 
 def converged(what: str, integral: Callable[[int], tuple[Array, Array]], panels: int) -> tuple[Array, Array]:
-    """The integrals and their magnitudes ∫|…|, on so many panels or as many times more as they need.
+    """The integrals and their magnitudes ∫|…|, with the number of panels doubled until they converge.
 
     Raises:
-        ArgumentError: if they do not settle to 1e-9 of their magnitude.
+        ArgumentError: if they do not converge to 1e-9 of their magnitude.
     """
     value, _ = integral(panels)
     change = math.inf
