@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import Assembly
+from gdalembert.model import Tree, read_tree
 from tests.helpers.models import relative_error
 
 TIGHT = 1e-12
@@ -45,7 +47,7 @@ def crane() -> pin.Model:
     return gd.load_urdf(CRANE)
 
 
-def quietly(model: pin.Model, links: dict[str, gd.FlexibleLink], **options: object) -> gd.FlexibleArm:
+def quietly(model: pin.Model | Tree, links: dict[str, gd.FlexibleLink], **options: object) -> gd.FlexibleArm:
     """Not told what beams replace."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is now a beam")
@@ -317,6 +319,21 @@ def test_fixed_bodies_of_hand_made_models() -> None:
     assert relative_error(dyn.mass_matrix(np.zeros(5)).full()[:1, :1], crba) < 1e-13
     with pytest.raises(ArgumentError, match=r"^link 'rod': what is fixed to it has 2.5 kg, and the model .* 2 kg tog"):
         gd.FlexibleArm(model, {"rod": link}, fixed_bodies={"box": pin.Inertia(2.5, np.zeros(3), np.eye(3))})
+
+
+def test_an_arm_of_a_tree_is_that_of_its_model() -> None:
+    """Frames of a tree tell bodies apart, and what is fixed to what, as those of the model do."""
+    link = gd.FlexibleLink(FLAT, to="nose", children={"swing": "tip"})
+    tree = pickle.loads(pickle.dumps(read_tree(crane())))
+    of_tree, of_model = quietly(tree, {"boom": link}), quietly(crane(), {"boom": link})
+    assert of_tree.tree == of_model.tree
+    assert stands(of_tree.assembly) == stands(of_model.assembly)
+    box = {"box": pin.Inertia(1.0, np.zeros(3), np.eye(3))}
+    rod = {"rod": gd.FlexibleLink(gd.Beam(1.0, 1.0, EI_z=10.0), to="box")}
+    trees = [quietly(of, rod, fixed_bodies=box).tree for of in (read_tree(by_hand()), by_hand())]
+    assert trees[0] == trees[1]
+    with pytest.raises(UnsupportedError, match="its links are flexible"):
+        gd.FlexibleArm(of_tree.tree)
 
 
 # Inertia of its own for every coordinate.

@@ -517,7 +517,10 @@ def test_a_weight_at_the_end_keeps_its_direction() -> None:
             r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still",
         ),
         (lambda dyn: dyn.natural_frequencies(np.zeros(4)), r"^natural_frequencies: q has shape \(4,\); give \(5,\)$"),
-        (lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"), r"joints: got 'held'; give 'locked' or 'free'$"),
+        (
+            lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"),
+            r"joints: got 'held'; give 'locked' or 'free'$",
+        ),
         (
             lambda dyn: dyn.linearize(np.zeros(5), np.zeros(2)),
             r"^linearize: v has shape \(2,\); give \(5,\)$",

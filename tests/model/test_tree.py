@@ -93,10 +93,13 @@ def test_all_objects_of_one_tree_read_and_check_their_model_once(monkeypatch: py
     loaded = gd.load_urdf("two_link_flexible")
     assert len(reads) == 1  # what load_urdf refuses
     tree = read_tree(loaded)
+    beam = gd.Beam(None, 1.0, EI_z=1e3)
+    links = {"link1": gd.FlexibleLink(beam, bending_y=gd.modes.clamped_free(1), keep_body=True)}
     for build_one in (
         lambda of: gd.NewtonEuler(of).inverse_dynamics,
         lambda of: gd.Kinematics(of).frame_placement("tip"),
         lambda of: gd.joint_torques(of, "tip", pin.LOCAL),
+        lambda of: gd.FlexibleArm(of, links).mass_matrix,
     ):
         build_one(tree)
         assert len(reads) == 2

@@ -21,7 +21,6 @@ from gdalembert.flexible.rigid_link import (
     BodyFrames,
     RigidLink,
     merged_bodies,
-    model_joint,
     model_joint_name,
     placements_on,
 )
@@ -92,7 +91,6 @@ class Assembly:
 
 
 def assemble(
-    model: pin.Model,
     tree: Tree,
     links: Mapping[str, FlexibleLink],
     joints: Mapping[str, FlexibleJoint],
@@ -101,8 +99,7 @@ def assemble(
     """Replace rigid links by beams, and rigid joints by springs.
 
     Args:
-        model: the model, whose frames tell the bodies apart.
-        tree: its numbers, cleaned.
+        tree: the rigid robot, cleaned; its frames tell the bodies apart.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
         fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
@@ -119,14 +116,14 @@ def assemble(
     for what, given in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
         if not isinstance(given, Mapping):
             raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
-    names = _names_by_index(model, tree, links)
-    _check_fixed_bodies(model, tree, names, fixed_bodies)
+    names = _names_by_index(tree, links)
+    _check_fixed_bodies(tree, names, fixed_bodies)
 
     attached: list[AttachedLink] = []
     for i in range(len(tree.joints)):
         link = _rigid_link(tree, i, attached)
         if i in names:
-            rigid = RigidLink.of(model, tree, i, names[i])
+            rigid = RigidLink.of(tree, i, names[i])
             attached.append(_attached(link, rigid, links[names[i]], fixed_bodies))
         else:
             attachments = {name: Attachment(0, placement) for name, placement in placements_on(tree, i).items()}
@@ -166,9 +163,9 @@ def _assembly(
 # The links.
 
 
-def _names_by_index(model: pin.Model, tree: Tree, links: Mapping[str, FlexibleLink]) -> dict[int, str]:
+def _names_by_index(tree: Tree, links: Mapping[str, FlexibleLink]) -> dict[int, str]:
     """The names of the flexible links by the index of the link."""
-    bodies = BodyFrames.of(model, tree)
+    bodies = BodyFrames.of(tree)
     for name, link in links.items():
         if not isinstance(link, FlexibleLink):
             raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
@@ -184,10 +181,8 @@ def _names_by_index(model: pin.Model, tree: Tree, links: Mapping[str, FlexibleLi
     return {bodies.links[name]: name for name in links}
 
 
-def _check_fixed_bodies(
-    model: pin.Model, tree: Tree, names: Mapping[int, str], fixed_bodies: Mapping[str, pin.Inertia]
-) -> None:
-    merged = [frame.name for i in names for frame in merged_bodies(model, model_joint(tree, i))]
+def _check_fixed_bodies(tree: Tree, names: Mapping[int, str], fixed_bodies: Mapping[str, pin.Inertia]) -> None:
+    merged = [frame.name for i in names for frame in merged_bodies(tree, i)]
     for name, body in fixed_bodies.items():
         if name not in merged:
             raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)

@@ -14,6 +14,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
 from gdalembert.flexible.link_model import LinkModel
 from gdalembert.flexible.rigid_link import RigidLink, matrix_of
 from gdalembert.model.joints import Revolute
+from gdalembert.model.rounding import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
 _SAME_LENGTH = 1e-6  # relative: tolerance of a given length, and of being at the tip
@@ -71,7 +72,7 @@ def attach(
 
     Args:
         link: the link, rigid.
-        rigid: the same link in the model.
+        rigid: the same link in the tree.
         beam: the flexible link.
         fixed_bodies: the inertia of bodies that the model merges with a link's own body.
 
@@ -194,7 +195,7 @@ def _line(rigid: RigidLink, beam: FlexibleLink, end: str | None) -> tuple[Array,
     x = towards / length
     axis = np.array(rigid.joint.type.axis) if isinstance(rigid.joint.type, Revolute) else np.array([0.0, 0.0, 1.0])
     across = axis - x * (x @ axis)
-    z = across / np.linalg.norm(across) if np.linalg.norm(across) > 1e-6 else turned_to(x)[:, 0]
+    z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
     return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), beam
 
 

@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.link_model import Station, without_rounding
+from gdalembert.flexible.link_model import Station
 from gdalembert.model.joints import JointType
+from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
-_ROUNDING = 4 * np.finfo(float).eps
 _TERMS = 12
 
 
@@ -93,11 +93,11 @@ class Deflection(ByValue, JointType):
         """The deflection of a station in a frame in which the clamped frame is placed at (R, p)."""
         r = np.asarray(rotation, dtype=float)
         return cls(
-            frozen(without_rounding(np.asarray(translation, dtype=float) + r @ station.position)),
-            frozen(without_rounding(r @ station.translation)),
-            frozen(without_rounding(r @ station.rotation)),
+            frozen(clean_matrix(np.asarray(translation, dtype=float) + r @ station.position)),
+            frozen(clean_matrix(r @ station.translation)),
+            frozen(clean_matrix(r @ station.rotation)),
             frozen(station.shortening),
-            frozen(without_rounding(r[:, 0])),
+            frozen(clean_matrix(r[:, 0])),
             exact,
         )
 
@@ -117,9 +117,9 @@ class Deflection(ByValue, JointType):
         if self.nv == 0 or not self.rotation.any():
             return np.array([0.0, 0.0, 1.0])
         largest = self.rotation[:, np.argmax(np.linalg.norm(self.rotation, axis=0))]
-        axis: Array = without_rounding(largest / np.linalg.norm(largest))
+        axis: Array = clean_matrix(largest / np.linalg.norm(largest))
         others = self.rotation - np.outer(axis, axis @ self.rotation)
-        return axis if np.abs(others).max() <= _ROUNDING * np.abs(self.rotation).max() else None
+        return axis if np.abs(others).max() <= ENTRY_ERROR * np.abs(self.rotation).max() else None
 
     # Placement.
 

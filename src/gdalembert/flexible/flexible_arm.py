@@ -57,7 +57,8 @@ class FlexibleArm(Dynamics):
     ``state_derivative`` are the actuators, tau = B u.
 
     Args:
-        model: a ``pin.Model`` without mimic joints; any other joint may move a flexible link and be attached to one.
+        model: a ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree` of one, without mimic joints; any other joint
+            may move a flexible link and be attached to one.
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
         kinematics: ``"exact"``: stations turn by the exponential of their rotation vector; ``"first_order"``: by
@@ -91,7 +92,7 @@ class FlexibleArm(Dynamics):
 
     def __init__(
         self,
-        model: pin.Model,
+        model: pin.Model | Tree,
         links: Mapping[str, FlexibleLink] | None = None,
         joints: Mapping[str, FlexibleJoint] | None = None,
         *,
@@ -102,12 +103,10 @@ class FlexibleArm(Dynamics):
         forces: Sequence[Force] = (),
         actuation: npt.ArrayLike | None = None,
     ) -> None:
-        if not isinstance(model, pin.Model):
-            raise ArgumentTypeError(f"FlexibleArm takes a pin.Model, not {type(model).__name__}")
         super().__init__(model, clean=clean)
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        self._set_up(assemble(model, self.tree, links, joints, fixed_bodies), kinematics, springs, forces, actuation)
+        self._set_up(assemble(self.tree, links, joints, fixed_bodies), kinematics, springs, forces, actuation)
         self.links = MappingProxyType(dict(links))
 
     def _set_up(

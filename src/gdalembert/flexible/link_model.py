@@ -18,6 +18,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.joints import JointType
+from gdalembert.model.rounding import least_moment
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
@@ -169,15 +170,9 @@ def pseudo_inertia(what: str, body: Any) -> Array:
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
     if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
         raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")
-    least = float(np.linalg.eigvalsh(tensor)[0])
-    if mass < 0 or least < -1e-9 * max(float(np.abs(tensor).max()), 1e-12):
+    if mass < 0 or least_moment(tensor, mass) < 0:
+        least = float(np.linalg.eigvalsh(tensor)[0])
         raise ArgumentError(
             f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
         )
-    second = np.trace(tensor) / 2 * np.eye(3) - tensor + mass * np.outer(lever, lever)
-    return frozen(np.block([[second, mass * lever[:, None]], [mass * lever[None], mass]]))
-
-
-def without_rounding(x: Array) -> Array:
-    """Zero for entries that are rounding noise beside the largest one."""
-    return np.where(np.abs(x) <= 4 * np.finfo(float).eps * np.abs(x).max(initial=0), 0.0, x)
+    return frozen(body.toPseudoInertia().toMatrix())

@@ -21,8 +21,9 @@ from gdalembert import spatial
 from gdalembert.flexible.assembly import Assembly, AttachedFrame
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import deformed
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, without_rounding
+from gdalembert.flexible.link_model import LinkModel, ModalInertia
 from gdalembert.model.joints import JointType, Prismatic, Revolute
+from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -107,7 +108,7 @@ def regrouped(tree: FlexibleTree) -> FlexibleTree:
     return replace(
         tree,
         joints=tuple(
-            replace(joint, pseudo_inertia=frozen(without_rounding(body)))
+            replace(joint, pseudo_inertia=frozen(clean_matrix(body)))
             for joint, body in zip(tree.joints, bodies, strict=True)
         ),
         modal_inertias=tuple((i, replace(inertia, rigid=bodies[i])) for i, inertia in tree.modal_inertias),
@@ -138,7 +139,7 @@ class _TreeLink:
         clamped = np.linalg.inv(axes) @ link.clamped
         here = _TreeLink(link, joint, axes, clamped, _in_frame(link.inertia, clamped))
         fixed = [here.station_body(k) for k in range(len(link.stations)) if not here.is_joint(k)]
-        return replace(here, inertia=replace(here.inertia, rigid=without_rounding(sum(fixed, here.inertia.rigid))))
+        return replace(here, inertia=replace(here.inertia, rigid=clean_matrix(sum(fixed, here.inertia.rigid))))
 
     def is_joint(self, station: int) -> bool:
         """Whether the modes move a station, so that it is a joint of the tree."""
@@ -166,7 +167,7 @@ class _TreeLink:
         if link.parent >= 0:
             parent = placed[link.parent].carrier(link.parent_station)
             below = placed[link.parent].station_frame(link.parent_station)
-        placement = without_rounding(below @ link.placement @ self.axes)
+        placement = clean_matrix(below @ link.placement @ self.axes)
         body, indices = self.inertia.rigid, (link.idx_q, link.idx_v)
         return _joint(link.name, _about_z(link.type), parent, placement, body, *indices)
 
@@ -193,7 +194,7 @@ def _frame(frame: AttachedFrame, placed: Sequence[_TreeLink]) -> Frame:
     if frame.link >= 0:
         link = placed[frame.link]
         joint = link.carrier(frame.station)
-        placement = without_rounding(link.station_frame(frame.station) @ frame.placement)
+        placement = clean_matrix(link.station_frame(frame.station) @ frame.placement)
     return Frame(frame.name, joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
@@ -206,7 +207,7 @@ def _joint(
         parent=parent,
         rotation=frozen(placement[:3, :3]),
         translation=frozen(placement[:3, 3]),
-        pseudo_inertia=frozen(without_rounding(body)),
+        pseudo_inertia=frozen(clean_matrix(body)),
         idx_q=idx_q,
         idx_v=idx_v,
     )
@@ -219,7 +220,7 @@ def _link_axes(link: LinkModel) -> Array:
         axis = np.array(link.type.axis)
         beam = link.clamped[:3, 0]
         across = beam - axis * (axis @ beam)
-        if link.inertia.modes and np.linalg.norm(across) > 1e-6:
+        if link.inertia.modes and np.linalg.norm(across) > NEGLIGIBLE:
             x = across / np.linalg.norm(across)
             frame[:3, :3] = np.column_stack([x, np.cross(axis, x), axis])
         else:
@@ -246,6 +247,6 @@ def _in_frame(inertia: ModalInertia, frame: Array) -> ModalInertia:
     """The integrals in a frame in which the clamped frame is placed at ``frame``."""
 
     def moved(x: Array) -> Array:
-        return without_rounding(frame @ x @ frame.T)
+        return clean_matrix(frame @ x @ frame.T)
 
     return replace(inertia, rigid=moved(inertia.rigid), first=moved(inertia.first), second=moved(inertia.second))

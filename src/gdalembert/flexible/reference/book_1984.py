@@ -35,8 +35,9 @@ from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import weighted
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, without_rounding
+from gdalembert.flexible.link_model import LinkModel, ModalInertia
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
+from gdalembert.model.rounding import clean_matrix
 from gdalembert.spatial.algebra import Matrix
 
 SOURCE = Source(
@@ -100,9 +101,7 @@ class JointTransform(Rigid):
         linear, angular = link.type.subspace(q)
         q_matrix, q_inverse = link.clamped, np.linalg.inv(link.clamped)
         twists = [
-            spatial.constant(
-                without_rounding(q_inverse @ np.array(spatial.twist(linear[:, k], angular[:, k])) @ q_matrix)
-            )
+            spatial.constant(clean_matrix(q_inverse @ np.array(spatial.twist(linear[:, k], angular[:, k])) @ q_matrix))
             for k in range(link.type.nv)
         ]
         moved = spatial.transform(*link.type.placement(q))
