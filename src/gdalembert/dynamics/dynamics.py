@@ -20,7 +20,7 @@ from abc import ABC
 from collections.abc import Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import casadi as ca
 import numpy as np
@@ -59,6 +59,16 @@ FUNCTIONS = (
     "inverse_dynamics_hessian",
 )
 """The Functions that every :class:`Dynamics` has; ``terms`` is the formulation's own."""
+
+
+class Options(TypedDict, total=False):
+    """The arguments that every :class:`Dynamics` takes beside its model."""
+
+    clean: float
+    springs: SpringsByJoint | None
+    forces: Sequence[Force]
+    actuation: npt.ArrayLike | None
+
 
 REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
@@ -151,7 +161,7 @@ class Dynamics(LinearAnalysis, ABC):
         return f"{type(self).__name__}({self.tree.name!r}, nq={self.tree.nq}, nv={self.tree.nv})"
 
     @property
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self) -> Options:
         """The arguments beside the model."""
         return {
             "clean": self.clean,
@@ -352,7 +362,7 @@ class Dynamics(LinearAnalysis, ABC):
         """
         if not self.changes:
             return 0.0
-        rng, given = np.random.default_rng(0), type(self)(self._given, **(self._arguments | {"clean": 0}))
+        rng, given = np.random.default_rng(0), type(self)(self._given, **(self._arguments | Options(clean=0)))
         worst = 0.0
         for _ in range(100):
             state = random_configuration(self.tree, rng), rng.normal(size=self.tree.nv), rng.normal(size=self.tree.nv)

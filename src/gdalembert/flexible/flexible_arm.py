@@ -358,10 +358,10 @@ def _restored(
     assembly: Assembly,
     kinematics: str,
     *,
-    clean: float,
-    springs: SpringsByJoint,
-    forces: Sequence[Force],
-    actuation: npt.ArrayLike | None,
+    clean: float = 1e-11,
+    springs: SpringsByJoint | None = None,
+    forces: Sequence[Force] = (),
+    actuation: npt.ArrayLike | None = None,
 ) -> FlexibleArm:
     """An arm from its pickled parts."""
     arm = FlexibleArm.__new__(FlexibleArm)

@@ -74,7 +74,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         x = self.reference.linear_coordinates(q)
         elastic = 0.5 * np.sum(x * (x @ self._assembly.stiffness), axis=1)
         yield Residual(ELASTIC_ENERGY, "energy", self._elastic_energy(q), elastic, self._tolerance)
-        power = np.sum((self.torque(q, v, a) - self.reference.damping(v)) * v, axis=1)
+        power = np.sum((self.torque(q, v, a) - self.reference.damping(q, v)) * v, axis=1)
         addends = (times(without.mass_matrix, a), without.velocity, reference.gravity)
         scale = power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
         yield Residual(POWER_BALANCE, "law", self._energy_rate(q, v, a), power, LAW, scale)
@@ -153,7 +153,9 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
     def _explain_addends(self, difference: Array, sample: ReferenceSample) -> list[Explanation]:
         stiffness = self.reference.linear_coordinates(sample.states.q) @ self._assembly.stiffness
         return [
-            *diagnosis.explain_addend("damping D v", difference, self.reference.damping(sample.states.v), sample),
+            *diagnosis.explain_addend(
+                "damping D v", difference, self.reference.damping(sample.states.q, sample.states.v), sample
+            ),
             *diagnosis.explain_addend("stiffness K q", difference, stiffness, sample),
         ]
 
@@ -166,7 +168,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
     def _explain_coriolis_matrix(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v
         product = times(self._functions["coriolis_matrix"](q, v), v)
-        return diagnosis.explain_velocity(product + self.reference.damping(v), sample)
+        return diagnosis.explain_velocity(product + self.reference.damping(sample.states.q, v), sample)
 
 
 def _terms(terms: ca.Function, q: ca.SX, v: ca.SX) -> dict[str, BatchFunction]:

@@ -21,7 +21,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.spatial.functions import symbols
-from gdalembert.validation.references import Reference, ReferenceSample, spring_torque, units_of_inertia
+from gdalembert.validation.references import Reference, ReferenceSample, force_torque, units_of_inertia
 from gdalembert.validation.states import States, configuration_rates, draws
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import rotor_index
@@ -45,7 +45,7 @@ class ReferenceRecursion(Reference):
         self.tree, self.velocity_names, self._assembly = arm.tree, arm.layout, arm.assembly
         self._links = _links_of(arm)
         self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
-        self._springs = spring_torque(arm)
+        self._forces = force_torque(arm)
         self._integrate = BatchFunction(Kinematics(arm.tree).integrate, arm.tree.nq)
         self._scales = _coordinate_scales(arm.assembly)
         self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
@@ -75,7 +75,7 @@ class ReferenceRecursion(Reference):
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         links, armature = self._links.terms(states), self._assembly.armature
         without = replace(links, tau=links.tau + armature * states.a, mass_matrix=links.mass_matrix + np.diag(armature))
-        elastic, damping = self.elastic(states.q), self.damping(states.v)
+        elastic, damping = self.elastic(states.q), self.damping(states.q, states.v)
         return without, replace(
             without,
             tau=without.tau + elastic + damping,
@@ -85,16 +85,20 @@ class ReferenceRecursion(Reference):
 
     def elastic(self, q: Array) -> Array:
         """K q and the torque of the springs (n × nv)."""
-        springs = 0 if self._springs is None else self._springs(q)
+        springs = 0 if self._forces is None else self._forces(q, self._at_rest(q))
         return self.linear_coordinates(q) @ self._assembly.stiffness.T + springs
 
     def linear_coordinates(self, q: Array) -> Array:
         """What K acts on (n × nv): q where v is its rate, else 0."""
         return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
 
-    def damping(self, v: Array) -> Array:
-        """D v (n × nv)."""
-        return np.asarray(v @ self._assembly.damping.T)
+    def damping(self, q: Array, v: Array) -> Array:
+        """D v, and what the added forces change with v (n × nv)."""
+        moving = 0 if self._forces is None else self._forces(q, v) - self._forces(q, self._at_rest(q))
+        return np.asarray(v @ self._assembly.damping.T + moving)
+
+    def _at_rest(self, q: Array) -> Array:
+        return np.zeros((len(q), self.tree.nv))
 
     def rates(self, states: States) -> Array:
         return configuration_rates(self._integrate, states)
@@ -125,7 +129,7 @@ class ReferenceRecursion(Reference):
         return tuple(units)
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._links.torque(q, v, a) + self._assembly.armature * a + self.elastic(q) + self.damping(v)
+        return self._links.torque(q, v, a) + self._assembly.armature * a + self.elastic(q) + self.damping(q, v)
 
 
 class _Links:

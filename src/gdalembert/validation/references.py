@@ -77,25 +77,31 @@ class Reference(ABC):
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and ``springs`` (:func:`spring_torque`), which Pinocchio does not have."""
+    """``pin.rnea`` of a model, and the torque of forces (:func:`force_torque`) that Pinocchio does not have."""
 
     title = "Pinocchio"
 
-    def __init__(self, model: pin.Model, tree: Tree, springs: Callable[[Array], Array] | None = None) -> None:
+    def __init__(self, model: pin.Model, tree: Tree, forces: ForceTorque | None = None) -> None:
         self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
         own = tree.independent_joints
         self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
-        self._rnea, self._springs = rnea(model), springs
+        self._rnea, self._forces = rnea(model), forces
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
         return batches(self.model, samples, seed, size)
 
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         without = decompose(self._rnea, states)
-        if self._springs is None:
+        if self._forces is None:
             return without, without
-        springs = self._springs(states.q)
-        return without, replace(without, tau=without.tau + springs, gravity=without.gravity + springs)
+        at_rest, moving = self._forces(states.q, np.zeros_like(states.v)), self._forces(states.q, states.v)
+        terms = replace(
+            without,
+            tau=without.tau + moving,
+            velocity=without.velocity + moving - at_rest,
+            gravity=without.gravity + at_rest,
+        )
+        return without, terms
 
     def rates(self, states: States) -> Array:
         return configuration_rates(integration(self.model), states)
@@ -115,16 +121,19 @@ class PinocchioReference(Reference):
         )
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._rnea(q, v, a) + (0 if self._springs is None else self._springs(q))
+        return self._rnea(q, v, a) + (0 if self._forces is None else self._forces(q, v))
 
 
-def spring_torque(dynamics: Dynamics) -> Callable[[Array], Array] | None:
-    """The torque of the springs (n × nv) at n configurations; ``None`` without springs."""
+ForceTorque = Callable[[Array, Array], Array]
+"""(q, v) → the torque of force elements (n × nv) at n states."""
+
+
+def force_torque(dynamics: Dynamics) -> ForceTorque | None:
+    """The torque of the springs and forces that were added to a robot; ``None`` without any."""
     if not dynamics.added_forces:
         return None
-    (q,) = symbols(q=dynamics.tree.nq).values()
-    at_rest = ca.DM(dynamics.tree.nv, 1)
-    torque = ca.Function("springs", [q], [ca.densify(sum(x.torque(q, at_rest) for x in dynamics.added_forces))])
+    q, v = symbols(q=dynamics.tree.nq, v=dynamics.tree.nv).values()
+    torque = ca.Function("forces", [q, v], [ca.densify(sum(x.torque(q, v) for x in dynamics.added_forces))])
     return BatchFunction(torque, dynamics.tree.nv)
 
 

@@ -26,7 +26,7 @@ from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
-from gdalembert.validation.references import PinocchioReference, spring_torque
+from gdalembert.validation.references import PinocchioReference, force_torque
 from gdalembert.validation.report import Check, Report, State
 from gdalembert.validation.residuals import CLEANED, WorstResiduals
 from gdalembert.validation.states import States
@@ -135,7 +135,7 @@ def _under_test(system: System, model: pin.Model | None) -> SystemUnderTest:
             f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
             f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
         )
-    return DynamicsUnderTest(system, PinocchioReference(model, tree, spring_torque(system)))
+    return DynamicsUnderTest(system, PinocchioReference(model, tree, force_torque(system)))
 
 
 def _diagnose(under_test: SystemUnderTest, checks: tuple[Check, ...], states: States) -> tuple[str, ...]:

@@ -240,3 +240,17 @@ def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None
         assert relative_error(found, reference.full()) < 1e-12
     with pytest.raises(ArgumentError, match=r"linearize: nothing holds .* at q"):
         dyn.linearize([0.0, 0.3])
+
+
+def test_a_robot_with_forces_of_the_users_is_validated(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
+    """The reference is Pinocchio's torque and the forces', at rest and in motion."""
+    free, dyn, _ = robot
+    report = gd.validate(dyn, against=gd.load_urdf("two_link_arm"), samples=20)
+    assert report.ok, str(report)
+
+    class Forgetful(type(dyn)):  # type: ignore[misc]
+        def force_torque_expression(self, q: Matrix, v: Matrix) -> Matrix:
+            return super().force_torque_expression(q, 0 * v)
+
+    forgetful = Forgetful(free.tree, clean=0, forces=dyn.forces)
+    assert not gd.validate(forgetful, against=gd.load_urdf("two_link_arm"), samples=20).ok

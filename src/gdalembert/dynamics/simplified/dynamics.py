@@ -6,15 +6,14 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Required, Unpack
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.forces.springs import SpringsByJoint
+from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Errors
 from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
@@ -34,6 +33,15 @@ _BATCH = 10_000  # states at once
 _CONFIGURATIONS = 2000  # at which M is looked at where nothing is guaranteed
 
 
+class SimplifiedOptions(Options, total=False):
+    """The arguments that every :class:`SimplifiedDynamics` takes beside its model."""
+
+    a_max: Required[npt.ArrayLike]
+    v_max: npt.ArrayLike | None
+    tau_max: npt.ArrayLike | None
+    q_range: Range | None
+
+
 class SimplifiedDynamics(Dynamics):
     """Dynamics of some terms of D and V, with a bound on the torques of the terms left out.
 
@@ -49,7 +57,7 @@ class SimplifiedDynamics(Dynamics):
         tau_max: largest torque [N m or N], by which errors are measured; by default ``model.effortLimit``.
         q_range: (lower, upper) of the distances [m], nv numbers each or one, those of angles not being looked at; by
             default the model's position limits.
-        clean, springs: as of :class:`~gdalembert.Dynamics`.
+        options: ``clean``, ``springs``, ``forces``, ``actuation``, as of :class:`~gdalembert.Dynamics`.
 
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
@@ -74,11 +82,10 @@ class SimplifiedDynamics(Dynamics):
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
         q_range: Range | None = None,
-        clean: float = 1e-11,
-        springs: SpringsByJoint | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(model, clean=clean, springs=springs)
-        self._exact = NewtonEuler(self._given, clean=clean, springs=springs)
+        super().__init__(model, **options)
+        self._exact = NewtonEuler(self._given, **options)
         joints = joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
         self._coordinates = coordinates_of(self.tree, joints, self.limits, self._felt())
@@ -94,12 +101,12 @@ class SimplifiedDynamics(Dynamics):
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self.limits
         given = {"tau_max": limits.tau, "v_max": limits.v, "a_max": limits.a, "q_range": (limits.lower, limits.upper)}
-        own = {**self._options, **given, "clean": self.clean, "springs": dict(self.springs)}
+        own = {**self._recipe, **given, **self._arguments}
         return partial(type(self), **own), (self._given,)
 
     @property
     @abstractmethod
-    def _options(self) -> Mapping[str, Any]:
+    def _recipe(self) -> Mapping[str, Any]:
         """The arguments of the subclass."""
 
     @abstractmethod

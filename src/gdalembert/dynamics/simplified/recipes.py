@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
-from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
-from gdalembert.dynamics.simplified.limits import Range
+from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics, SimplifiedOptions
 from gdalembert.dynamics.simplified.pruning import contributions, droppable
 from gdalembert.dynamics.simplified.series import Term
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
@@ -38,13 +35,7 @@ class PrunedDynamics(SimplifiedDynamics):
         self,
         model: pin.Model | Tree,
         error: float,
-        *,
-        a_max: npt.ArrayLike,
-        v_max: npt.ArrayLike | None = None,
-        tau_max: npt.ArrayLike | None = None,
-        q_range: Range | None = None,
-        clean: float = 1e-11,
-        springs: SpringsByJoint | None = None,
+        **options: Unpack[SimplifiedOptions],
     ) -> None:
         if isinstance(error, bool) or not isinstance(error, numbers.Real):
             raise ArgumentTypeError(
@@ -53,12 +44,10 @@ class PrunedDynamics(SimplifiedDynamics):
         if not 0 <= error < 1 or math.isnan(error):
             raise ArgumentError(f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max")
         self.error: float = float(error)
-        super().__init__(
-            model, a_max=a_max, v_max=v_max, tau_max=tau_max, q_range=q_range, clean=clean, springs=springs
-        )
+        super().__init__(model, **options)
 
     @property
-    def _options(self) -> Mapping[str, Any]:
+    def _recipe(self) -> Mapping[str, Any]:
         return {"error": self.error}
 
     def _choose(self) -> tuple[list[Term], list[Term]]:
@@ -90,21 +79,13 @@ class TranslationalRotational(SimplifiedDynamics):
         self,
         model: pin.Model | Tree,
         wrist: Sequence[str] | None = None,
-        *,
-        a_max: npt.ArrayLike,
-        v_max: npt.ArrayLike | None = None,
-        tau_max: npt.ArrayLike | None = None,
-        q_range: Range | None = None,
-        clean: float = 1e-11,
-        springs: SpringsByJoint | None = None,
+        **options: Unpack[SimplifiedOptions],
     ) -> None:
         names = () if wrist is None else wrist
         if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
             raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
         self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
-        super().__init__(
-            model, a_max=a_max, v_max=v_max, tau_max=tau_max, q_range=q_range, clean=clean, springs=springs
-        )
+        super().__init__(model, **options)
 
     @property
     def wrist(self) -> tuple[str, ...]:
@@ -116,7 +97,7 @@ class TranslationalRotational(SimplifiedDynamics):
         return names[3:] if self._wrist is None else self._wrist
 
     @property
-    def _options(self) -> Mapping[str, Any]:
+    def _recipe(self) -> Mapping[str, Any]:
         return {"wrist": self._wrist}
 
     def _choose(self) -> tuple[list[Term], list[Term]]:
