@@ -12,10 +12,14 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
+from gdalembert.dynamics.dynamics import FUNCTIONS
+from gdalembert.dynamics.forces import Damping
 from gdalembert.errors import ArgumentError
+from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
+from gdalembert.validation.dynamics import shapes_of_functions
 from gdalembert.validation.validate import validate
 from tests.helpers.models import build
 from tests.helpers.sets import quick
@@ -56,6 +60,40 @@ def test_springs() -> None:
     dyn = gd.NewtonEuler(PUMA, springs=springs)
     assert assert_valid(dyn, PUMA, samples=50)["potential_energy"].error > 0
     assert not validate(dyn.inverse_dynamics, PUMA, samples=5).ok  # a Function's springs are not known
+
+
+def test_force_elements() -> None:
+    """They are added to Pinocchio's tau: at rest to gravity, the rest to the velocity terms."""
+    damping = Damping(np.diag([1.0, 0.0, 2.0, 0.0, 0.0, 0.5]))
+    dyn = gd.GeneralizedDAlembert(PUMA, springs={"joint2": (30.0, 0.4)}, forces=[damping])
+    assert_valid(dyn, PUMA, samples=50)
+    sentence = "velocity terms contain damping proportional to v, which Pinocchio's rnea does not have, at joint "
+    (found,) = validate(gd.NewtonEuler(PUMA, forces=[damping]).inverse_dynamics, PUMA, samples=20).diagnosis
+    assert found == f"{sentence}'joint1' (1), 'joint3' (2), 'joint6' (0.5)"
+
+
+class WithoutForcesInForwardDynamics(Broken):
+    @cached_property
+    def forward_dynamics(self) -> ca.Function:
+        return Broken(PUMA).forward_dynamics
+
+
+def test_force_elements_that_are_forgotten() -> None:
+    dyn = WithoutForcesInForwardDynamics(PUMA, forces=[Damping(np.eye(6))])
+    report = validate(dyn, PUMA, samples=20)
+    assert [check.name for check in report.checks if not check.ok] == ["forward_dynamics"]
+
+
+@pytest.mark.parametrize("b", [np.eye(6)[:, 1:4], 100 * np.eye(6), np.eye(6)[:, ::-1]], ids=["few", "geared", "order"])
+def test_actuation(b: np.ndarray) -> None:
+    assert_valid(gd.NewtonEuler(PUMA, actuation=b), PUMA, samples=50)
+
+
+def test_no_function_is_forgotten() -> None:
+    """All are compared but the derivatives; of ``potential_energy`` it is the rate."""
+    derivatives = {name for name in FUNCTIONS if name.endswith(("_derivatives", "_hessian"))}
+    compared = {*shapes_of_functions(read_tree(PUMA)), "potential_energy"}
+    assert compared == set(FUNCTIONS) - derivatives
 
 
 def test_what_a_formulation_does_not_have_is_named() -> None:

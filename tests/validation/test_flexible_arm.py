@@ -11,6 +11,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import modes
+from gdalembert.dynamics.forces import Damping
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
@@ -293,6 +294,15 @@ def test_the_sign_of_a_small_modal_mass() -> None:
 def test_stiff_and_light_links() -> None:
     """Rounded forces of 1e8 N make accelerations that are wrong by more than 1e-9."""
     assert_valid(slender(gd.FlexibleArm, 1e-3, 1e8), PLANAR, samples=50)
+
+
+def test_force_elements_and_actuation() -> None:
+    """Beside those of the arm's own flexibility, also in the undeformed arm."""
+    n = planar(joints=FLEXIBLE_JOINT).tree.nv
+    damping = Damping(np.diag(np.arange(1.0, n + 1)))
+    b = np.eye(n)[:, [0, n - 1, 2]]  # the last one is a mode's
+    arm = planar(joints=FLEXIBLE_JOINT, springs={"joint1": (3.0, 0.2)}, forces=[damping], actuation=b)
+    assert_valid(arm, PLANAR, samples=30)
 
 
 def test_no_coriolis_matrix_where_v_is_not_the_rate_of_q() -> None:

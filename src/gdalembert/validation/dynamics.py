@@ -65,6 +65,7 @@ class DynamicsUnderTest(SystemUnderTest):
     def __init__(self, dynamics: Dynamics, reference: Reference) -> None:
         super().__init__(reference)
         self.name = getattr(dynamics, "name", type(dynamics).__name__)
+        self._actuation = dynamics.actuation
         self._tolerance = EXACT if dynamics.clean == 0 else CLEANED
         # a handful of cleaned constants may add up
         self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
@@ -153,8 +154,14 @@ class DynamicsUnderTest(SystemUnderTest):
         return np.maximum(condition * self._noise / SOLVED, 1)
 
     def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
-        """u of the state derivative, and the accelerations that follow from it."""
-        return reference.tau, a
+        """u of the state derivative, and the accelerations that follow from tau = B u."""
+        b = self._actuation
+        if np.array_equal(b, np.eye(self.tree.nv)):
+            return reference.tau, a
+        u, accelerations = reference.tau @ b, np.zeros_like(a)
+        force = (u @ b.T - reference.nle)[regular, :, None]
+        accelerations[regular] = np.linalg.solve(reference.mass_matrix[regular], force)[..., 0]
+        return u, accelerations
 
     def _normalized(self, mass_matrix: Array, reference: Array) -> Array:
         """The mass matrix whose eigenvalues are judged."""
@@ -199,7 +206,8 @@ class DynamicsUnderTest(SystemUnderTest):
 
     def _explain_coriolis_matrix(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v
-        return diagnosis.explain_velocity(times(self._functions["coriolis_matrix"](q, v), v), sample)
+        product = times(self._functions["coriolis_matrix"](q, v), v)
+        return diagnosis.explain_velocity(product + sample.dampers, sample)
 
     def _explain_kinetic_energy(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v

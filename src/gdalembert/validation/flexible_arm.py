@@ -20,7 +20,7 @@ from gdalembert.validation.dynamics import ROUNDING, DynamicsUnderTest, Explain,
 from gdalembert.validation.reference_recursion import ReferenceRecursion
 from gdalembert.validation.references import ReferenceSample
 from gdalembert.validation.residuals import EXACT, LAW, SOLVED, Residual, eigenvalues, power_scale
-from gdalembert.validation.states import Mask, States, rnea
+from gdalembert.validation.states import States, rnea
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import UndeformedArm
 
@@ -74,7 +74,8 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         x = self.reference.linear_coordinates(q)
         elastic = 0.5 * np.sum(x * (x @ self._assembly.stiffness), axis=1)
         yield Residual(ELASTIC_ENERGY, "energy", self._elastic_energy(q), elastic, self._tolerance)
-        power = np.sum((self.torque(q, v, a) - self.reference.damping(q, v)) * v, axis=1)
+        _, dampers = self.reference.passive(q, v)
+        power = np.sum((self.torque(q, v, a) - dampers) * v, axis=1)
         addends = (times(without.mass_matrix, a), without.velocity, reference.gravity)
         scale = power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
         yield Residual(POWER_BALANCE, "law", self._energy_rate(q, v, a), power, LAW, scale)
@@ -99,13 +100,14 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         f, g = self._functions, undeformed.velocity_map
         own, of_arm = undeformed.states(states)
         q, v, a = of_arm.q, of_arm.v, of_arm.a
-        reference, springs = decompose(rnea(undeformed.model), own), self.reference.elastic(q) @ g
+        springs, dampers = (torque @ g for torque in self.reference.passive(q, v))
+        reference = decompose(rnea(undeformed.model), own).plus(springs, dampers)
         names = self.reference.velocity_names[: undeformed.model.nv]
         for name, part, value, expected in (
-            ("undeformed tau", "tau", self.torque(q, v, a) @ g, reference.tau + springs),
+            ("undeformed tau", "tau", self.torque(q, v, a) @ g, reference.tau),
             ("undeformed M", "mass matrix", g.T @ f["mass_matrix"](q) @ g, reference.mass_matrix),
-            ("undeformed nle", "velocity terms and gravity", f["nle"](q, v) @ g, reference.nle + springs),
-            ("undeformed g", "gravity", f["generalized_gravity"](q) @ g, reference.gravity),
+            ("undeformed nle", "velocity terms and gravity", f["nle"](q, v) @ g, reference.nle),
+            ("undeformed g", "gravity", f["generalized_gravity"](q) @ g, reference.gravity - springs),
         ):
             yield Residual(name, part, value, expected, self._undeformed_tolerance, names=names)
 
@@ -115,13 +117,6 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         forces = sum(np.abs(x).max(axis=1) for x in (reference.tau, reference.velocity, reference.gravity))
         lost = condition + forces / np.maximum(smallest, 1e-300) / np.maximum(1, np.abs(a).max(axis=1))
         return np.asarray(np.maximum(lost * self._noise / SOLVED, 1))
-
-    def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
-        b = self._assembly.actuation
-        u, accelerations = reference.tau @ b, np.zeros_like(a)
-        force = (u @ b.T - reference.nle)[regular, :, None]
-        accelerations[regular] = np.linalg.solve(reference.mass_matrix[regular], force)[..., 0]
-        return u, accelerations
 
     def _normalized(self, mass_matrix: Array, reference: Array) -> Array:
         """With 1 on the diagonal: the units of modal coordinates are arbitrary."""
@@ -153,9 +148,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
     def _explain_addends(self, difference: Array, sample: ReferenceSample) -> list[Explanation]:
         stiffness = self.reference.linear_coordinates(sample.states.q) @ self._assembly.stiffness
         return [
-            *diagnosis.explain_addend(
-                "damping D v", difference, self.reference.damping(sample.states.q, sample.states.v), sample
-            ),
+            *diagnosis.explain_addend("damping D v", difference, sample.dampers, sample),
             *diagnosis.explain_addend("stiffness K q", difference, stiffness, sample),
         ]
 
@@ -164,11 +157,6 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         difference = self._power(q, v) - np.sum(sample.terms.gravity * v, axis=1)
         elastic = np.sum(self.reference.linear_coordinates(q) @ self._assembly.stiffness * v, axis=1)
         return diagnosis.explain_addend("elastic energy", difference, elastic, sample)
-
-    def _explain_coriolis_matrix(self, sample: ReferenceSample) -> list[Explanation]:
-        q, v = sample.states.q, sample.states.v
-        product = times(self._functions["coriolis_matrix"](q, v), v)
-        return diagnosis.explain_velocity(product + self.reference.damping(sample.states.q, v), sample)
 
 
 def _terms(terms: ca.Function, q: ca.SX, v: ca.SX) -> dict[str, BatchFunction]:

@@ -21,7 +21,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.spatial.functions import symbols
-from gdalembert.validation.references import Reference, ReferenceSample, force_torque, units_of_inertia
+from gdalembert.validation.references import AddedForces, Reference, ReferenceSample, units_of_inertia
 from gdalembert.validation.states import States, configuration_rates, draws
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import rotor_index
@@ -34,7 +34,7 @@ _MOST_COORDINATES = 30
 
 
 class ReferenceRecursion(Reference):
-    """A second computation of an arm's tau, with armature, K q, springs and D v added.
+    """A second computation of an arm's tau, with armature, K q, D v and force elements added.
 
     Attributes:
         source: the reference, in a sentence of a diagnosis.
@@ -45,7 +45,7 @@ class ReferenceRecursion(Reference):
         self.tree, self.velocity_names, self._assembly = arm.tree, arm.layout, arm.assembly
         self._links = _links_of(arm)
         self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
-        self._forces = force_torque(arm)
+        self._forces = AddedForces(arm)
         self._integrate = BatchFunction(Kinematics(arm.tree).integrate, arm.tree.nq)
         self._scales = _coordinate_scales(arm.assembly)
         self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
@@ -75,43 +75,32 @@ class ReferenceRecursion(Reference):
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         links, armature = self._links.terms(states), self._assembly.armature
         without = replace(links, tau=links.tau + armature * states.a, mass_matrix=links.mass_matrix + np.diag(armature))
-        elastic, damping = self.elastic(states.q), self.damping(states.q, states.v)
-        return without, replace(
-            without,
-            tau=without.tau + elastic + damping,
-            velocity=without.velocity + damping,
-            gravity=without.gravity + elastic,
-        )
+        return without, without.plus(*self.passive(states.q, states.v))
 
-    def elastic(self, q: Array) -> Array:
-        """K q and the torque of the springs (n × nv)."""
-        springs = 0 if self._forces is None else self._forces(q, self._at_rest(q))
-        return self.linear_coordinates(q) @ self._assembly.stiffness.T + springs
+    def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """K q and D v (n × nv each), with the force elements that were added to the arm."""
+        springs, dampers = self._forces.parts(q, v)
+        stiffness, damping = self._assembly.stiffness, self._assembly.damping
+        return self.linear_coordinates(q) @ stiffness.T + springs, v @ damping.T + dampers
 
     def linear_coordinates(self, q: Array) -> Array:
         """What K acts on (n × nv): q where v is its rate, else 0."""
         return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
-
-    def damping(self, q: Array, v: Array) -> Array:
-        """D v, and what the added forces change with v (n × nv)."""
-        moving = 0 if self._forces is None else self._forces(q, v) - self._forces(q, self._at_rest(q))
-        return np.asarray(v @ self._assembly.damping.T + moving)
-
-    def _at_rest(self, q: Array) -> Array:
-        return np.zeros((len(q), self.tree.nv))
 
     def rates(self, states: States) -> Array:
         return configuration_rates(self._integrate, states)
 
     def sample(self, states: States, tolerance: float) -> ReferenceSample:
         _, terms = self.terms(states)
+        springs, dampers = self.passive(states.q, states.v)
         return ReferenceSample(
             model=None,
             tree=self.tree,
             torque=self._torque,
             states=states,
             terms=terms,
-            springs=self.elastic(states.q),
+            springs=springs,
+            dampers=dampers,
             tolerance=tolerance,
             names=self.velocity_names,
             units=self._units(),
@@ -129,7 +118,8 @@ class ReferenceRecursion(Reference):
         return tuple(units)
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._links.torque(q, v, a) + self._assembly.armature * a + self.elastic(q) + self.damping(q, v)
+        springs, dampers = self.passive(q, v)
+        return self._links.torque(q, v, a) + self._assembly.armature * a + springs + dampers
 
 
 class _Links:

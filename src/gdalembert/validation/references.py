@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import casadi as ca
 import pinocchio as pin
@@ -13,7 +13,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import symbols
 from gdalembert.validation.states import States, Torque, batches, configuration_rates, integration, rnea
 from gdalembert.validation.torque_terms import TorqueTerms, decompose
 
@@ -27,7 +26,8 @@ class ReferenceSample:
         tree: the robot's numbers.
         torque: of the reference.
         states: at which the diagnosis is made. ``terms``: of tau there, springs and dampers included.
-        springs: the torque of springs and elasticity there (n × nv).
+        springs: the part of the terms that springs and elasticity add to gravity (n × nv).
+        dampers: the part that dampers add to the velocity terms (n × nv).
         tolerance: above which a relative difference counts.
         names: of the entries of v. ``units``: of their inertias.
         source: where ``torque`` comes from, in words. ``owner``: whose a value is, after "2 times".
@@ -39,11 +39,26 @@ class ReferenceSample:
     states: States
     terms: TorqueTerms
     springs: Array
+    dampers: Array
     tolerance: float
     names: tuple[str, ...]
     units: tuple[str, ...]
     source: str = "Pinocchio's rnea"
     owner: str = "Pinocchio's"
+
+
+class AddedForces:
+    """The force elements that were added to a robot, at n states."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        q, v = dynamics.symbols("q", "v").values()
+        torque = sum((force.torque(q, v) for force in dynamics.added_forces), ca.DM(dynamics.tree.nv, 1))
+        self.torque = BatchFunction(ca.Function("forces", [q, v], [ca.densify(torque)]), dynamics.tree.nv)
+
+    def parts(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The torque at rest, and what v adds to it (n × nv each)."""
+        at_rest = self.torque(q, np.zeros_like(v))
+        return at_rest, self.torque(q, v) - at_rest
 
 
 class Reference(ABC):
@@ -77,11 +92,11 @@ class Reference(ABC):
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and the torque of forces (:func:`force_torque`) that Pinocchio does not have."""
+    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have."""
 
     title = "Pinocchio"
 
-    def __init__(self, model: pin.Model, tree: Tree, forces: ForceTorque | None = None) -> None:
+    def __init__(self, model: pin.Model, tree: Tree, forces: AddedForces | None = None) -> None:
         self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
         own = tree.independent_joints
         self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
@@ -92,16 +107,7 @@ class PinocchioReference(Reference):
 
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         without = decompose(self._rnea, states)
-        if self._forces is None:
-            return without, without
-        at_rest, moving = self._forces(states.q, np.zeros_like(states.v)), self._forces(states.q, states.v)
-        terms = replace(
-            without,
-            tau=without.tau + moving,
-            velocity=without.velocity + moving - at_rest,
-            gravity=without.gravity + at_rest,
-        )
-        return without, terms
+        return without, without if self._forces is None else without.plus(*self._forces.parts(states.q, states.v))
 
     def rates(self, states: States) -> Array:
         return configuration_rates(integration(self.model), states)
@@ -115,26 +121,14 @@ class PinocchioReference(Reference):
             states=states,
             terms=terms,
             springs=terms.gravity - without.gravity,
+            dampers=terms.velocity - without.velocity,
             tolerance=tolerance,
             names=self.velocity_names,
             units=units_of_inertia(self.tree),
         )
 
     def _torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._rnea(q, v, a) + (0 if self._forces is None else self._forces(q, v))
-
-
-ForceTorque = Callable[[Array, Array], Array]
-"""(q, v) → the torque of force elements (n × nv) at n states."""
-
-
-def force_torque(dynamics: Dynamics) -> ForceTorque | None:
-    """The torque of the springs and forces that were added to a robot; ``None`` without any."""
-    if not dynamics.added_forces:
-        return None
-    q, v = symbols(q=dynamics.tree.nq, v=dynamics.tree.nv).values()
-    torque = ca.Function("forces", [q, v], [ca.densify(sum(x.torque(q, v) for x in dynamics.added_forces))])
-    return BatchFunction(torque, dynamics.tree.nv)
+        return self._rnea(q, v, a) + (0 if self._forces is None else self._forces.torque(q, v))
 
 
 def units_of_inertia(tree: Tree) -> tuple[str, ...]:

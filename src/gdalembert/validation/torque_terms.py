@@ -6,7 +6,7 @@ unit accelerations at rest give the columns of M.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,15 @@ class TorqueTerms:
     def sum(self, a: Array) -> Array:
         """M a + h + g, n × nv, which tau should equal."""
         return times(self.mass_matrix, a) + self.nle
+
+    def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
+        """With torques (n × nv each) that act at rest, which count as gravity, and with those due to v."""
+        return replace(
+            self,
+            tau=self.tau + springs + dampers,
+            velocity=self.velocity + dampers,
+            gravity=self.gravity + springs,
+        )
 
 
 def decompose(torque: Torque, states: States) -> TorqueTerms:

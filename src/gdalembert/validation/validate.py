@@ -26,7 +26,7 @@ from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
-from gdalembert.validation.references import PinocchioReference, force_torque
+from gdalembert.validation.references import AddedForces, PinocchioReference
 from gdalembert.validation.report import Check, Report, State
 from gdalembert.validation.residuals import CLEANED, WorstResiduals
 from gdalembert.validation.states import States
@@ -57,8 +57,9 @@ def validate(
     For a :class:`~gdalembert.Dynamics`, every Function is compared: ``coriolis_matrix`` by C v = h,
     ``forward_dynamics`` by the a for which tau was computed, ``potential_energy`` by dV/dt = (g + springs)·v, relative
     to Σ |g_i v_i|, ``kinetic_energy`` with ½ v·M v, and dq/dt in ``state_derivative`` with differences of
-    ``pin.integrate``, accurate to 1e-11. The laws are: M is symmetric; M is positive definite (the error is how far its
-    smallest eigenvalue lies below zero, relative to the largest); dM/dt = C + Cᵀ.
+    ``pin.integrate``, accurate to 1e-11. The torque of its force elements is added to that of Pinocchio. The laws are:
+    M is symmetric; M is positive definite (the error is how far its smallest eigenvalue lies below zero, relative to
+    the largest); dM/dt = C + Cᵀ.
 
     For a Function or a callable, tau is compared, and the terms that can be computed from it: g = f(q, 0, 0),
     C v = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g. The law is that tau is their sum.
@@ -135,7 +136,7 @@ def _under_test(system: System, model: pin.Model | None) -> SystemUnderTest:
             f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
             f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
         )
-    return DynamicsUnderTest(system, PinocchioReference(model, tree, force_torque(system)))
+    return DynamicsUnderTest(system, PinocchioReference(model, tree, AddedForces(system)))
 
 
 def _diagnose(under_test: SystemUnderTest, checks: tuple[Check, ...], states: States) -> tuple[str, ...]:
