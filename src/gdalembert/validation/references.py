@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
