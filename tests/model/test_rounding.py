@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
-from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of, pseudo_inertia
 from gdalembert.model.rounding import clean_matrix, clean_product, known_digits, least_moment
-from tests.helpers.models import inertia
 
 
 def test_rounding_errors_of_products_become_zero_and_nothing_else() -> None:
@@ -41,38 +38,3 @@ def test_known_digits() -> None:
 )
 def test_negative_moments_are_noise_or_not(tensor: np.ndarray, mass: float, least: float) -> None:
     assert least_moment(tensor, mass) == least
-
-
-# The inertia of a link: one pseudo-inertia, and views.
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_decimals_come_back_from_a_pseudo_inertia_as_they_were(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    mass, com = round(rng.uniform(0.1, 20), 3), rng.uniform(-0.5, 0.5, 3).round(4) * rng.integers(0, 2, 3)
-    half = rng.uniform(0, 0.3, (3, 3)).round(6) * rng.integers(0, 2, (3, 3))
-    tensor = np.triu(half, 1) + np.triu(half, 1).T + np.diag(np.diag(half))
-    j = pseudo_inertia(mass, com, tensor)
-    assert np.array_equal(j, j.T)
-    assert mass_of(j) == mass
-    assert center_of_mass(j).tolist() == com.tolist()
-    assert central_inertia(j).tolist() == tensor.tolist()
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_any_body_comes_back_to_rounding(seed: int) -> None:
-    body = inertia(np.random.default_rng(seed))
-    j = pseudo_inertia(body.mass, body.lever, body.inertia)
-    assert np.abs(j - body.toPseudoInertia().toMatrix()).max() <= 1e-14 * np.abs(j).max()
-    assert np.abs(center_of_mass(j) - body.lever).max() <= 1e-14 * np.abs(body.lever).max()
-    assert np.abs(central_inertia(j) - body.inertia).max() <= 1e-13 * np.abs(j).max()
-
-
-def test_a_point_mass_has_no_inertia_and_what_has_no_mass_no_center() -> None:
-    point = pseudo_inertia(0.7, [0.1, -0.2, 0.3], np.zeros((3, 3)))
-    assert not central_inertia(point).any()
-    rotor = pseudo_inertia(0.0, [0.1, 0.2, 0.3], np.diag([0.1, 0.2, 0.25]))
-    assert not center_of_mass(rotor).any()
-    assert central_inertia(rotor).tolist() == np.diag([0.1, 0.2, 0.25]).tolist()
-    none = pin.Inertia.Zero()
-    assert not pseudo_inertia(none.mass, none.lever, none.inertia).any()

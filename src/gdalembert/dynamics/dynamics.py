@@ -39,6 +39,7 @@ from gdalembert.model.checks import is_singular
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import symmetric, symmetric_solve
 from gdalembert.spatial.arrays import Array, frozen
@@ -130,7 +131,7 @@ class Dynamics(LinearAnalysis, ABC):
         self,
         model: pin.Model | Tree,
         *,
-        clean: float = 1e-11,
+        clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
         forces: Sequence[Force] = (),
         actuation: npt.ArrayLike | None = None,

@@ -33,6 +33,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, Unkn
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
@@ -257,7 +258,7 @@ class Kinematics:
     tree: Tree
     changes: tuple[Change, ...]
 
-    def __init__(self, model: pin.Model | Tree, *, clean: float = 1e-11) -> None:
+    def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED) -> None:
         self._given = read_tree(model, dynamics=False)
         self._clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)

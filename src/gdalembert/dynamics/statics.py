@@ -24,7 +24,7 @@ from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_pl
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import UNIT_ERROR
+from gdalembert.model.rounding import CLEANED, UNIT_ERROR
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import number, numbers, vector
@@ -80,7 +80,7 @@ def joint_torques(
     reference: pin.ReferenceFrame,
     *,
     exerted_by: Literal["robot", "environment"] = "robot",
-    clean: float = 1e-11,
+    clean: float = CLEANED,
 ) -> ca.Function:
     """(q, wrench) → (tau), nv: the joint torques that go with a wrench at a frame, tau = ± Jᵀ wrench (4.5).
 
@@ -138,7 +138,7 @@ def payload_torques(
     mass: float,
     center_of_mass: npt.ArrayLike = (0.0, 0.0, 0.0),
     *,
-    clean: float = 1e-11,
+    clean: float = CLEANED,
 ) -> ca.Function:
     """(q) → (tau), nv: the joint torques that hold a payload against the model's gravity: tau = J_cᵀ (−m g).
 

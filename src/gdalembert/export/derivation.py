@@ -19,6 +19,7 @@ from gdalembert.export.closed import close
 from gdalembert.export.formats import FORMATS, Files, Format, code_formats
 from gdalembert.export.notes import angles, identifier, notes, parameters
 from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.symbolic.closed_forms import CLOSED
 from gdalembert.symbolic.graph import MAX_TERMS
@@ -40,7 +41,7 @@ def derive(
     terms: Iterable[str] | None = None,
     symbolic: bool | None = None,
     max_terms: int = MAX_TERMS,
-    clean: float = 1e-11,
+    clean: float = CLEANED,
     body_only: bool = False,
 ) -> Files:
     """The equations of a robot as text.

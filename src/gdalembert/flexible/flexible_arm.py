@@ -38,6 +38,7 @@ from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import table
@@ -98,7 +99,7 @@ class FlexibleArm(Dynamics):
         *,
         kinematics: str = "exact",
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
-        clean: float = 1e-11,
+        clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
         forces: Sequence[Force] = (),
         actuation: npt.ArrayLike | None = None,
@@ -358,7 +359,7 @@ def _restored(
     assembly: Assembly,
     kinematics: str,
     *,
-    clean: float = 1e-11,
+    clean: float = CLEANED,
     springs: SpringsByJoint | None = None,
     forces: Sequence[Force] = (),
     actuation: npt.ArrayLike | None = None,

@@ -26,6 +26,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.joints import JointType
 from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
@@ -102,7 +103,7 @@ def symbolic_tree(
     *,
     gravity: Vector | None = None,
     others: str = "symbols",
-    clean: float = 1e-11,
+    clean: float = CLEANED,
 ) -> SymbolicTree:
     """A robot with formulas for its constants.
 

@@ -1,16 +1,16 @@
-"""Preparation of a tree for recursions: link frames of our own, and inertia moved towards the base.
+"""Preparation of a tree for recursions: link frames of our own, and base parameters in place of inertias.
 
-Nothing of it shows outside: q, v, a, tau, M, C, g are those of the tree that is given.
+Nothing of this shows outside: q, v, a, tau, M, C and g are those of the given tree.
 
-**Frames.** z lies on the joint's axis; origin and x are chosen so that many constants are zero
-(:mod:`gdalembert.dynamics.newton_euler.link_frames`); what is left of a placement's turn about z goes to q as an angle.
+**Frames.** z lies on the joint's axis. Origin and x are chosen so that many constants are zero
+(:mod:`gdalembert.dynamics.newton_euler.link_frames`). What is left of a placement's turn about z is an offset of q.
 
-**Inertia** (regrouping of base parameters). Points on the axis of a revolute joint belong to both of its links: the
-line mass (m, h_z, J_zz) moves to the parent, and off the robot where the parent is the universe. A sliding link turns
-with its parent: its second moments about its centre of mass move there, m alone is left behind.
+**Inertia** (regrouping to base parameters). Points on the axis of a revolute joint belong to both of its links: the
+line mass (m, h_z, J_zz) moves to the parent, and is dropped where the parent is the universe. A sliding link turns with
+its parent: its second moments about its centre of mass move there, and only m stays behind.
 
-**Numbers.** If nothing slides, the length that occurs most often is the unit of length. Magnitudes that rounding alone
-tells apart become one.
+**Numbers.** If nothing slides, the most frequent length is the unit of length. Magnitudes that differ by rounding alone
+become one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def keeps_joint_axes(joint: Joint) -> bool:
 
 @lru_cache(maxsize=64)
 def prepare(tree: Tree) -> Tree:
-    """The same robot, to rounding, in frames of our own, with regrouped inertia.
+    """The same robot, to rounding, in link frames of our own, with base parameters for inertias.
 
     There are no operational frames, and lengths (gravity too) can be in a unit of their own.
     """
@@ -79,7 +79,7 @@ def prepare(tree: Tree) -> Tree:
 def aligned(tree: Tree) -> list[LinkGeometry]:
     """The links in frames with z on the axis of the joint, and the origin of a sliding leaf at its centre of mass.
 
-    Of both ways along the axis z points the way of the parent's z, or of a sibling's, where they are parallel.
+    Where an axis is parallel to the parent's z or to that of a sibling, z points the same way.
     """
     parents = [joint.parent for joint in tree.joints]
     links: list[LinkGeometry] = []
