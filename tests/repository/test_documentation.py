@@ -13,6 +13,7 @@ from _pytest.mark import ParameterSet
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.dynamics.dynamics import REGISTRY
+from gdalembert.export import FORMATS
 from tests.helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -47,7 +48,7 @@ def with_its_mark(page: Path) -> ParameterSet:
 @pytest.mark.parametrize("page", [with_its_mark(page) for page in PAGES if python_blocks(page)], ids=named)
 def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And print what the page says that they print."""
-    registered = dict(REGISTRY)
+    registered, formats = dict(REGISTRY), dict(FORMATS)
     namespace: dict[str, object] = {}
     printed = ""
     try:
@@ -59,6 +60,8 @@ def test_code_blocks_run_in_order(page: Path, capsys: pytest.CaptureFixture[str]
     finally:
         REGISTRY.clear()
         REGISTRY.update(registered)
+        for name in FORMATS.keys() - formats:
+            del FORMATS[name]
     assert printed
 
 
