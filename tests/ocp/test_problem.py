@@ -298,7 +298,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         ),
         (lambda p: p.minimize(p.q), "minimize: the cost has 6 entries; give one, as ca.sum1 of them"),
         (lambda p: p.integral(lambda q: "x"), "an expression gives 'x'; give a number or a matrix of CasADi's"),
-        (lambda p: p.path(lambda q: q, "low"), "path: lower='low'; give numbers"),
+        (lambda p: p.path(lambda q: q, "low"), "path: lower: expected numbers, got 'low'"),
         (lambda p: p.path(lambda q: q, at="ends"), "path: at: got 'ends'; give 'stages' or 'grid'"),
         (
             lambda p: p.guess(ocp.rest_to_rest(gd.NewtonEuler(gd.load_urdf("puma560")), np.zeros(6), np.ones(6))),

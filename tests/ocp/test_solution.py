@@ -13,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.solution import between
+from gdalembert.ocp.solution import finer_motion
 from tests.helpers.ocp import slider, turning
 
 # Expressions along the path.
@@ -131,7 +131,7 @@ def test_a_fast_vibration_is_resolved() -> None:
 def test_finer_steps_that_diverge_are_infinitely_far_off() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
     x = np.array([[0.0, 1.0, 1e100, -1e100], [0.0, 1.0, 1e100, -1e100]])
-    error, _ = between(dyn, ocp.rk4(dyn), np.array([0.0, 1.0]), x, np.zeros((1, 2)), "constant")
+    error, _ = finer_motion(dyn, ocp.rk4(dyn), np.array([0.0, 1.0]), x, np.zeros((1, 2)), "constant")
     assert error == np.inf
 
 

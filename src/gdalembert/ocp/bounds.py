@@ -19,17 +19,19 @@ from gdalembert.spatial.arrays import Array, frozen
 Range = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""
 
-NOTHING = 1e-6  # solvers relax bounds by 1e-8 of them
+NEGLIGIBLE = 1e-6
+"""A smaller excess counts as none: solvers relax bounds by 1e-8 of them."""
 
-_NO_LIMIT = 1e100  # what stands in a model for no limit is infinite, or the largest double
+_NO_LIMIT = 1e100
+"""A larger limit of a model is none: it is infinite, or the largest double."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite where there is none.
+    """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite if there are none.
 
     Attributes:
-        q_names, v_names, u_names: of the entries: the joint's, with ``[k]`` behind it where the joint has several.
+        q_names, v_names, u_names: names of the entries: the joint, with ``[k]`` appended if it has several.
     """
 
     q_names: tuple[str, ...]
@@ -52,21 +54,21 @@ class Bounds:
         v: Mapping[str, Range] | None = None,
         u: Mapping[str, Range] | None = None,
     ) -> Bounds:
-        """The limits of a model, and others by name in their place.
+        """The limits of a model; bounds by name replace them.
 
-        Quaternions, pairs (cos, sin), modes and rotors have no bounds of their own. u of a joint whose effort limit is
-        0 is 0: it is passive. So is a free-flyer, which nothing drives.
+        Quaternions, pairs (cos, sin), modes and rotors have no bounds. A joint with an effort limit of 0 is passive:
+        its u is 0. So is a free-flyer.
 
         Args:
             dyn: rigid or flexible.
-            model: whose ``lowerPositionLimit``, ``upperPositionLimit``, ``velocityLimit``, ``effortLimit`` hold; the
-                one that ``dyn`` was made of. Without it there are no bounds but those by name.
+            model: the model of ``dyn``, with ``lowerPositionLimit``, ``upperPositionLimit``, ``velocityLimit`` and
+                ``effortLimit``. Without it there are only the bounds by name.
             q, v, u: bounds by the names of the entries, (lower, upper) or one number for −number to number.
 
         Raises:
             ArgumentTypeError: if an argument has another type.
-            UnknownNameError: if a name is none of an entry.
-            ArgumentError: if the model is another robot's, or a range is empty, with the joint's name.
+            UnknownNameError: if no entry has a name.
+            ArgumentError: if the model is another robot's, or a range is empty; the message names the joint.
         """
         check_dynamics("Bounds.of", dyn)
         tree = dyn.tree
@@ -98,7 +100,7 @@ class Bounds:
 
     @property
     def passive(self) -> tuple[str, ...]:
-        """The entries of u that are held at 0."""
+        """Names of the entries of u that are fixed at 0."""
         held = (self.u_lower == 0) & (self.u_upper == 0)
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
 
@@ -113,7 +115,7 @@ class Bounds:
             )
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
-        """By how much at most rows of q (N × nq) and v (N × nv) leave the bounds, by name; 1e-6 is nothing."""
+        """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6."""
         found: dict[str, float] = {}
         for names, rows, lower, upper in (
             (self.q_names, np.asarray(q), self.q_lower, self.q_upper),
@@ -123,7 +125,7 @@ class Bounds:
             found |= {
                 (f"rate of {name}" if names is self.v_names else name): float(x)
                 for name, x in zip(names, over, strict=True)
-                if x > NOTHING
+                if x > NEGLIGIBLE
             }
         return found
 

@@ -1,4 +1,4 @@
-"""Expressions of a motion, by the names of their inputs."""
+"""Expressions of a motion, with inputs by name."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ import casadi as ca
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 
 Expression = ca.Function | Callable[..., Any]
-"""Of q, v, a, u: a ``casadi.Function``, or a callable, whose inputs have these names."""
-
+"""A ``casadi.Function`` or a callable whose inputs are named q, v, a, u."""
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 
 
-class Along(NamedTuple):
-    """An expression as a Function, by the names of its inputs, and its values, a column for each instant."""
+class EvaluatedExpression(NamedTuple):
+    """An expression as a Function with named inputs, and its values, a column for each instant."""
 
     graph: ca.Function
     values: ca.MX
 
 
-def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> Along:
-    """An expression at each column of what is ``available`` by name.
+def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) -> EvaluatedExpression:
+    """The expression at each column of the ``available`` quantities.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if it is no expression of these names with one value; ``at`` says where.
+        ArgumentTypeError, ArgumentError: if it is not an expression of these with one value; the message names ``at``.
     """
     if isinstance(expression, ca.Function):
         names = expression.name_in()
@@ -57,4 +56,4 @@ def along(expression: Expression, available: Mapping[str, ca.MX], at: str) -> Al
     if any(value.is_op(op) for op in _COMPARISONS):
         raise ArgumentError("an expression is a comparison; give what is compared, with its bounds as lower and upper")
     graph = ca.Function("expression", symbols, [ca.vec(value)], names, ["value"])
-    return Along(graph, graph.map(available[names[0]].shape[1])(*(available[name] for name in names)))
+    return EvaluatedExpression(graph, graph.map(available[names[0]].shape[1])(*(available[name] for name in names)))

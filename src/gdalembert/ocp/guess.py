@@ -1,4 +1,4 @@
-"""First guesses of a motion."""
+"""Initial guesses of a motion."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gdalembert.spatial.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """A motion to start from, one row for each of N times; it need not obey the equations of motion.
+    """An initial guess, one row for each of N times; it need not obey the equations of motion.
 
     Attributes:
         t: from 0 to the duration (N) [s].
         q, v, a: N × nq, N × nv, N × nv. ``u``: N × nu.
-        blocks: where q holds quaternions and pairs (cos, sin).
+        blocks: the entries of q that are quaternions and pairs (cos, sin).
     """
 
     t: Array
@@ -43,7 +43,7 @@ class Guess:
             raise ArgumentError("Guess: t must be at least two times [s], each later than the last")
 
     def at(self, fractions: Array, duration: float) -> tuple[Array, Array, Array, Array]:
-        """q, v, a, u at fractions of the duration, as if all of it took ``duration`` [s]."""
+        """q, v, a, u at fractions of the duration, scaled to ``duration`` [s]."""
         pace = (self.t[-1] - self.t[0]) / duration
         times = self.t[0] + fractions * (self.t[-1] - self.t[0])
         q, v, a, u = (
@@ -58,7 +58,7 @@ def rest_to_rest(
 ) -> Guess:
     """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
-    τ is t over the duration. u is what of inverse dynamics the actuators can give, in the least squares' sense.
+    τ = t / duration. u is the least-squares solution of B u = inverse dynamics.
 
     Args:
         dyn: rigid or flexible.
@@ -91,9 +91,9 @@ def rest_to_rest(
 
 
 def typical_sizes(dyn: Dynamics, motion: Guess, duration: float) -> tuple[Array, Array, Array]:
-    """How large q (nq), v (nv) and a (nv) are about, where a motion takes ``duration`` [s]; all positive.
+    """Typical magnitudes of q (nq), v (nv) and a (nv) in a motion of ``duration`` [s]; all positive.
 
-    Joints: 1, and the largest a of any. A coordinate that a spring K holds and a force f bends: f/K, f/√(K M), f/M.
+    Joints: 1, and the largest a of any joint. A coordinate with stiffness K under a force f: f/K, f/√(K M), f/M.
     """
     nq, nv = dyn.tree.nq, dyn.tree.nv
     q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)

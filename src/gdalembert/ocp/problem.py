@@ -1,9 +1,9 @@
-"""Problem: an optimal control problem of a robot, as a ``casadi.Opti`` that holds its motion."""
+"""Problem: an optimal control problem of a robot, as a ``casadi.Opti`` with its transcribed motion."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
@@ -14,10 +14,11 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import checked_configuration, lengths, projected, unit_blocks
-from gdalembert.ocp.bounds import NOTHING, Bounds
-from gdalembert.ocp.expressions import Along, Expression, along
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.constraints import Constraints, path_bounds
+from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
-from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, between
+from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, finer_motion
 from gdalembert.ocp.steps import CONTROLS, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.result import Simulation
@@ -32,7 +33,7 @@ _QUIET_IPOPT = {"print_level": 0, "sb": "yes"}
 
 
 class Problem:
-    """A motion of a robot that obeys its equations of motion and its bounds; the rest is up to you.
+    """An optimal control problem: the motion of a robot under its equations of motion and bounds, and a cost.
 
         problem = Problem(dyn, duration=(0.5, 3.0), intervals=30, bounds=Bounds.of(dyn, model))
         problem.start(q_start)
@@ -40,28 +41,28 @@ class Problem:
         problem.minimize(problem.duration)
         solution = problem.solve()
 
-    ``opti`` is the ``casadi.Opti`` of it: whatever it can do, it can do here, with the expressions below.
+    ``opti`` is its ``casadi.Opti``: add any constraint of your own there, with the expressions below.
 
     Args:
         dyn: rigid or flexible.
-        duration: [s], or (shortest, longest) where it is to be found.
+        duration: [s], or (shortest, longest) if it is free.
         intervals: number N of steps.
         bounds: of q, v and u; none by default.
         method: ``"collocation"``: implicit, with inverse dynamics as the residual
             (:func:`~gdalembert.ocp.collocation`).
             ``"rk4"``: explicit, with forward dynamics (:func:`~gdalembert.ocp.rk4`).
-        degree, scheme: of the collocation.
+        degree, scheme: of the collocation, as for :func:`~gdalembert.ocp.collocation`.
         control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
-        bounds_at: q and v are kept within their bounds at the grid and at the ``"stages"`` between, or at the
-            ``"grid"`` alone, which is easier to solve and may leave them between.
+        bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
+            the grid, which is easier to solve and may violate them in between.
 
     Attributes:
         opti: the ``casadi.Opti``.
-        duration: the number, or its variable [s].
-        t: of the grid (N + 1) [s].
+        duration: the number, or the variable [s].
+        t: times of the grid (N + 1) [s].
         q, v: at the grid, nq × (N + 1) and nv × (N + 1).
         u: nu × N (constant) or nu × (N + 1) (linear) [N m, N].
-        stages: what the equations of motion hold at, ``t, q, v, a, u`` with a column for each stage.
+        stages: ``t, q, v, a, u`` where the equations of motion hold, a column for each stage.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -87,7 +88,7 @@ class Problem:
         choice("bounds_at", bounds_at, PLACES)
         if not isinstance(bounds, Bounds | None):
             raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
-        self._finer = rk4(dyn)  # which refuses a singular M
+        self._finer = rk4(dyn)  # refuses a singular M
         self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
         self.bounds = Bounds.of(dyn) if bounds is None else bounds
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
@@ -96,8 +97,7 @@ class Problem:
         self._blocks = unit_blocks(dyn.tree)
         self._ends: dict[str, Array] = {}
         self._fixed: set[str] = set()
-        self._kept: dict[str, tuple[ca.MX, Array, Array]] = {}
-        self._paths: dict[str, tuple[ca.Function, Array, Array]] = {}
+        self._constraints = Constraints(self.opti)
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
         nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.nu
@@ -142,26 +142,24 @@ class Problem:
         kept = [(self.q, b.q_lower, b.q_upper), (self.v, b.v_lower, b.v_upper), (self.u, b.u_lower, b.u_upper)]
         if at == "stages":
             kept += [(self.stages.q, b.q_lower, b.q_upper), (self.stages.v, b.v_lower, b.v_upper)]
-        for x, lower, upper in kept:
-            for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
-                self.opti.subject_to(self.opti.bounded(float(lower[i]), x[i, :], float(upper[i])))
         names = ("q at the grid", "v at the grid", "u", "q at stages", "v at stages")
-        self._kept |= {f"bounds of {name}": given for name, given in zip(names, kept, strict=False)}
+        for name, given in zip(names, kept, strict=False):
+            self._constraints.bound(f"bounds of {name}", *given)
 
-    # What you say.
+    # The user's part.
 
     def start(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
-        """Begin at q (nq) with v (nv or one number); ``None`` leaves them free. v is zero by default.
+        """Fix the start: q (nq) and v (nv, or one number; zero by default); ``None`` leaves them free.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if they have a wrong length, are not finite or leave the bounds.
+            ArgumentTypeError, ArgumentError: if their length is wrong, or they are not finite or not within the bounds.
         """
         self._fix("start", 0, q, v)
 
     def end(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
-        """End at q (nq) with v (nv or one number); ``None`` leaves them free. v is zero by default.
+        """Fix the end: q (nq) and v (nv, or one number; zero by default); ``None`` leaves them free.
 
-        Quaternions and pairs (cos, sin) end at the same rotation: their lengths are those of the motion.
+        Quaternions and pairs (cos, sin) are fixed as rotations; the motion determines their lengths.
 
         Raises:
             As :meth:`start`.
@@ -182,21 +180,19 @@ class Problem:
         if q is not None:
             self._ends[name] = given = projected(given, self._blocks)
             if column == 0 or not self._blocks:
-                self.opti.subject_to(self.q[:, column] == given)
-                self._kept[f"q of {name}"] = self.q[:, column], given, given
+                self._constraints.fix(f"q of {name}", self.q[:, column], given)
             else:
                 turning = {i for _, start, stop in self._blocks for i in range(start, stop)}
                 for i in set(range(tree.nq)) - turning:
                     self.opti.subject_to(self.q[i, column] == given[i])
                 apart = Kinematics(tree, clean=0).difference(given, self.q[:, column])
                 self.opti.subject_to(apart[self._turning_columns()] == 0)
-                self._kept[f"q of {name}"] = apart, np.zeros(tree.nv), np.zeros(tree.nv)
+                self._constraints.note(f"q of {name}", apart, np.zeros(tree.nv))
         if v is not None:
-            self.opti.subject_to(self.v[:, column] == speed)
-            self._kept[f"v of {name}"] = self.v[:, column], speed, speed
+            self._constraints.fix(f"v of {name}", self.v[:, column], speed)
 
     def _turning_columns(self) -> list[int]:
-        """The entries of v that turn quaternions and pairs (cos, sin)."""
+        """The entries of v that rotate quaternions and pairs (cos, sin)."""
         turning = []
         for name, start, stop in self._blocks:
             joint = next(joint for joint in self.dyn.tree.joints if joint.name == name)
@@ -217,46 +213,23 @@ class Problem:
         Args:
             expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``; its
                 only value is a number or a matrix.
-            lower, upper: in its shape, or one number; equal for an equation.
-            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v can be asked for. By
-                default at the stages, and inequalities of q and v at the grid too.
+            lower, upper: bounds of the same shape, or one number; equal ones make an equation.
+            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v are available. By
+                default the stages, and for inequalities of q and v the grid too.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
         if at is not None:
             choice("path: at", at, PLACES)
-        graph, values = self._along(expression, at or "stages")
-        rows = values.shape[0]
-        ends = []
-        for name, bound in (("lower", lower), ("upper", upper)):
-            try:
-                array = np.asarray(bound, dtype=float)
-            except (TypeError, ValueError):
-                raise ArgumentTypeError(f"path: {name}={bound!r}; give numbers") from None
-            if np.any(np.isnan(array)):
-                raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
-            if array.size not in (1, rows):
-                raise ArgumentError(f"path: {name} has {array.size} numbers; give {rows}, or one")
-            ends.append(np.broadcast_to(array.ravel(order="F"), rows))
-        low, high = ends
-        if np.any(low > high):
-            raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
-        if not np.any(np.isfinite(low) | np.isfinite(high)):
-            raise ArgumentError("path: neither lower nor upper is finite; give one of them")
-        name = f"path {sum(name.startswith('path') for name in self._kept) + 1}"
+        graph, values = self._evaluated(expression, at or "stages")
+        low, high = path_bounds(lower, upper, values.shape[0])
+        name = self._constraints.next_path()
         if set(graph.name_in()) <= {"q", "v"}:
-            self._paths[name] = graph, low, high
+            self._constraints.follow(name, graph, low, high)
             if at is None and np.all(low < high):
-                values = ca.horzcat(values, self._along(expression, "grid").values)
-        self._kept[name] = values, low, high
-        count = values.shape[1]
-        for i in np.flatnonzero(np.isfinite(low) | np.isfinite(high)).tolist():
-            row = values[i, :]
-            if low[i] == high[i]:
-                self.opti.subject_to(row == np.full((1, count), low[i]))
-            else:
-                self.opti.subject_to(self.opti.bounded(float(low[i]), row, float(high[i])))
+                values = ca.horzcat(values, self._evaluated(expression, "grid").values)
+        self._constraints.bound(name, values, low, high)
 
     def integral(self, expression: Expression) -> ca.MX:
         """∫ expression dt over the motion, by the quadrature of the method, in the shape of the expression.
@@ -265,19 +238,19 @@ class Problem:
             expression: as in :meth:`path`.
         """
         weights = np.tile(self._steps.rule.b, self.intervals) / self.intervals
-        return ca.MX(self.duration * (self._along(expression, "stages").values @ ca.DM(weights)))
+        return ca.MX(self.duration * (self._evaluated(expression, "stages").values @ ca.DM(weights)))
 
-    def _along(self, expression: Expression, at: str) -> Along:
-        """An expression at each stage or instant of the grid."""
+    def _evaluated(self, expression: Expression, at: str) -> EvaluatedExpression:
+        """An expression at each stage, or at each instant of the grid."""
         if at == "grid":
-            return along(expression, {"q": self.q, "v": self.v}, at)
-        return along(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")}, at)
+            return evaluate(expression, {"q": self.q, "v": self.v}, at)
+        return evaluate(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")}, at)
 
     def minimize(self, cost: ca.MX) -> None:
-        """What is to be as small as possible: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
+        """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if it is no expression, not a single number, or nothing can change it.
+            ArgumentTypeError, ArgumentError: if it is not an expression, not scalar, or constant.
         """
         if not isinstance(cost, ca.MX):
             hint = "nothing can change it" if isinstance(cost, int | float) else "it is no expression"
@@ -290,9 +263,9 @@ class Problem:
         self._cost = cost
 
     def guess(self, motion: Guess | Simulation | Solution) -> None:
-        """Where the solver starts; without it, from rest to rest between q of :meth:`start` and :meth:`end`.
+        """Set the initial guess; the default is :func:`rest_to_rest` between q of :meth:`start` and :meth:`end`.
 
-        Its time is stretched to a fixed duration, or to the range of a free one.
+        Its time is scaled to the fixed duration, or into the range of a free one.
         """
         if isinstance(motion, Solution):
             motion = motion.guess()
@@ -308,7 +281,7 @@ class Problem:
         self._guess = motion
 
     def _rest_to_rest(self) -> Guess:
-        """Between the ends that are fixed, at a pace that keeps the bounds of v, if the duration allows it."""
+        """The motion between the fixed ends, within the bounds of v if the duration allows it."""
         if not self._ends:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
         known = [self._ends[name] for name in ("start", "end") if name in self._ends]
@@ -338,18 +311,19 @@ class Problem:
             self.opti.set_initial(k, ca.vertcat(a.T, ca.horzcat(*rates)[self._steps.free, :]))
 
     def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solution:
-        """Solve it.
+        """Solve the problem.
 
         Args:
-            solver: a CasADi NLP solver.
-            options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they go before ours, which make it quiet.
+            solver: name of a CasADi NLP solver.
+            options: options of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they override ours, which make
+                it quiet.
 
         Returns:
-            The solution; also if the solver has settled for what it calls acceptable: ``status`` says so.
+            The solution; also one that the solver calls acceptable only: see ``status``.
 
         Raises:
             ArgumentError: if nothing is to be minimised, there is no guess, or CasADi refuses the options.
-            OptimizationError: if the solver stops without a solution; with what it had.
+            OptimizationError: if the solver stops without a solution; it has the last iterate.
 
         Warns:
             SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`.
@@ -394,9 +368,8 @@ class Problem:
         x = value(self._x).reshape(self._x.shape).T
         q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
         stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
-        error, passed = between(self.dyn, self._finer, t, x, u, self.control)
-        if not np.isfinite(error):
-            passed = np.hstack([stages.q, stages.v])
+        error, finer = finer_motion(self.dyn, self._finer, t, x, u, self.control)
+        passed = (finer[:, :nq], finer[:, nq:]) if np.isfinite(error) else (stages.q, stages.v)
         g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
         return Solution(
             dyn=self.dyn,
@@ -413,30 +386,11 @@ class Problem:
             constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
             length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
             step_error=error,
-            excess=self.bounds.excess(passed[:, :nq], passed[:, nq:]) | self._excess_of_paths(passed),
-            violations=self._violations(value),
+            excess=self.bounds.excess(*passed) | self._constraints.excess(*passed),
+            violations={"the equations of motion": float(np.abs(value(self._steps.equations)).max())}
+            | self._constraints.violations(value),
             stats=dict(stats),
         )
-
-    def _violations(self, value: Callable[[Any], Array]) -> dict[str, float]:
-        """The largest of each kind of constraint."""
-        found = {"the equations of motion": float(np.abs(value(self._steps.equations)).max())}
-        for name, (rows, lower, upper) in self._kept.items():
-            x = value(rows).reshape(rows.shape)
-            over = np.maximum(lower[:, None] - x, x - upper[:, None])
-            found[name] = float(over.max(initial=0.0))
-        return found
-
-    def _excess_of_paths(self, passed: Array) -> dict[str, float]:
-        """By how much the motion leaves the bounds of paths of q and v."""
-        nq, found = self.q.shape[0], {}
-        for name, (graph, lower, upper) in self._paths.items():
-            rows = {"q": passed[:, :nq].T, "v": passed[:, nq:].T}
-            x = graph(*(rows[key] for key in graph.name_in())).full()
-            over = float(np.maximum(lower[:, None] - x, x - upper[:, None]).max())
-            if over > NOTHING:
-                found[name] = over
-        return found
 
 
 def _last_line(error: BaseException | None) -> str:

@@ -1,4 +1,4 @@
-"""A robot in an ``rockit.Ocp``, whose transcriptions, stages and samplers then do the rest."""
+"""A robot in a ``rockit.Ocp``, which brings its own transcriptions, stages and samplers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gdalembert.ocp.steps import check_dynamics
 
 
 class Symbols(NamedTuple):
-    """What a robot is in an ``Ocp``: states q (nq) and v (nv), accelerations a (nv), controls u (nu)."""
+    """The symbols of a robot in an ``Ocp``: states q (nq) and v (nv), accelerations a (nv), controls u (nu)."""
 
     q: ca.MX
     v: ca.MX
@@ -25,18 +25,18 @@ class Symbols(NamedTuple):
 
 
 def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True) -> Symbols:
-    """Give a ``rockit.Ocp`` (or a stage of it) the states, controls, dynamics and bounds of a robot.
+    """Add the states, controls, dynamics and bounds of a robot to a ``rockit.Ocp`` or one of its stages.
 
     Args:
         ocp: the ``rockit.Ocp``.
         dyn: rigid or flexible, without quaternions and pairs (cos, sin).
         bounds: of q, v and u; none by default.
-        implicit: a is an algebraic variable and inverse dynamics an equation, for ``rockit.DirectCollocation``; else a
-            is forward dynamics, for any method.
+        implicit: whether a is an algebraic variable with inverse dynamics as its equation, for
+            ``rockit.DirectCollocation``; else a is forward dynamics, for any method.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
-        UnsupportedError: if rockit is missing, or q has unit lengths, which its integrators do not keep.
+        UnsupportedError: if rockit is missing, or q has unit lengths, which rockit's integrators do not preserve.
     """
     try:
         import rockit

@@ -1,4 +1,4 @@
-"""What the solver found, and what is raised where it found nothing."""
+"""The solution of a problem, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -20,20 +20,17 @@ from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
-"""Of the velocity: what is worth a warning."""
-_FINER = 16
-"""Steps of Runge and Kutta in an interval, at least."""
-_FINEST = 4096
+"""A larger step error, relative to the velocity, is worth a warning."""
+_FEWEST, _MOST = 16, 4096
+"""Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
-"""Radians of the fastest vibration in one of them: what is lost of it is 1e-4 of its amplitude."""
-
-
+"""Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
 _FEASIBLE = 1e-6
-"""What is left of constraints that hold."""
+"""The largest violation of a constraint that counts as satisfied."""
 
 
 class Stages(NamedTuple):
-    """What holds at the stages of all intervals: of a problem one column for each, of a solution one row."""
+    """The motion at the stages of all intervals: one column for each in a problem, one row in a solution."""
 
     t: Any
     q: Any
@@ -44,23 +41,23 @@ class Stages(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A motion that was found, one row for each of the N + 1 instants of the grid.
+    """The motion that solves a problem, one row for each of the N + 1 instants of the grid.
 
     Attributes:
-        dyn: what moves. ``bounds``: within which. ``control``: ``"constant"`` or ``"linear"``.
-        status, iterations: the solver's. ``cost``: what was minimised. ``stats``: all that the solver says.
+        dyn, bounds, control: of the problem; ``control`` is ``"constant"`` or ``"linear"``.
+        status, iterations, stats: of the solver. ``cost``: its minimum.
         t: N + 1 [s].
         q, v: (N + 1) × nq and (N + 1) × nv.
         u: N × nu (constant) or (N + 1) × nu (linear) [N m, N].
         stages: ``t, q, v, a, u`` at the stages, one row for each.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
-        length_violation: how far at most the length of a quaternion, or of a pair (cos, sin), is off one.
-        step_error: by how much the steps miss the motion: the largest kinetic energy of the difference between v after
-            an interval and what many steps of Runge and Kutta find from its start, over the largest kinetic energy
-            of the motion; the square root of it, so that 0.01 is a hundredth of the velocity.
-        excess: by how much at most these steps leave the bounds of q and v, and those of paths of q and v, between the
-            instants of the grid too, by name; where it is more than a millionth.
-        violations: of the equations and inequalities of the problem, the largest of each kind, by name.
+        length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
+        step_error: error of the steps: the kinetic energy of the difference between v at the end of an interval and v
+            after many Runge–Kutta steps from its start, the largest over the largest kinetic energy of the motion;
+            its square root, so that 0.01 is a hundredth of the velocity.
+        excess: by name, the largest violation of the bounds of q and v, and of paths of q and v, by these Runge–Kutta
+            steps, between the instants of the grid too; where it is above 1e-6.
+        violations: by name, the largest violation of each kind of equations and inequalities of the problem.
     """
 
     dyn: Dynamics
@@ -83,31 +80,31 @@ class Solution:
 
     @property
     def duration(self) -> float:
-        """[s]"""
+        """Duration of the motion [s]."""
         return float(self.t[-1])
 
     @property
     def evaluation_time(self) -> float:
-        """What the solver spent in the functions of the problem and their derivatives [s]."""
+        """Time that the solver spent in the functions of the problem and their derivatives [s]."""
         return float(sum(x for key, x in self.stats.items() if key.startswith("t_wall_nlp_")))
 
     def guess(self) -> Guess:
-        """The same motion as a guess for another problem."""
+        """The same motion as the guess of another problem."""
         a = np.column_stack([np.interp(self.t, self.stages.t.ravel(), column) for column in self.stages.a.T])
         return Guess(self.t, self.q, self.v, a, self._rows_of_u, unit_blocks(self.dyn.tree))
 
     @property
     def _rows_of_u(self) -> Array:
-        """A row for each instant of the grid; the last is held, where u is constant over the intervals."""
+        """A row for each instant of the grid; the last one is repeated if u is constant over the intervals."""
         return np.vstack([self.u, self.u[-1:]]) if self.control == "constant" else self.u
 
     def simulate(self, dyn: Dynamics | None = None, *, samples: int = 1, **options: Any) -> Simulation:
-        """The motion that these u cause, by :func:`gdalembert.simulate`: what the steps of the problem leave out.
+        """The motion under this u, by :func:`gdalembert.simulate`: it shows the error of the steps of the problem.
 
         Args:
-            dyn: another model, that begins at the same q and v; by default the problem's own.
-            samples: output times in each interval.
-            options: of ``simulate``.
+            dyn: another model, which starts at the same q and v; by default that of the problem.
+            samples: number of output times in each interval.
+            options: options of ``simulate``.
 
         Raises:
             ArgumentError: if there is no sample in an interval; and as :func:`gdalembert.simulate`.
@@ -134,14 +131,14 @@ class Solution:
 
 
 class SolutionWarning(UserWarning):
-    """A motion that the steps of the problem do not follow."""
+    """A solution whose steps are too coarse."""
 
 
-def between(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str) -> tuple[float, Array]:
-    """:attr:`Solution.step_error`, infinite where the finer steps diverge; and the states that they pass."""
+def finer_motion(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str) -> tuple[float, Array]:
+    """:attr:`Solution.step_error`, infinite if the finer steps diverge; and the states of all finer steps."""
     h = np.diff(t)
     reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
-    steps = min(max(_FINER, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq]) / _RESOLVED)), _FINEST)
+    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq]) / _RESOLVED)), _MOST)
     motion = [x[:1].T]
     for i in range(steps):
         middle = (i + 0.5) / steps
@@ -156,7 +153,7 @@ def between(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, con
 
 
 def _highest_frequency(dyn: Dynamics, q: Array) -> float:
-    """The highest frequency of what springs K hold, about q [rad/s]."""
+    """The highest natural frequency under springs and elasticity, at q [rad/s]."""
     stiffness = dyn.force_stiffness(q)
     if not stiffness.any():
         return 0.0
@@ -168,7 +165,7 @@ class OptimizationError(GdalembertError, RuntimeError):
     """A problem that was not solved.
 
     Attributes:
-        solution: what the solver had when it stopped.
+        solution: the last iterate of the solver.
     """
 
     def __init__(self, solution: Solution) -> None:

@@ -1,11 +1,11 @@
-"""One step of a motion as a ``casadi.Function``: what a transcription repeats.
+"""One step of a motion as a ``casadi.Function``, which a transcription repeats.
 
 A step is a Runge–Kutta method (A, b, c). With x = [q; v] at its start, the stages are
 
     v_i = v + h Σ_j A_ij a_j        q_i = q + h Σ_j A_ij dq_j        tau(q_i, v_i, a_i) = B u_i
 
-and ``x_next`` is the same sum with b. Where dq/dt = v the second is q + h c_i v + h² Σ_j (A²)_ij a_j, so that the
-accelerations a_j are all that is unknown in a stage.
+and ``x_next`` is the same sum with b. If dq/dt = v, the second equation is q + h c_i v + h² Σ_j (A²)_ij a_j, so that
+the accelerations a_j are the only unknowns.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Method:
 
 
 def collocation_method(degree: int, scheme: str) -> Method:
-    """The method whose stages are collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau).
+    """The method whose stages are the collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau).
 
     Raises:
-        ArgumentTypeError, ArgumentError: if CasADi knows no such points.
+        ArgumentTypeError, ArgumentError: if CasADi has no such points.
     """
     degree = integer("degree", degree, 1, 9)
     choice("scheme", scheme, SCHEMES)
@@ -54,7 +54,7 @@ def collocation_method(degree: int, scheme: str) -> Method:
 
 
 def rk4_method() -> Method:
-    """The classical method of Runge and Kutta."""
+    """The classical Runge–Kutta method of order 4."""
     a = np.zeros((4, 4))
     a[1, 0] = a[2, 1] = 1 / 2
     a[3, 2] = 1
@@ -62,15 +62,15 @@ def rk4_method() -> Method:
 
 
 def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
-    """A step of the classical Runge–Kutta method, by forward dynamics.
+    """A step of the classical Runge–Kutta method, with forward dynamics.
 
     Args:
         dyn: rigid or flexible.
-        control: ``"constant"``: u (nu) is held over the step; ``"linear"``: u (nu × 2) has its values at both ends.
+        control: ``"constant"``: u (nu) is held over the step; ``"linear"``: u (nu × 2) are its values at both ends.
 
     Returns:
         (x, u, h) → (x_next, q, v, a): [q; v] (nq + nv) after the step of h [s], with quaternions and pairs (cos, sin)
-        brought to unit length; and the four stages, one a column.
+        normalised; and the four stages, a column each.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -100,14 +100,14 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     Args:
         dyn: rigid or flexible.
         degree: number of collocation points, 1 to 9.
-        scheme: ``"legendre"``, of order 2 degree, which conserves the lengths of quaternions; or ``"radau"``, of order
-            2 degree − 1, which damps what is stiff and has its last point at the end of the step.
+        scheme: ``"legendre"``, of order 2 degree, which preserves the lengths of quaternions; or ``"radau"``, of order
+            2 degree − 1, which damps stiff dynamics and has its last point at the end of the step.
         control: as in :func:`rk4`.
 
     Returns:
         (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
-        and below them the rates of those entries of q whose rate is no entry of v (:func:`free_rates`); ``residual``
-        (as long as k) is zero where k are those of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates.
+        and below them the rates of those entries of q whose rate is not an entry of v (:func:`free_rates`);
+        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -148,7 +148,7 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
 
 
 def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
-    """The entries of q whose rate is no entry of v; and the ones (nq × nv) that give the rates of others."""
+    """The entries of q whose rate is not an entry of v; and the matrix (nq × nv) of ones that gives the other rates."""
     q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
     rates = ca.jacobian(tree.configuration_rate(q, v), v)
     free = [i for i in range(tree.nq) if not (rates[i, :].nnz() == 1 and rates[i, :].nz[0].is_one())]
@@ -158,13 +158,13 @@ def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
 
 
 def check_dynamics(where: str, dyn: object) -> None:
-    """Raises ArgumentTypeError unless it is one."""
+    """Raises ArgumentTypeError unless dyn is a Dynamics."""
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
 
 
 def _differentiable(step: ca.Function) -> ca.Function:
-    """The same, of which CasADi takes Jacobians where it would push forward a direction for each column of them."""
+    """The same Function, for which CasADi uses whole Jacobians, not forward directions column by column."""
     inputs = step.sx_in()
     by_jacobian = {"enable_forward": False}
     options = by_jacobian | {"reverse_options": by_jacobian}

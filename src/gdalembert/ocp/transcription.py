@@ -1,4 +1,4 @@
-"""The equations of motion in an ``Opti``: a step for each interval."""
+"""The equations of motion in an ``Opti``: one step for each interval."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ METHODS = ("collocation", "rk4")
 
 
 @dataclass(frozen=True)
-class Transcribed:
-    """What a transcription adds.
+class Transcription:
+    """The variables and expressions that a transcription adds.
 
     Attributes:
-        rule: of the method.
+        rule: the Runge–Kutta method.
         stages: q, v, a, u at the stages, a column for each.
         k: the unknowns of implicit steps, a column for each stage: a, and the rates of the entries ``free`` of q.
-        equations: of motion, zero where they hold.
+        equations: residuals of the equations of motion.
     """
 
     rule: Method
@@ -43,8 +43,8 @@ def transcribe(
     degree: int,
     scheme: str,
     control: str,
-) -> Transcribed:
-    """Tie the columns of x (N + 1) to each other by steps of h under u; ``effort`` (nu) is how large u is about."""
+) -> Transcription:
+    """Connect the columns of x (N + 1) by steps of h under u; ``effort`` (nu) are typical magnitudes of u."""
     n = x.shape[1] - 1
     ends = u if control == "constant" else u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
     steps = ca.repmat(ca.MX(h), 1, n)
@@ -62,11 +62,11 @@ def transcribe(
         opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
     opti.subject_to(ca.vec(x_next - x[:, 1:]) == 0)
     equations = ca.vertcat(ca.vec(residual), ca.vec(x_next - x[:, 1:]))
-    return Transcribed(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free, equations)
+    return Transcription(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free, equations)
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:
-    """What u is multiplied with to have a column for each of the stages at fractions c of n intervals."""
+    """The matrix that turns u into a column for each stage, at fractions c of n intervals."""
     if control == "constant":
         return ca.kron(ca.DM.eye(n), ca.DM.ones(1, len(c)))
     spread = ca.DM(n + 1, n * len(c))
