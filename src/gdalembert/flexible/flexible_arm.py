@@ -343,14 +343,14 @@ class FlexibleArm(Dynamics):
         return static_deflection(self, q, frame, wrench, reference)
 
 
-def require_flexible_arm(where: str, arm: object) -> FlexibleArm:
+def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> FlexibleArm:
     """The argument, if it is a :class:`FlexibleArm`.
 
     Raises:
         ArgumentTypeError: if it is not.
     """
     if not isinstance(arm, FlexibleArm):
-        raise ArgumentTypeError(f"{where}: expected a FlexibleArm, got {type(arm).__name__}")
+        raise ArgumentTypeError(f"{where}: expected a {expected}, got {type(arm).__name__}")
     return arm
 
 

@@ -1,8 +1,8 @@
 """Figures of motions, torques, modes, forces and graph sizes, by matplotlib.
 
-Each function draws one figure: on ``ax`` if it is given, else in a new pyplot figure, and returns the Axes, or an array
-of them where a figure has several. Nothing is shown, and no setting of matplotlib is changed.
-Without matplotlib the import raises an ``UnsupportedError``.
+Each function draws one figure, on ``ax`` if it is given, else in a new pyplot figure. It returns the Axes, or an array
+of them if the figure has several. It shows nothing and changes no setting of matplotlib. Without matplotlib the import
+raises an ``UnsupportedError``.
 """
 
 from gdalembert.plotting.deflections import tip_deflection

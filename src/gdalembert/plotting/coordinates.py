@@ -1,4 +1,4 @@
-"""Names and units of a robot's coordinates, and motions of it."""
+"""Names and units of a robot's coordinates, and motions as arrays."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import numbers, table
 from gdalembert.spatial.arrays import Array
 
-Motion: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
+MotionLike: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
+"""What the figures take as a motion."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Of the entries of q, and of v and of the efforts; ``linear`` and ``q_units`` say what they are measured in."""
+    """Names of the entries of q and of v, units of q, and which entries of v are ``linear``."""
 
     q: tuple[str, ...]
     v: tuple[str, ...]
@@ -42,7 +43,7 @@ class Names:
 
 
 def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
-    """Those of the joints; modes and rotors of an arm come behind them and are left out."""
+    """The names of the joints; modes and rotors of an arm follow them and are left out."""
     tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
     first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
     joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
@@ -71,12 +72,12 @@ def with_units(what: str, units: Iterable[str]) -> str:
     return f"{what} [{', '.join(dict.fromkeys(units))}]"
 
 
-def trajectory(where: str, given: Motion, parts: str, tree: Tree) -> list[Array]:
-    """The parts of a motion, a row for each time: ``"tq"`` or ``"tqva"``; of a Solution those at its stages.
+def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Array]:
+    """The parts ``"tq"`` or ``"tqva"`` of a motion, a row for each time; of a Solution at its stages.
 
     Raises:
-        ArgumentTypeError: if the motion is neither a Simulation, nor a Solution, nor so many arrays.
-        ArgumentError: if their shapes do not fit the robot, or a length in q that shall be one is off.
+        ArgumentTypeError: if the motion is not a Simulation, a Solution, or as many arrays as parts.
+        ArgumentError: if shapes do not fit the robot, or a unit length in q is off.
     """
     if isinstance(given, Simulation):
         arrays = [np.asarray(getattr(given, part)) for part in parts]

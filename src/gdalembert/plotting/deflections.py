@@ -1,4 +1,4 @@
-"""How far the tips of flexible links leave their places, over a motion."""
+"""Deflections of the tips of flexible links over a motion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
-from gdalembert.plotting.coordinates import Motion, trajectory
+from gdalembert.plotting.coordinates import MotionLike, trajectory
 from gdalembert.plotting.style import axes, label, legend, line_style
 from gdalembert.spatial.arrays import Array
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) -> Axes:
-    """The deflection of each flexible link's tip across the link over time [mm], along y and z of its clamped frame.
+def tip_deflection(arm: FlexibleArm, motion: MotionLike, *, ax: Axes | None = None) -> Axes:
+    """The transverse deflection of each flexible link's tip over time [mm], along y and z of its clamped frame.
 
     Args:
-        arm: with flexible links.
+        arm: an arm with flexible links.
         motion: a :class:`~gdalembert.simulation.result.Simulation` of it, a :class:`~gdalembert.ocp.Solution` (at its
             stages), or (t, q): (N,), N × nq.
-        ax: where to draw.
+        ax: the Axes to draw on.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
@@ -43,7 +43,7 @@ def tip_deflection(arm: FlexibleArm, motion: Motion, *, ax: Axes | None = None) 
 
 
 def deflections(arm: FlexibleArm, q: Array) -> dict[str, Array]:
-    """By link, with the direction behind it where it bends in both: N metres, of configurations (N × nq)."""
+    """By link: deflections (N) [m] at configurations (N × nq); with the direction if a link bends in both."""
     kinematics, s = Kinematics(arm.tree, clean=0), ca.SX.sym("q", arm.tree.nq)
     found: dict[str, Array] = {}
     for beam in arm.assembly.beams.values():

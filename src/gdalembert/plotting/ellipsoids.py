@@ -1,4 +1,4 @@
-"""Forces that joint torques hold, and velocities that joint rates make, as ellipsoids at a frame of the robot."""
+"""Force and velocity ellipsoids at a frame of the robot, for joint torques and joint rates of unit norm."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SINGULAR = 1e-9
-"""The shortest axis of the velocity ellipsoid over the longest: below it the robot cannot feel a force."""
+"""Ratio of the shortest to the longest axis of the velocity ellipsoid; below it J is rank-deficient."""
 _SIZE = 0.35
-"""The longest axis in the picture over the largest distance between joints."""
+"""Ratio of the longest axis in the picture to the extent of the robot."""
 
 
 def force_ellipsoid(
@@ -39,30 +39,29 @@ def force_ellipsoid(
     scale: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The forces f at a frame that joint torques Jᵀ f of unit norm hold: fᵀ J Jᵀ f ≤ 1 (Niku 4.5), with the robot.
+    """The forces f at a frame that joint torques Jᵀ f of at most unit norm balance: fᵀ J Jᵀ f ≤ 1 (Niku 4.5).
 
-    J is the linear half of the Jacobian: the moment is zero. In a plane, the forces that lie in it.
+    J is the linear half of the Jacobian: the moment is zero. In a plane: the forces that lie in it. The robot is drawn
+    too.
 
     Args:
         model: any ``pin.Model``, or a tree.
         frame: name, or index in ``model.frames``.
         q: the configuration (nq).
-        reference: whose axes forces and picture have. ``pin.LOCAL``: those of the frame; ``pin.LOCAL_WORLD_ALIGNED``:
-            those of the universe; ``pin.WORLD``: likewise, for forces that act at the origin of the universe.
-        plane: ``"xy"``, ``"yz"``, ``"zx"``, …: its two axes; ``None``: all three, on 3-D Axes.
-        limits: the largest torque of each joint [N m or N], as ``model.effortLimit``: then torques are counted in
-            parts of these, Σ (tau_i / limit_i)² ≤ 1.
-        scale: what one metre of the picture stands for [N/m]; by default a round number.
-        ax: where to draw; 3-D without a plane.
+        reference: the axes of the forces and of the picture. ``pin.LOCAL``: of the frame; ``pin.LOCAL_WORLD_ALIGNED``:
+            of the universe; ``pin.WORLD``: of the universe, for forces that act at its origin.
+        plane: two axes, as ``"xy"``; ``None``: all three, on 3-D Axes.
+        limits: the largest torque of each joint [N m or N], as ``model.effortLimit``; then torques are relative to
+            them, Σ (tau_i / limit_i)² ≤ 1.
+        scale: force that one metre of the picture represents [N/m]; by default a round number.
+        ax: the Axes to draw on; 3-D without a plane.
 
     Raises:
-        ArgumentTypeError, UnknownNameError: as of :class:`~gdalembert.dynamics.kinematics.Kinematics`.
-        ArgumentError: if an argument cannot be used, or J has no full rank at q, so that some forces need no torque.
+        ArgumentTypeError, UnknownNameError: as for :class:`~gdalembert.dynamics.kinematics.Kinematics`.
+        ArgumentError: if an argument cannot be used, or J is rank-deficient at q, so that some forces need no torque.
     """
-    ellipsoid = _ellipsoid("force_ellipsoid", model, frame, q, reference, plane, limits, inverse=True)
-    units = names_of(model).effort_units
-    drawn: Axes = _draw("force_ellipsoid", ellipsoid, _text("forces held by torques", units, limits), "N", scale, ax)
-    return drawn
+    given = _Arguments(model, frame, q, reference, plane, limits)
+    return _drawn(_FORCE, given, names_of(model).effort_units, scale, ax)
 
 
 def velocity_ellipsoid(
@@ -76,26 +75,48 @@ def velocity_ellipsoid(
     scale: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The velocities J v of a frame that joint rates of unit norm make, with the robot; in a plane, their projection.
+    """The velocities J v of a frame for joint rates of at most unit norm; in a plane, their projection.
 
-    Arguments as of :func:`force_ellipsoid`; limits are those of the rates [rad/s or m/s], as ``model.velocityLimit``,
-    and the scale is in (m/s)/m. Where J loses rank the ellipsoid is flat.
+    Arguments are those of :func:`force_ellipsoid`; limits are those of the rates [rad/s or m/s], as
+    ``model.velocityLimit``, and the scale is in (m/s)/m. If J is rank-deficient, the ellipsoid is flat.
     """
-    ellipsoid = _ellipsoid("velocity_ellipsoid", model, frame, q, reference, plane, limits, inverse=False)
-    units = names_of(model).v_units
-    drawn: Axes = _draw(
-        "velocity_ellipsoid", ellipsoid, _text("velocities by joint rates", units, limits), "m/s", scale, ax
-    )
+    given = _Arguments(model, frame, q, reference, plane, limits)
+    return _drawn(_VELOCITY, given, names_of(model).v_units, scale, ax)
+
+
+class _Kind(NamedTuple):
+    """What distinguishes the two ellipsoids; ``inverse``: whether the semi-axes are inverse singular values."""
+
+    where: str
+    text: str
+    unit: str
+    inverse: bool
+
+
+_FORCE = _Kind("force_ellipsoid", "forces held by torques", "N", True)
+_VELOCITY = _Kind("velocity_ellipsoid", "velocities by joint rates", "m/s", False)
+
+
+class _Arguments(NamedTuple):
+    """The arguments that determine an ellipsoid, see :func:`force_ellipsoid`."""
+
+    model: pin.Model | Tree
+    frame: str | int
+    q: npt.ArrayLike
+    reference: pin.ReferenceFrame
+    plane: str | None
+    limits: npt.ArrayLike | None
+
+
+def _drawn(kind: _Kind, given: _Arguments, units: Sequence[str], scale: float | None, ax: Axes | None) -> Axes:
+    plain = f"of norm 1 [{', '.join(dict.fromkeys(units))}]"
+    text = f"{kind.text} {plain if given.limits is None else 'over their limits, of norm 1'}"
+    drawn: Axes = _draw(kind.where, _ellipsoid(kind, given), text, kind.unit, scale, ax)
     return drawn
 
 
-def _text(what: str, units: Sequence[str], limits: npt.ArrayLike | None) -> str:
-    norm = f"of norm 1 [{', '.join(dict.fromkeys(units))}]" if limits is None else "over their limits, of norm 1"
-    return f"{what} {norm}"
-
-
-class Ellipsoid(NamedTuple):
-    """Semi-axes (a column each) in the axes of the picture, its centre, the robot's segments, and axis labels."""
+class _EllipsoidPicture(NamedTuple):
+    """Semi-axes (a column each) and centre in the axes of the picture, segments of the robot, and axis labels."""
 
     semi_axes: Array
     centre: Array
@@ -103,17 +124,9 @@ class Ellipsoid(NamedTuple):
     labels: list[str]
 
 
-def _ellipsoid(
-    where: str,
-    model: pin.Model | Tree,
-    frame: str | int,
-    q: npt.ArrayLike,
-    reference: pin.ReferenceFrame,
-    plane: str | None,
-    limits: npt.ArrayLike | None,
-    *,
-    inverse: bool,
-) -> Ellipsoid:
+def _ellipsoid(kind: _Kind, given: _Arguments) -> _EllipsoidPicture:
+    where, inverse = kind.where, kind.inverse
+    model, frame, q, reference, plane, limits = given
     check_reference(reference)
     kinematics = Kinematics(model)
     tree = kinematics.tree
@@ -138,13 +151,13 @@ def _ellipsoid(
                 "torque, so that the ellipsoid has no end; give another q, or a plane without that direction"
             )
         sizes = 1 / sizes
-    return Ellipsoid(directions * sizes, *_picture(kinematics, frame, configuration, reference, chosen))
+    return _EllipsoidPicture(directions * sizes, *_picture(kinematics, frame, configuration, reference, chosen))
 
 
 def _picture(
     kinematics: Kinematics, frame: str | int, q: Array, reference: pin.ReferenceFrame, chosen: list[int]
 ) -> tuple[Array, list[Array], list[str]]:
-    """Centre of the ellipsoid, segments from each joint's origin to its parent's, labels."""
+    """Centre of the ellipsoid, segments between the origins of parent and child joints, labels."""
     tree = kinematics.tree
     here = tree.frames[find_frame(tree, frame)]
     at = kinematics.frame_placement(frame)(q).full()
@@ -163,7 +176,7 @@ def _picture(
     return centre[chosen], [segment[:, chosen] for segment in segments], [f"{'xyz'[k]}{axis} [m]" for k in chosen]
 
 
-def _draw(where: str, ellipsoid: Ellipsoid, text: str, unit: str, scale: float | None, ax: Any) -> Any:
+def _draw(where: str, ellipsoid: _EllipsoidPicture, text: str, unit: str, scale: float | None, ax: Any) -> Any:
     semi_axes, centre, segments, labels = ellipsoid
     size = np.linalg.norm(semi_axes, axis=0)
     points = np.vstack(segments)
@@ -214,7 +227,7 @@ def _draw(where: str, ellipsoid: Ellipsoid, text: str, unit: str, scale: float |
 
 
 def _round(x: float) -> float:
-    """The next of 1, 2, 5, 10, … above."""
+    """x rounded up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))
     return float(next(step * power for step in (1, 2, 5, 10) if step * power >= x * (1 - 1e-12)))
 

@@ -1,4 +1,4 @@
-"""The figures of the benchmarks: graphs beside each other, and how they grow."""
+"""The figures of the benchmarks: sizes of graphs, and how they grow with the number of joints."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GAP = 0.26
-"""Between texts at the ends of lines, in powers of ten."""
+"""Distance between texts at the ends of lines, in powers of ten."""
 _BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-"""Of a text, so that no line of the grid runs through it."""
+"""The box behind a text, which covers the grid."""
 
 
 def instructions(
@@ -27,19 +27,19 @@ def instructions(
     key: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Sizes of graphs in multiples of those of a reference: a group of bars for each robot, a bar for each other.
+    """Sizes of graphs relative to a reference: a group of bars for each robot, a bar for each graph.
 
     Args:
-        results: by robot and by who wrote the graph: its instructions, ``None`` or left out where there are none. As
-            ``count`` and ``n_instructions`` give them.
-        reference: whose graph is 1; its own instructions stand below each robot.
-        colours: of those that are drawn, in their order; by default all but the reference.
+        results: number of instructions by robot and by name of the graph, as ``count`` and ``n_instructions`` return
+            it; ``None`` or left out if there is no such graph.
+        reference: name of the graph that counts as 1; its instructions stand below each robot.
+        colours: by name, in the order of the bars; by default all graphs except the reference.
         key: whether to draw the legend.
-        ax: where to draw.
+        ax: the Axes to draw on.
 
     Raises:
-        ArgumentTypeError: if the results are no such mapping.
-        ArgumentError: if there are none, or a robot has no reference.
+        ArgumentTypeError: if the results are not such a mapping.
+        ArgumentError: if they are empty, or a robot has no reference.
     """
     _check("instructions", results)
     for robot, row in results.items():
@@ -81,21 +81,21 @@ def scaling(
     key: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """How sizes grow: a line for each way to compute a thing, over the number of joints, both logarithmic.
+    """Growth of sizes with the number of joints, both logarithmic: a line for each algorithm.
 
     Args:
-        results: by way: counts by n.
-        texts: by way: what stands beside its line, as ``"$n^2$"``.
-        at_ends: whether texts stand behind the ends of the lines, moved apart where those are close; else they stand
-            in the upper left corner.
-        styles: by way: colour, line style and whatever else a matplotlib line takes.
+        results: counts by n, by name of the algorithm.
+        texts: by name, the label of its line, as ``"$n^2$"``.
+        at_ends: whether the labels stand at the ends of the lines, moved apart if they are close; else they stand in
+            the upper left corner.
+        styles: by name, colour, line style and other properties of a matplotlib line.
         x, y: names of the axes.
         key: whether to draw the legend.
-        ax: where to draw.
+        ax: the Axes to draw on.
 
     Raises:
-        ArgumentTypeError: if the results are no such mapping.
-        ArgumentError: if there are none.
+        ArgumentTypeError: if the results are not such a mapping.
+        ArgumentError: if they are empty.
     """
     _check("scaling", results)
     ax = axes("scaling", ax)
@@ -126,7 +126,7 @@ def scaling(
 def _at_ends(
     ax: Axes, results: Mapping[str, Mapping[float, float]], texts: Mapping[str, str], colours: Mapping[str, Any]
 ) -> None:
-    """Texts behind the ends of lines; where ends are close they are moved apart."""
+    """Texts at the ends of lines, moved apart if they are close."""
     names = sorted(texts, key=lambda name: results[name][max(results[name])])
     ends = np.array([np.log10(results[name][max(results[name])]) for name in names])
     steps = _GAP * np.arange(len(names))

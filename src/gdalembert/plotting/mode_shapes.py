@@ -1,4 +1,4 @@
-"""Shapes of vibration, with their frequencies: of a link, and of an arm with its joints locked."""
+"""Mode shapes and their frequencies: of a link, and of an arm with its joints locked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gdalembert.spatial.arrays import Array
 
 _POINTS = 201
 _NONE = 1e-12
-"""Of the largest entry: a shape that does not move a link, but for rounding."""
+"""Part of the largest entry: a smaller one is rounding, of a shape that does not move a link."""
 _NAMES = {"bending_y": "bending, y", "bending_z": "bending, z", "extension": "extension", "torsion": "torsion"}
 
 
@@ -35,37 +35,37 @@ def mode_shapes(
     count: int | None = None,
     natural: bool = False,
 ) -> Any:
-    """The shapes in which a link or an arm vibrates along its links' abscissae, with their frequencies [Hz].
+    """The mode shapes of a link or an arm along the abscissae of its links, with their frequencies [Hz].
 
-    Of a link: its assumed shapes, a panel for each direction; the frequency is that of the bare link clamped at its
-    root and forced into that shape, √(K_jj / M_jj) by Rayleigh's quotient. With ``natural`` its eigenmodes, which the
-    assumed shapes make up. Each is drawn with the largest value 1.
+    A link: its assumed shapes, a panel for each direction. The frequency is that of the bare link, clamped at its root
+    and constrained to this shape, √(K_jj / M_jj) (Rayleigh's quotient). With ``natural``: its eigenmodes, which are
+    combinations of the assumed shapes. The largest value of each shape is 1.
 
-    Of an arm: its natural modes at q with all joints locked, a panel for each link: the deflection across the link, of
-    all links on the one scale on which the largest of the mode is 1. Lines are solid along y and dashed along z of the
-    clamped frame; extension, torsion and rotors are in the frequencies and not drawn.
+    An arm: its natural modes at q with all joints locked, a panel for each link with its transverse deflection. The
+    largest deflection of each mode over all links is 1. Lines are solid along y and dashed along z of the clamped
+    frame. Extension, torsion and rotors contribute to the frequencies and are not drawn.
 
     Args:
         flexible: a link with a beam and modes, or an arm.
         q: a configuration of the arm (nq).
-        links: those the arm was made of, by name; an arm that was pickled or copied needs them.
-        count: how many modes; by default all of a link, three of an arm.
-        natural: of a link.
+        links: the flexible links of the arm by name; an arm that was pickled or copied needs them.
+        count: number of modes; by default all modes of a link, three of an arm.
+        natural: whether to draw the eigenmodes of a link.
 
     Returns:
         An array of Axes.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
-        ArgumentError: if q or links are missing where they are needed, or do not fit the arm, or the link has no modes.
-        UnknownNameError: if links have other names than the arm's.
-        UnsupportedError: if a link is made of nodes, which have no shapes between them.
+        ArgumentError: if q or links are missing or do not fit the arm, or the link has no modes.
+        UnknownNameError: if the names of links are not those of the arm.
+        UnsupportedError: if a link is made of nodes, between which shapes are unknown.
     """
     if isinstance(flexible, FlexibleLink):
         if q is not None or links is not None:
             raise ArgumentError("mode_shapes: q and links go with an arm, not with a link; leave them out")
         return _of_link(flexible, count, natural)
-    require_flexible_arm("mode_shapes", flexible)
+    require_flexible_arm("mode_shapes", flexible, "FlexibleLink or FlexibleArm")
     if natural:
         raise ArgumentError("mode_shapes: modes of an arm are natural ones; natural= goes with a link, leave it out")
     if q is None:
@@ -131,7 +131,7 @@ def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink
 
 
 def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
-    """ω (n, rad/s), rising, and the vibrations of modes and rotors (n × n, a column each) with all joints locked."""
+    """ω (n, rad/s), ascending, and the eigenvectors of modes and rotors (n × n, a column each), all joints locked."""
     omega = arm.natural_frequencies(q)
     free = slice(arm.modes.start, arm.tree.nv)
     configuration = checked_configuration("mode_shapes: q", q, arm.tree)
@@ -148,7 +148,7 @@ def _families(where: str, link: FlexibleLink) -> dict[str, ModeSet]:
 
 
 def _along(families: Mapping[str, ModeSet], eta: Array, length: float) -> dict[str, Array]:
-    """By direction: the values of all modes of the link (n × m), those of other directions zero."""
+    """By direction: the values of all modes of the link (n × m); those of other directions are zero."""
     found, first, n = {}, 0, sum(map(len, families.values()))
     for name, each in families.items():
         lines = np.zeros((n, len(eta)))
@@ -158,7 +158,7 @@ def _along(families: Mapping[str, ModeSet], eta: Array, length: float) -> dict[s
 
 
 def _unit(curve: Array) -> Array:
-    """With the largest value 1, and positive at the tip where the tip moves."""
+    """Scaled to the largest value 1, and to a positive tip if the tip moves."""
     scaled: Array = curve / np.abs(curve).max()
     return -scaled if scaled[-1] < -1e-6 else scaled
 

@@ -1,4 +1,4 @@
-"""A simulated motion over time, and the account of its energies."""
+"""A motion over time, and the balance of its energies."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from gdalembert.plotting.style import INK, label, legend, line_style, panels, sh
 from gdalembert.simulation.result import Simulation
 
 _NO_LIMIT = 1e100
-"""What stands in a model for no limit is infinite, or the largest double."""
+"""A larger limit of a model is none: it is infinite, or the largest double."""
 _ROUNDING = 1e-9
-"""Of the largest acceleration: less is no jump."""
+"""Part of the largest acceleration: a smaller jump is rounding."""
 
 
 def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics | None = None) -> Any:
-    """q, v and u of a motion over time, in three panels; u in steps where it is held and jumps.
+    """q, v and u of a motion over time, in three panels; u in steps if it is piecewise constant.
 
     Args:
-        simulation: the motion; or that of an optimal control problem, at the instants of its grid.
-        robot: gives names and units; of a ``pin.Model`` the limits are drawn too, dashed. Of a flexible arm q and v of
-            the joints are shown; :func:`~gdalembert.plotting.tip_deflection` has the rest.
+        simulation: the motion, or the solution of an optimal control problem, at the instants of its grid.
+        robot: for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm only q and v
+            of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
 
     Returns:
         An array of three Axes.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
-        ArgumentError: if the motion is not one of the robot.
+        ArgumentError: if the motion is not of the robot.
     """
     if not isinstance(simulation, Solution):
         _check("motion", simulation)
     values = {"q": simulation.q, "v": simulation.v, "u": simulation.u}
     stepped = _is_held(simulation)
-    if len(simulation.u) < len(simulation.t):  # the last of a Solution is held to the end
+    if len(simulation.u) < len(simulation.t):  # the last u of a Solution is held to the end
         values["u"] = np.vstack([simulation.u, simulation.u[-1:]])
     titles = {"q": "q [rad or m]", "v": "v [rad/s or m/s]", "u": "u [N m or N]"}
     names = {key: tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()}
@@ -75,7 +75,7 @@ def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics
 
 
 def _is_held(motion: Simulation | Solution) -> bool:
-    """Whether u jumps at output times; a jumps with it."""
+    """Whether u, and with it a, jumps at output times."""
     if isinstance(motion, Solution):
         return motion.control == "constant"
     jumps = np.abs(motion.a - motion.a_before)[1:]
@@ -83,12 +83,12 @@ def _is_held(motion: Simulation | Solution) -> bool:
 
 
 def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynamics) -> None:
-    """That the motion is one of the robot: by its name, and by how many numbers it has."""
+    """Refuse the motion of another robot, by its name and its numbers of coordinates."""
     tree = robot.tree if isinstance(robot, Dynamics) else robot
     what, simulated = "simulation", motion.dyn.tree.name if isinstance(motion, Solution) else motion.model
     if isinstance(motion, Solution):
         what = "solution"
-    # an arm has an actuator for each joint, and modes beside
+    # an arm has an actuator for each joint, and modes besides
     widths = {"q": tree.nq, "v": tree.nv, "u": len(names_of(robot).v)}
     for key, width in widths.items():
         found = getattr(motion, key).shape[1]
@@ -104,16 +104,16 @@ def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynami
 
 
 def energy_balance(simulation: Simulation) -> Any:
-    """The energies of a simulation over time [J], and below what does not balance.
+    """The energies of a simulation over time [J], and their imbalance below.
 
-    Potential energy counts from the start. The balance, energy gained − work + dissipated, is zero but for the errors
-    of integration.
+    Potential energy is relative to the start. The balance, energy gained − work + dissipated, is zero except for errors
+    of the integration.
 
     Returns:
         An array of two Axes.
 
     Raises:
-        ArgumentTypeError: if it is no simulation.
+        ArgumentTypeError: if it is not a simulation.
     """
     _check("energy_balance", simulation)
     above, below = panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
@@ -146,7 +146,7 @@ def _check(where: str, simulation: object) -> None:
 
 
 def _limits(model: pin.Model) -> dict[str, Any]:
-    """Two rows each: the limits of q, v and u; none of quaternions and pairs (cos, sin), whose own say nothing."""
+    """The limits of q, v and u, two rows each; quaternions and pairs (cos, sin) have none."""
     q = np.array([model.lowerPositionLimit, model.upperPositionLimit])
     for _, start, stop in unit_blocks(read_tree(model, dynamics=False)):
         q[:, start:stop] = np.inf

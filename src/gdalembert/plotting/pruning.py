@@ -1,4 +1,4 @@
-"""What a simplified model gets wrong, beside its bound."""
+"""The torque error of a simplified model, and its bound."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def pruning_error(
     corners: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """The guaranteed bound of each joint's torque error, and the largest and the RMS error seen, in % of the limit.
+    """The guaranteed bound of each joint's torque error, and the largest and RMS errors of samples, in % of the limit.
 
     Args:
-        simplified: a :class:`~gdalembert.PrunedDynamics` or another simplified model, or what its
-            ``check`` has found.
-        samples, seed, corners: of the ``check`` of a model.
-        ax: where to draw.
+        simplified: a :class:`~gdalembert.PrunedDynamics` or another simplified model, or the result of its
+            ``check``.
+        samples, seed, corners: arguments of ``check``, for a model.
+        ax: the Axes to draw on.
 
     Raises:
-        ArgumentTypeError: if it is neither.
+        ArgumentTypeError: if ``simplified`` is neither.
         ArgumentError: if there are no samples.
     """
     if isinstance(simplified, SimplifiedDynamics):
@@ -54,6 +54,6 @@ def pruning_error(
     label(ax, "", "torque error [% of the limit]")
     ax.grid(visible=False, axis="x")
     if not simplified.bound.any():
-        ax.text(0.5, 0.5, "no term is left out", color=GREY, ha="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, "no term is dropped", color=GREY, ha="center", transform=ax.transAxes)
     legend(ax, [bound, largest, rms])
     return ax

@@ -1,4 +1,4 @@
-"""What the figures share: colours, new axes, labels and legends beside the data."""
+"""Shared style of the figures: colours, new Axes, labels, and legends next to the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MissingMatplotlib(ModuleNotFoundError, UnsupportedError):
-    """matplotlib is not installed: an ``ImportError`` too, as of any import that fails."""
+    """matplotlib is not installed; an ``ImportError`` too, as for any import that fails."""
 
 
 if find_spec("matplotlib") is None:
@@ -21,7 +21,7 @@ if find_spec("matplotlib") is None:
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
-"""Those of Okabe and Ito, which colour-blind readers tell apart, and a grey."""
+"""The palette of Okabe and Ito, which colour-blind readers can distinguish, and a grey."""
 
 _DASHES = ("-", "--", ":", "-.")
 SMALL = 8
@@ -29,13 +29,13 @@ SMALL = 8
 
 
 def line_style(k: int) -> dict[str, Any]:
-    """Of the k-th line: the colours in turn, then again with other dashes."""
+    """The style of the k-th line: all colours in turn, then again with other dashes."""
     turn, colour = divmod(k, len(COLOURS))
     return {"color": COLOURS[colour], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.4}
 
 
 def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
-    """The Axes that are given, or those of a new figure of ``size`` inches.
+    """The given Axes, or that of a new figure of ``size`` inches.
 
     Raises:
         ArgumentTypeError: if ``ax`` is something else.
@@ -52,7 +52,7 @@ def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection
 
 
 def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) -> Any:
-    """The axes (rows, columns) of a new figure of ``size`` inches."""
+    """The Axes (rows, columns) of a new figure of ``size`` inches."""
     from matplotlib import pyplot
 
     return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1]
@@ -72,13 +72,13 @@ def label(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def legend(ax: Axes, handles: list[Any] | None = None) -> None:
-    """The legend of an Axes, to the right of it, where no line is; of all that has a label, or of the handles."""
+    """A legend to the right of the Axes, where no line is; of all labelled artists, or of the handles."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **_legend_style())
 
 
 def shared_legend(ax: Axes, title: str = "") -> None:
-    """The legend of all panels, from one of them, to the right of the figure."""
+    """One legend for all panels, from one of them, to the right of the figure."""
     key = ax.get_figure(root=True).legend(  # type: ignore[union-attr]
         *ax.get_legend_handles_labels(), title=title, loc="outside right upper", **_legend_style()
     )

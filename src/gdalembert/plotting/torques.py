@@ -1,4 +1,4 @@
-"""What the torque of a joint is made of, over a motion."""
+"""The parts of joint torques over a motion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pinocchio as pin
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.tree import Tree
-from gdalembert.plotting.coordinates import Motion, names_of, trajectory
+from gdalembert.plotting.coordinates import MotionLike, names_of, trajectory
 from gdalembert.plotting.style import INK, axes, label, legend, line_style, panels, shared_legend
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def torque_decomposition(
     robot: GeneralizedDAlembert | pin.Model | Tree,
-    motion: Motion,
+    motion: MotionLike,
     *,
     joint: str | int | None = None,
     by: Literal["kind", "link"] = "kind",
@@ -32,22 +32,22 @@ def torque_decomposition(
 
     By kind: translational (D_tra a + H_tra), rotational (D_rot a + H_rot) and gravity (G) of the generalized d'Alembert
     equations (RSD-TR-8-82, eqs. 28–33). By link: the torque due to each link, without gravity (Horn's T_ij), and
-    gravity. Motors (I_act a) and springs are drawn where the joint has them.
+    gravity. Motors (I_act a) and springs are drawn for joints that have them.
 
     Args:
-        robot: rigid.
+        robot: a rigid robot.
         motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution` (at its
             stages), or (t, q, v, a): (N,), N × nq, N × nv, N × nv.
-        joint: name, or index in v, of one; ``None``: a panel for each.
+        joint: name, or index in v; ``None``: a panel for each joint.
         by: ``"kind"`` or ``"link"``.
-        ax: for one joint.
+        ax: the Axes to draw one joint on.
 
     Returns:
-        The Axes of the joint; without a joint an array of Axes (nv).
+        The Axes of the joint, or an array of Axes (nv).
 
     Raises:
         ArgumentTypeError: if the robot, the motion or ``ax`` is of the wrong type.
-        UnknownNameError: if there is no such joint.
+        UnknownNameError: if no joint has the name.
         ArgumentError: if another argument cannot be used.
     """
     where = "torque_decomposition"
@@ -86,7 +86,7 @@ def torque_decomposition(
 
 
 def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by: str) -> dict[str, Array]:
-    """The parts of tau by name, N × nv each; of motors and springs only those that are there."""
+    """The parts of tau by name, N × nv each; motors and springs only if the robot has them."""
     tree, count = robot.tree, len(q)
     terms = dict(zip(robot.terms.name_out(), (x.full() for x in robot.terms.call([q.T, v.T])), strict=True))
     parts: dict[str, Array] = {}
@@ -107,7 +107,7 @@ def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by:
 
 
 def _draw(ax: Axes, t: Array, parts: dict[str, Array], everything: bool = False) -> None:
-    """One line a part, and the sum; parts that are zero all along only where panels share a legend."""
+    """A line for each part, and the sum; parts that are always zero only if panels share a legend."""
     ax.plot(t, np.sum(list(parts.values()), axis=0), color=INK, linewidth=2.2, label="sum, τ")
     for k, (name, part) in enumerate(parts.items()):
         if everything or part.any():

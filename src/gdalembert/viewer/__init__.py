@@ -1,4 +1,4 @@
-"""Robots on screen: Pinocchio's ``ViserVisualizer``, bodies for URDFs that have none, and beams that bend."""
+"""Robots on screen: Pinocchio's ``ViserVisualizer``, bodies for URDFs without any, and flexible links."""
 
 from gdalembert.viewer.viewer import Viewer
 

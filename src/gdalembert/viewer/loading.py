@@ -1,4 +1,4 @@
-"""The robot that is asked for, and the bodies that its URDF has."""
+"""The bodies of a URDF."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def visuals(
 
     Args:
         source: a shipped name, a path, or the text of a URDF, as :func:`~gdalembert.load_urdf` takes it.
-        model: what it was loaded as.
-        package_dirs: folders in which ``package://`` is looked for, beside that of the file.
+        model: the model loaded from it.
+        package_dirs: folders to search for ``package://``, besides the folder of the file.
 
     Returns:
-        ``None`` if there are none, or if they cannot be read.
+        ``None`` if the URDF has none, or they cannot be read.
 
     Warns:
-        UrdfWarning: if there are some that cannot be read.
+        UrdfWarning: if it has some that cannot be read.
     """
     data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data

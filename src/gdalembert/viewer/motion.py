@@ -14,24 +14,24 @@ from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import number, numbers, table
 from gdalembert.spatial.arrays import Array
-from gdalembert.viewer.scene import between
+from gdalembert.viewer.scene import interpolation
 
-Motion = Callable[[float], Array]
-"""q (nq) at a time [s]."""
+Interpolant = Callable[[float], Array]
+"""t [s] → q (nq)."""
 
 
-def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
-    """Start [s], end [s] and the motion between them.
+def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
+    """Start [s] and end [s] of a motion, and its interpolant.
 
     Args:
         tree: the robot.
         given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
-            (t, q) of rising times (N) [s] and configurations (N × nq); the last two are joined on the configuration
-            space.
+            (t, q) of increasing times (N) [s] and configurations (N × nq); the last two are interpolated on the
+            configuration space.
 
     Raises:
         ArgumentTypeError: if it is none of these.
-        ArgumentError: if shapes do not fit, times do not rise, or a length in q that shall be one is off.
+        ArgumentError: if shapes do not fit, times do not increase, or a unit length in q is off.
     """
     if isinstance(given, Simulation):
         if given.q.shape[1] != tree.nq:
@@ -47,23 +47,23 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Motion]:
     q = table(f"play: q of {tree.name}", given[1], tree.nq, t.size)
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
-        raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give times that rise")
+        raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
     check_unit_lengths("play: q", q, tree)
     q = projected(q, unit_blocks(tree))
-    join = between(tree)
+    interpolate = interpolation(tree)
 
     def at(time: float) -> Array:
         k = min(int(np.searchsorted(t, time, side="right")) - 1, t.size - 2)
-        return np.asarray(join(q[k], q[k + 1], (time - t[k]) / (t[k + 1] - t[k])).full().ravel())
+        return np.asarray(interpolate(q[k], q[k + 1], (time - t[k]) / (t[k + 1] - t[k])).full().ravel())
 
     return float(t[0]), float(t[-1]), at
 
 
 def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Array, Array]:
-    """When frames are shown after the first [s of the clock], and which times of the motion they show [s].
+    """Times of the frames after the first one, by the clock and in the motion [s].
 
     Raises:
-        ArgumentTypeError: if ``speed`` or ``fps`` is no number.
+        ArgumentTypeError: if ``speed`` or ``fps`` is not a number.
         ArgumentError: if one is not positive and finite.
     """
     speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")

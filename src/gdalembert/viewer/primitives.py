@@ -1,4 +1,4 @@
-"""Bodies for a robot that has none to show: cylinders along its links, boxes at their ends, joints about their axes."""
+"""Bodies for a robot without any: cylinders along its links, boxes at their ends, joints about their axes."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ PALETTE: tuple[Color, ...] = (
     (0.85, 0.65, 0.13),
     (0.79, 0.42, 0.62),
 )
-"""Of links, in their order."""
+"""Colours of the links, in turn."""
 DARK: Color = (0.25, 0.27, 0.31)
-"""Of joints and of what stands still."""
+"""Colour of joints and of the base."""
 
 _THIN = 0.022
-"""Radius of a link over the extent of the robot."""
+"""Radius of a link, relative to the extent of the robot."""
 FOOT = 0.045
-"""Height of the foot under a robot over its extent."""
+"""Height of the foot under a robot, relative to its extent."""
 _SMALL = 1e-3
-"""Of the extent: what is nearer than that is at the same place."""
+"""Points at a smaller distance, relative to the extent of the robot, are the same."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,16 @@ class Primitive:
 
 
 def color_of(joint: int) -> Color:
-    """That of the link that a joint moves."""
+    """The colour of the link that a joint moves."""
     return PALETTE[joint % len(PALETTE)] if joint >= 0 else DARK
 
 
 def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """The lowest and the highest corner (3, m) of the box around all joints, frames and centres of mass.
+    """The lowest and the highest corner (3) [m] of the box around all joints, frames and centres of mass.
 
     Args:
         tree: the robot.
-        placements: of its links, from :meth:`~gdalembert.model.tree.Tree.placements`.
+        placements: the placements of its links, from :meth:`~gdalembert.model.tree.Tree.placements`.
     """
     points = [np.zeros(3), *(p for _, p in placements)]
     for frame in tree.frames:
@@ -79,15 +79,15 @@ def primitives(
 ) -> Iterator[Primitive]:
     """The bodies of a robot.
 
-    A link is a cylinder from its joint to each child joint. The last link of a branch is one to its farthest frame, and
-    at its centre of mass the uniform box with its inertia, or a sphere where there is none. A revolute joint is a short
-    cylinder about its axis, a prismatic one a box along it, any other a sphere; a joint that leaves its link free is
-    not drawn. A robot that is not free stands on a foot.
+    A link is a cylinder from its joint to each child joint. The last link of a branch is a cylinder to its farthest
+    frame, and at its centre of mass the uniform box with its inertia, or a sphere if there is no such box. A revolute
+    joint is a short cylinder about its axis, a prismatic joint a box along it, any other joint a sphere; floating
+    joints are not drawn. A robot with a fixed base stands on a foot.
 
     Args:
-        tree: the robot; beams of flexible links are left to others.
+        tree: the robot; beams of flexible links are not drawn here.
         size: its extent [m].
-        roots: where on its link a beam begins (3, m), by joint.
+        roots: by joint, the root of a beam on its link (3) [m].
         leave_out: joints that are not drawn, with their links.
     """
     thin = _THIN * size
@@ -111,7 +111,7 @@ def primitives(
 
 
 def _ends(tree: Tree, i: int, leave_out: Collection[int]) -> tuple[list[Array], bool]:
-    """Where the cylinders of a link end, each place once, and whether it is the last of its branch."""
+    """The end points of a link's cylinders, each once, and whether it is the last link of its branch."""
     children = [j for k, j in enumerate(tree.joints) if j.parent == i and k not in leave_out]
     frames = [frame.translation for frame in tree.frames if frame.joint == i]
     is_leaf = i >= 0 and not children

@@ -1,7 +1,7 @@
-"""What is on the picture: bodies that move with joints, tubes that bend, frames; and where they are at q.
+"""The content of the picture: bodies that move with joints, tubes along flexible links, frames; and their placements.
 
-``ViserVisualizer`` shows a ``pin.Model``. A ``Tree`` is one to it through a stand-in: a joint for each of the tree's,
-whose placements come from the tree's own graph and not from Pinocchio. So rigid robots and flexible arms take one path.
+``ViserVisualizer`` shows a ``pin.Model``. A proxy model stands for a ``Tree``: it has a joint for each joint of the
+tree, with placements from the tree's own graph. So rigid robots and flexible arms are shown in the same way.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.viewer.primitives import FOOT, Primitive, color_of, extent, primitives
-from gdalembert.viewer.tube import Profile, Swept, profile_of
+from gdalembert.viewer.tube import Profile, SweptTube, profile_of
 
 _SECTIONS = 41
-"""Of a tube that bends."""
+"""Number of sections of a tube along a flexible link."""
 _BEAM, _SLIDE = 0.016, 0.012
-"""Radius of a beam whose section is not known over its length, and of a slide over the extent of the robot."""
+"""Radius of a beam with an unknown section, relative to its length; and of a slide, relative to the robot's extent."""
 _NEAR = 0.09
-"""Of the extent: frames that are nearer to each other share a label."""
+"""Frames at a smaller distance, relative to the robot's extent, share a label."""
 
 
 class Scene:
     """A robot, ready to be shown.
 
     Attributes:
-        tree: its joints. ``modes``: the entries of q that are modal coordinates.
-        model, data: the stand-in; joint i of the tree is joint i + 1 of it. ``visual_model``: its bodies.
-        tubes: what bends or slides. ``labels``: of each frame of the stand-in, its text, empty for none.
-        neutral: a configuration (nq). ``size`` [m]: of the robot there. ``ground``: height of the
+        tree: the robot. ``modes``: the entries of q that are modal coordinates.
+        model, data: the proxy model; joint i of the tree is joint i + 1 of it. ``visual_model``: its bodies.
+        tubes: flexible links and slides. ``labels``: text of each frame of the proxy model, or empty.
+        neutral: the neutral configuration (nq). ``size``: extent of the robot there [m]. ``ground``: height of the
             ground below it [m].
 
     Args:
         robot: a ``pin.Model``, or any :class:`~gdalembert.Dynamics`.
-        links: of a flexible arm that was pickled or copied, what it was made of.
+        links: the flexible links of an arm that was pickled or copied.
         visual_model: the bodies of a ``pin.Model``; ``None`` for cylinders and boxes of our own.
-        frames: names of frames to show; ``True`` for all, each place on a link once.
+        frames: names of frames to show; ``True`` for all, one for each point of a link.
 
     Raises:
-        ArgumentTypeError: if the robot is none of these, or ``frames`` are no names.
+        ArgumentTypeError: if the robot is none of these, or ``frames`` are not names.
         ArgumentError: if flexible links do not fit the arm, or bodies do not fit the model.
-        UnknownNameError: if there is no such frame.
+        UnknownNameError: if no frame has a name.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Scene:
         low, high = extent(self.tree, self.placements(self.neutral))
         self.size = float(np.linalg.norm(high - low)) or 1.0
         self.ground = float(low[2]) - FOOT * self.size
-        self.tubes: list[Swept] = list(_slides(self.tree, self.size))
+        self.tubes: list[SweptTube] = list(_slides(self.tree, self.size))
         self.modes = slice(0, 0)
         roots: dict[int, Array] = {}
         rotors: list[int] = []
@@ -121,32 +121,32 @@ class Scene:
             self.visual_model.addGeometryObject(own)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
-        """R (3 × 3) and p (3, m) of each link."""
+        """R (3 × 3) and p (3) [m] of each link."""
         t = self._placements(q).full().reshape(3, -1, 4)
         return [(t[:, i, :3], t[:, i, 3]) for i in range(t.shape[1])]
 
     def place(self, q: Array) -> None:
-        """Bring the joints of the stand-in to where they are at q."""
+        """Set the placements of the proxy model's joints at q."""
         for i, (r, p) in enumerate(self.placements(q)):
             self.data.oMi[i + 1] = pin.SE3(r, p)
 
     def exaggerated(self, q: Array, scale: float) -> Array:
-        """The configuration with all modal coordinates so many times as large."""
+        """The configuration with all modal coordinates scaled."""
         q = q.copy()
         q[self.modes] *= scale
         return q
 
 
-def between(tree: Tree) -> ca.Function:
-    """(q0, q1, s) → (q): the share s of the way from q0 to q1, on the configuration space."""
+def interpolation(tree: Tree) -> ca.Function:
+    """(q0, q1, s) → (q): interpolation from q0 (s = 0) to q1 (s = 1) on the configuration space."""
     kinematics = Kinematics(tree, clean=0)
     s = symbols(q0=tree.nq, q1=tree.nq, s=1)
     way = kinematics.difference(s["q0"], s["q1"])
-    return function("between", s, {"q": kinematics.integrate(s["q0"], s["s"] * way)})
+    return function("interpolation", s, {"q": kinematics.integrate(s["q0"], s["s"] * way)})
 
 
 def _plain(name: str) -> str:
-    """A name that is one node: viser takes what stands behind a slash as a part of what stands before it."""
+    """A name without slashes, which viser takes for a path of nodes."""
     return name.replace("/", "_")
 
 
@@ -156,8 +156,8 @@ def _object(primitive: Primitive) -> pin.GeometryObject:
     return found
 
 
-def _slides(tree: Tree, size: float) -> list[Swept]:
-    """From the joint frame of each prismatic joint to its link."""
+def _slides(tree: Tree, size: float) -> list[SweptTube]:
+    """A tube from the frame of each prismatic joint to its link."""
     found = []
     s = symbols(q=tree.nq)
     placed = tree.placements(s["q"])
@@ -168,25 +168,25 @@ def _slides(tree: Tree, size: float) -> list[Swept]:
         axes = placed[i][0] @ ca.DM(turned_to(np.asarray(joint.type.axis))[:, [2, 0, 1]])
         positions = ca.horzcat(p + r @ ca.DM(joint.translation), placed[i][1])
         line = function("slide", s, {"positions": positions, "rotations": ca.horzcat(axes, axes)})
-        found.append(Swept(f"{_plain(joint.name)} slide", i, line, Profile.circles(np.full(2, _SLIDE * size))))
+        found.append(SweptTube(f"{_plain(joint.name)} slide", i, line, Profile.circles(np.full(2, _SLIDE * size))))
     return found
 
 
-def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[Swept]:
+def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[SweptTube]:
     found = []
     for name, beam in arm.assembly.beams.items():
         abscissae = np.linspace(0, beam.length, _SECTIONS)
         line = centreline(arm, name, abscissae, links=links)
         profile = profile_of(links[name].beam, abscissae, _BEAM * beam.length)
         root = arm.tree.frames[find_frame(arm.tree, beam.root)]
-        found.append(Swept(f"{_plain(name)} beam", root.joint, line, profile))
+        found.append(SweptTube(f"{_plain(name)} beam", root.joint, line, profile))
     return found
 
 
 def _shown(
     tree: Tree, frames: bool | Sequence[str], placements: list[tuple[Array, Array]], size: float
 ) -> list[tuple[Frame, str]]:
-    """The frames that are asked for, and their labels: one for those that stand so near that two would overlap."""
+    """The frames to show, and their labels; frames that are too close for two labels share one."""
     if isinstance(frames, str):
         raise ArgumentTypeError(f"frames: got {frames!r}; give True, False or a list of names")
     if not frames:

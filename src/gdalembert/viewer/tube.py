@@ -1,4 +1,4 @@
-"""Swept tubes: a section along a line that bends."""
+"""SweptTube tubes: cross-sections along the centreline of a flexible link."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ _AROUND = 24
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """The outline of each of n sections, counter-clockwise about x: ``points`` (n × m × 2), y and z [m]."""
+    """The outlines of n cross-sections, counter-clockwise about x: ``points`` (n × m × 2), y and z [m]."""
 
     points: Array
     is_round: bool
 
     @classmethod
     def circles(cls, radii: Array) -> Profile:
-        """Round sections (n)."""
+        """Circular cross-sections (n)."""
         angles = 2 * np.pi * np.arange(_AROUND) / _AROUND
         unit = np.column_stack([np.cos(angles), np.sin(angles)])
         return cls(radii[:, None, None] * unit, True)
 
     @classmethod
     def rectangles(cls, widths: Array, heights: Array) -> Profile:
-        """Rectangular sections (n), widths along y and heights along z."""
+        """Rectangular cross-sections (n), widths along y and heights along z."""
         corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) / 2
         return cls(corners * np.stack([widths, heights], axis=-1)[:, None, :], False)
 
 
 def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
-    """The sections of a beam, as far as it knows them.
+    """The cross-sections of a beam.
 
-    A tube or bar is drawn as it is. Of a beam that is given by stiffness and inertia alone the solid bar with its radii
-    of gyration is drawn, a round one if both are the same, else a rectangle.
+    A beam with a cross-section has its own. A beam given by stiffness and inertia has those of the solid bar with the
+    same radii of gyration: circles if both are the same, else rectangles.
 
     Args:
-        beam: of the link.
+        beam: the beam of the link.
         abscissae: (n) [m].
-        radius: of a link that says nothing of its sections [m].
+        radius: radius if the beam does not determine its cross-sections [m].
     """
     if isinstance(beam, Beam):
         if isinstance(beam.section, Tube):
@@ -61,7 +61,7 @@ def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
 
 
 def _gyration(beam: Beam, abscissae: Array) -> tuple[Array | None, Array | None]:
-    """∫σ_z² dA / A and ∫σ_y² dA / A [m²], where the beam has them."""
+    """∫σ_z² dA / A and ∫σ_y² dA / A [m²], or ``None`` if the beam does not determine them."""
     mu, (j_y, j_z) = beam.along("mass_per_length", abscissae), beam.section_inertias(abscissae)
     if j_y.min() > 0 and j_z.min() > 0:
         return j_y / mu, j_z / mu
@@ -72,13 +72,13 @@ def _gyration(beam: Beam, abscissae: Array) -> tuple[Array | None, Array | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
-    """A tube.
+class SweptTube:
+    """A tube along a line that depends on q.
 
     Attributes:
-        name: unique. ``joint``: index in ``Tree.joints`` of the link, for its colour.
+        name: unique. ``joint``: index of the link in ``Tree.joints``, for its colour.
         line: (q) → (positions, rotations) of n sections, 3 × n and 3 × 3n, x along the tube.
-        profile: of these sections.
+        profile: the outlines of these sections.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Swept:
 
     @property
     def faces(self) -> Array:
-        """Triangles (k × 3), seen from outside counter-clockwise: the wall, then the ends with rims of their own."""
+        """Triangles (k × 3), counter-clockwise from outside: the wall, then the ends with vertices of their own."""
         n, m = self.profile.points.shape[:2]
         found: list[tuple[int, int, int]] = []
         for k in range(n - 1):
@@ -101,7 +101,7 @@ class Swept:
         return np.array(found)
 
     def vertices(self, q: Array) -> Array:
-        """Points (k × 3, m) at a configuration (nq)."""
+        """Vertices (k × 3) [m] at a configuration (nq)."""
         positions, rotations = (x.full() for x in self.line(q))
         axes = rotations.T.reshape(-1, 3, 3)[:, 1:]
         wall = positions.T[:, None, :] + np.einsum("kia,kab->kib", self.profile.points, axes)

@@ -30,39 +30,39 @@ from gdalembert.viewer.scene import Scene
 _BACKGROUND = np.array([244.0, 246.0, 249.0])
 _FIELD_OF_VIEW = 0.7
 _SETTLE = 5.0
-"""For a browser to take its place [s]; if somebody turns the picture meanwhile, it never does."""
+"""Time for a browser to adopt the camera of the page [s]; it never does if somebody turns the picture meanwhile."""
 _LETTERS = 1.5
-"""For a browser to load the letters of labels [s], of which viser does not tell."""
+"""Time for a browser to load the font of labels [s]; viser does not report it."""
 _TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.85])
-"""From the robot to the camera; the one from above if the robot is flat."""
+"""Directions from the robot to the camera; the one from above is for flat robots."""
 
 
 class Viewer:
     """A robot in the browser.
 
-    It serves a page at :attr:`url` until it is closed; whoever opens the page sees the robot, and may turn it.
+    It serves a page at :attr:`url` until it is closed; everyone who opens the page sees the robot and can turn it.
 
-    A robot without bodies of its own gets cylinders along its links and boxes at their ends, as large as the inertia
-    of a uniform box says. A flexible link is a tube along its bent line.
+    A robot without bodies gets cylinders along its links and, at their ends, uniform boxes with the inertia of the
+    link. A flexible link is a tube along its deformed centreline.
 
     Args:
         robot: the name of a shipped robot, the path or the text of a URDF, a ``pin.Model``, or any
-            :class:`~gdalembert.Dynamics`, flexible arms too.
-        q: the configuration (nq) to begin with, which the camera is placed for; ``None`` for the neutral one.
-        links: of a flexible arm that was pickled or copied, the dict of flexible links that it was made of.
-        visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has some.
-        package_dirs: folders in which the URDF's ``package://`` is looked for.
+            :class:`~gdalembert.Dynamics`, also a flexible arm.
+        q: the first configuration (nq), for which the camera is placed; ``None`` for the neutral one.
+        links: the flexible links of an arm that was pickled or copied, by name.
+        visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has any.
+        package_dirs: folders to search for the URDF's ``package://``.
         frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.
-        scale: by which deflections of flexible links are exaggerated; if it is not 1, the picture says so.
-        host, port: where the page is served; port 0 takes any that is free, and if one is taken, the next.
+        scale: exaggeration of the deflections of flexible links; the picture states it if it is not 1.
+        host, port: address of the page; port 0 takes any free port, and a port in use is replaced by the next one.
         open: whether to open the page in a browser.
 
     Attributes:
-        scene: what is shown. ``visualizer``: Pinocchio's. ``server``: viser's; both take whatever else one wants to
-            add. ``q``: the configuration that is shown (nq).
+        scene: the robot as it is shown. ``visualizer``: Pinocchio's. ``server``: viser's; add your own objects to
+            either. ``q``: the current configuration (nq).
 
     Raises:
-        UnsupportedError: if viser is not installed, or a body has a shape that ``ViserVisualizer`` does not know.
+        UnsupportedError: if viser is not installed, or ``ViserVisualizer`` does not know the shape of a body.
         ArgumentTypeError, ArgumentError, UnknownNameError, UrdfError: if an argument cannot be used.
 
     Warns:
@@ -162,7 +162,7 @@ class Viewer:
         self.show(self.q)
 
     def _set_camera(self) -> None:
-        """Where the whole robot is seen from."""
+        """Place the camera so that it sees the whole robot."""
         camera = self.server.initial_camera
         low, high = extent(self.scene.tree, self.scene.placements(self.scene.exaggerated(self.q, self.scale)))
         centre = (low + high) / 2
@@ -184,15 +184,14 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Of the page."""
+        """Address of the page."""
         return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
     def show(self, q: npt.ArrayLike) -> None:
         """Show a configuration (nq).
 
         Raises:
-            ArgumentTypeError, ArgumentError: if q holds no finite numbers, or not nq of them, or a length in it that
-                shall be one is off.
+            ArgumentTypeError, ArgumentError: if q is not nq finite numbers, or a unit length in it is off.
             UnsupportedError: if the viewer is closed.
         """
         self._check_open("show")
@@ -209,13 +208,13 @@ class Viewer:
             raise UnsupportedError(f"{where}: the viewer of {self.scene.tree.name} is closed; make a new one")
 
     def play(self, motion: Any, *, speed: float = 1.0, fps: float = 30.0, loop: bool = False) -> None:
-        """Show a motion at the pace of the clock; frames that come too late are left out.
+        """Show a motion in real time; late frames are skipped.
 
         Args:
             motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
                 (t, q) of times (N) [s] and configurations (N × nq).
-            speed: seconds of the motion in a second of the clock. ``fps``: frames in a second of the clock.
-            loop: whether to begin anew at the end, until interrupted.
+            speed: seconds of the motion per second of the clock. ``fps``: frames per second of the clock.
+            loop: whether to repeat the motion until interrupted.
 
         Raises:
             ArgumentTypeError, ArgumentError: if the motion, ``speed`` or ``fps`` cannot be used.
@@ -236,13 +235,13 @@ class Viewer:
                 return
 
     def screenshot(self, path: str | os.PathLike[str], width: int = 1200, height: int = 800) -> None:
-        """Write what the browser that came first shows as a PNG, in so many pixels.
+        """Write the picture in the first browser as a PNG of the given size in pixels.
 
         Raises:
-            ArgumentError: if a number of pixels is not positive, or the file is not to be a ``.png``.
-            UnsupportedError: if no browser shows the page, or it gives no picture within a minute.
+            ArgumentTypeError, ArgumentError: if a size is not a positive integer, or the file is not a ``.png``.
+            UnsupportedError: if no browser shows the page, or it returns no picture within a minute.
         """
-        from imageio.v3 import imwrite  # which viser brings along
+        from imageio.v3 import imwrite  # a dependency of viser
 
         self._check_open("screenshot")
         check_png("screenshot:", path)
@@ -262,10 +261,10 @@ class Viewer:
         return np.asarray(np.rint(color * opacity + _BACKGROUND * (1 - opacity)), dtype=np.uint8)
 
     def wait_for_browser(self, timeout: float | None = None) -> None:
-        """Wait until a browser shows the page, so many seconds at most.
+        """Wait until a browser shows the page, for at most ``timeout`` seconds.
 
         Raises:
-            UnsupportedError: if none comes.
+            UnsupportedError: if none does.
         """
         self._check_open("wait_for_browser")
         begun = time.monotonic()
@@ -273,7 +272,7 @@ class Viewer:
             if timeout is not None and time.monotonic() - begun > timeout:
                 raise UnsupportedError(f"no browser came within {timeout:g} s; open {self.url}")
             time.sleep(0.05)
-        # viser counts a browser as soon as it says where its camera is, before it obeys the camera of the page
+        # viser counts a browser as soon as it reports its camera, before it adopts the camera of the page
         come, wanted = time.monotonic(), self.server.initial_camera.position
         while time.monotonic() - come < _SETTLE and not any(
             np.allclose(client.camera.position, wanted, atol=1e-2 * self.scene.size)
@@ -285,14 +284,14 @@ class Viewer:
     def export(
         self, path: str | os.PathLike[str], motion: Any = None, *, speed: float = 1.0, fps: float = 30.0
     ) -> None:
-        """Write the picture, or a motion, as one page of HTML that needs no server.
+        """Write the picture or a motion as one page of HTML that needs no server.
 
         Args:
-            path: of the page.
-            motion, speed, fps: as :meth:`play` takes them; without a motion the configuration that is shown.
+            path: name of the file.
+            motion, speed, fps: as for :meth:`play`; without a motion, the current configuration.
 
         Raises:
-            ArgumentTypeError, ArgumentError: as :meth:`play`.
+            ArgumentTypeError, ArgumentError: as for :meth:`play`.
         """
         self._check_open("export")
         pauses, shown = [0.0], [self.q]
@@ -323,28 +322,28 @@ class Viewer:
 
 
 def check_png(what: str, path: str | os.PathLike[str]) -> None:
-    """That a screenshot may have this name.
+    """Refuse the name of a screenshot that does not end in ``.png``.
 
     Raises:
-        ArgumentError: if it does not end in ``.png``.
+        ArgumentError: if it does not.
     """
     if Path(path).suffix.lower() != ".png":
         raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
 
 
 def _round_length(at_most: float) -> float:
-    """1, 2 or 5 times a power of ten."""
+    """The largest 1, 2 or 5 times a power of ten up to a length."""
     unit = 10.0 ** math.floor(math.log10(at_most))
     return unit * max([1, *(factor for factor in (2, 5) if factor * unit <= at_most)])
 
 
 def _quiet() -> contextlib.redirect_stdout[io.StringIO]:
-    """viser announces that it starts and stops."""
+    """Suppress what viser prints when it starts and stops."""
     return contextlib.redirect_stdout(io.StringIO())
 
 
 def _viser() -> tuple[Any, Any]:
-    """The module, and Pinocchio's visualizer."""
+    """The module viser, and Pinocchio's visualizer."""
     try:
         import viser
     except ImportError:
