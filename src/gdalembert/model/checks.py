@@ -1,4 +1,4 @@
-"""What no formulation can give a right answer for: numbers without a meaning, and mass matrices that are singular."""
+"""Models that no formulation is right for: numbers without a meaning, and singular mass matrices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gdalembert import spatial
 from gdalembert.errors import ModelError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.rounding import NO_INERTIA, SINGULAR, UNIT_ERROR, least_moment
-from gdalembert.model.tree import Tree
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array
 
 
@@ -47,23 +47,14 @@ def check_numbers(tree: Tree) -> None:
         raise ModelError(f"{name}: has no joint that moves; there are no equations of motion")
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
-        for what in ("rotation", "translation"):
-            values = getattr(joint, what)
-            if not np.all(np.isfinite(values)):
-                raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
-        _check_rotation(where, joint.rotation)
+        _check_placement(where, joint)
         axis = joint.type.axis
         if axis is not None and not abs(math.hypot(*axis) - 1) < UNIT_ERROR:
             raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
         if not np.all(np.isfinite(joint.type.constants)):
             raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
     for frame in tree.frames:
-        where = f"{tree.name}: frame {frame.name!r}"
-        for what in ("rotation", "translation"):
-            values = getattr(frame, what)
-            if not np.all(np.isfinite(values)):
-                raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
-        _check_rotation(where, frame.rotation)
+        _check_placement(f"{tree.name}: frame {frame.name!r}", frame)
     for what in ("armature", "gravity"):
         if not np.all(np.isfinite(getattr(tree, what))):
             raise ModelError(f"{tree.name}: its {what} is not finite: {getattr(tree, what).tolist()}")
@@ -72,7 +63,12 @@ def check_numbers(tree: Tree) -> None:
             raise ModelError(f"{tree.name}: joint {name!r}: has the negative armature {armature:.9g}; give at least 0")
 
 
-def _check_rotation(where: str, rotation: Array) -> None:
+def _check_placement(where: str, element: Joint | Frame) -> None:
+    for what in ("rotation", "translation"):
+        values = getattr(element, what)
+        if not np.all(np.isfinite(values)):
+            raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+    rotation = element.rotation
     if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=UNIT_ERROR):
         raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
     if np.linalg.det(rotation) < 0:
@@ -82,7 +78,7 @@ def _check_rotation(where: str, rotation: Array) -> None:
 def idle_joints(tree: Tree) -> tuple[str, ...]:
     """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration.
 
-    What counts as none is the rounding error of the joint's own block of M, not what other joints move.
+    Whether it is none is judged by the rounding error of the joint's own block of M, whatever other joints move.
     """
     m, rounding = np.diag(tree.armature), np.diag(tree.armature)
     for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
@@ -111,9 +107,8 @@ def is_singular(tree: Tree) -> bool:
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     """For each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
-    At one configuration with nothing special about it, the same for equal trees, and in the axes of the root link of
-    the branch. Ours: M is an analytic function of q, so that what is singular at a generic point is singular
-    everywhere.
+    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch.
+    Ours: M is an analytic function of q, so that what is singular at a generic point is singular everywhere.
     """
     q = random_configuration(tree, np.random.default_rng(20260101))
     placed: list[Array] = []

@@ -22,7 +22,7 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     Args:
         model: any ``pin.Model``: every joint type, order of joints, gravity and armature. A ``Tree`` is returned as
             it is.
-        dynamics: whether there must be inertia to move; kinematics can do without.
+        dynamics: whether every joint must move inertia; kinematics can do without, and nobody asks again of the tree.
 
     Raises:
         ArgumentTypeError: if it is not a ``pin.Model``.

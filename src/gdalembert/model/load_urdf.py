@@ -1,4 +1,4 @@
-"""URDF to ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser."""
+"""From a URDF to a ``pin.Model``: the shipped robots, and checks before Pinocchio's parser reads one."""
 
 from __future__ import annotations
 
