@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
 from gdalembert.flexible.link_model import LinkModel
-from gdalembert.flexible.rigid_link import RigidLink, matrix_of
+from gdalembert.flexible.rigid_link import FixedBody, RigidLink, matrix_of
 from gdalembert.model.joints import Revolute
 from gdalembert.model.rounding import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -91,18 +91,9 @@ def attach(
     beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
 
     etas = [0.0, beam.length, *sorted(set(abscissae.values()) - {0.0, beam.length})]
-    to_station = {eta: np.linalg.inv(clamped @ _ahead(eta)) for eta in etas}
-    bodies = {eta: np.zeros((4, 4)) for eta in etas}
-    for each in fixed:
-        eta = abscissae[each.name]
-        placement = to_station[eta] @ each.placement
-        bodies[eta] += placement @ each.body @ placement.T
-    for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
-        if given is not None:
-            bodies[eta] += matrix_of(given)
+    to_station = {eta: np.asarray(np.linalg.inv(clamped @ _ahead(eta)), dtype=float) for eta in etas}
     own_body = rigid.own_body(fixed)
-    if beam.keep_body:
-        bodies[0.0] += to_station[0.0] @ own_body @ to_station[0.0].T
+    bodies = _station_bodies(beam, own_body, to_station, [(each, abscissae[each.name]) for each in fixed])
 
     _check_plausible(rigid.name, beam)
     stations = tuple(beam.station(eta, bodies[eta]) for eta in etas)
@@ -112,6 +103,29 @@ def attach(
     }
     replacement = None if beam.keep_body else _replacement(rigid.name, own_body, link, beam)
     return AttachedLink(link, attachments, beam, replacement)
+
+
+def _station_bodies(
+    beam: FlexibleLink, own_body: Array, to_station: Mapping[float, Array], fixed: Sequence[tuple[FixedBody, float]]
+) -> dict[float, Array]:
+    """The pseudo-inertias (4 × 4) of the bodies on each station, in its frame, by abscissa.
+
+    Args:
+        beam: the beam, with hub and tip body.
+        own_body: of the link, which stays as a hub with ``keep_body``; in the link frame (4 × 4).
+        to_station: the link frame in the frame of each station (4 × 4).
+        fixed: bodies that are fixed to the link, each with its abscissa.
+    """
+    bodies = {eta: np.zeros((4, 4)) for eta in to_station}
+    for body, eta in fixed:
+        placement = to_station[eta] @ body.placement
+        bodies[eta] += placement @ body.body @ placement.T
+    for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
+        if given is not None:
+            bodies[eta] += matrix_of(given)
+    if beam.keep_body:
+        bodies[0.0] += to_station[0.0] @ own_body @ to_station[0.0].T
+    return bodies
 
 
 def _check_plausible(name: str, beam: FlexibleLink) -> None:
@@ -163,21 +177,7 @@ def _line(rigid: RigidLink, beam: FlexibleLink, end: str | None) -> tuple[Array,
             f"{ahead} the beam ends, or give root= and the beam's length"
         )
     if beam.root is not None:
-        clamped = np.asarray(beam.root)
-        if end is None:
-            return clamped, beam
-        length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
-        if beam.has_length:
-            if beam.to is not None:
-                _require_length(rigid, beam, end, length, f"{what} is {length:g} m along x of root=")
-            return clamped, beam
-        if length <= 0:
-            raise ArgumentError(
-                f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
-                "turn x of root= towards it, or give the beam a length"
-            )
-        return clamped, beam.with_length(length)
-
+        return _line_from_root(rigid, beam, end, what)
     if end is None:
         towards, what = 2 * rigid.joint.com, "twice its centre of mass"
     else:
@@ -197,6 +197,24 @@ def _line(rigid: RigidLink, beam: FlexibleLink, end: str | None) -> tuple[Array,
     across = axis - x * (x @ axis)
     z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
     return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), beam
+
+
+def _line_from_root(rigid: RigidLink, beam: FlexibleLink, end: str | None, what: str) -> tuple[Array, FlexibleLink]:
+    """The same from a given root: a beam without a length ends at the abscissa of its end."""
+    clamped = np.asarray(beam.root)
+    if end is None:
+        return clamped, beam
+    length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
+    if beam.has_length:
+        if beam.to is not None:
+            _require_length(rigid, beam, end, length, f"{what} is {length:g} m along x of root=")
+        return clamped, beam
+    if length <= 0:
+        raise ArgumentError(
+            f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
+            "turn x of root= towards it, or give the beam a length"
+        )
+    return clamped, beam.with_length(length)
 
 
 def _require_length(rigid: RigidLink, beam: FlexibleLink, end: str | None, length: float, where: str) -> None:

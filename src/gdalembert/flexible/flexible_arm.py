@@ -132,6 +132,7 @@ class FlexibleArm(Dynamics):
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
         self.tree = flexible_tree(assembly, exact=self._is_exact)
+        # kinematics, statics and indicators need every mass on its own link; the recursion is smaller without that
         self._regrouped = regrouped(self.tree)
         self._set_forces(springs, forces)
         self.elasticity = Springs(self.tree, assembly.stiffness, np.zeros(assembly.nv))

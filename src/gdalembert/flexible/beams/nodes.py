@@ -54,6 +54,20 @@ class Nodes(ByValue):
         for name in self.__dataclass_fields__:
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, numbers(f"Nodes: {name}", given))
+        self._check_shapes()
+        if self.masses.min() < 0 or self.masses.max() == 0:
+            raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
+        if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
+            raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
+        self._check_root()
+        self._check_shortening()
+        if (self.stiffness is None) == (self.frequencies is None):
+            raise ArgumentError(
+                "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
+            )
+        self._check_stiffness()
+
+    def _check_shapes(self) -> None:
         if self.translations.ndim != 3:
             raise ArgumentError(
                 f"Nodes: translations: got shape {self.translations.shape}; give n × {self.masses.size} × 3, of each "
@@ -75,11 +89,8 @@ class Nodes(ByValue):
                 raise ArgumentError(f"Nodes: {name}: got shape {given.shape} with {count} masses; give {wanted}")
         if not count or not n:
             raise ArgumentError(f"Nodes: got {count} nodes and {n} modes; give at least one of each")
-        if self.masses.min() < 0 or self.masses.max() == 0:
-            raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
-        if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
-            raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
-        self._check_root()
+
+    def _check_shortening(self) -> None:
         if self.shortening is not None:
             off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
             j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
@@ -88,10 +99,8 @@ class Nodes(ByValue):
                     f"Nodes: shortening: of modes {j + 1}, {k + 1} it differs from that of {k + 1}, {j + 1} by "
                     f"{off[j, k, node]:.3g} m at node {node}; give s_jk = s_kj"
                 )
-        if (self.stiffness is None) == (self.frequencies is None):
-            raise ArgumentError(
-                "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
-            )
+
+    def _check_stiffness(self) -> None:
         if self.stiffness is not None:
             off = np.abs(self.stiffness - self.stiffness.T).max() / max(np.abs(self.stiffness).max(), 1e-300)
             if off > 1e-9 or np.linalg.eigvalsh(self.stiffness).min() <= 0:
@@ -101,7 +110,7 @@ class Nodes(ByValue):
                 )
             return
         mass = modal_mass(self.inertia)
-        worst = np.abs(mass - np.eye(n))
+        worst = np.abs(mass - np.eye(self.modes))
         j, k = (int(i) for i in np.unravel_index(worst.argmax(), worst.shape))
         if worst[j, k] > 1e-6:
             raise ArgumentError(

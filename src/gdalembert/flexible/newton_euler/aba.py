@@ -1,0 +1,154 @@
+"""Articulated bodies: forward dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.aba import Articulated
+from gdalembert.dynamics.newton_euler.rotations import Full
+from gdalembert.flexible.newton_euler.deformed_arm import DeformedArm
+from gdalembert.flexible.tree import FlexibleTree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The accelerations of a joint or of modes, as they follow from the motion of the frame that carries them.
+
+    With U the wrench per unit of them, D = Sᵀ U their inertia and u the effort that accelerates them.
+    """
+
+    wrench: Wrench  # U
+    gain: Wrench  # U D⁻¹
+    effort: Matrix  # D⁻¹ u
+
+    @staticmethod
+    def of(inertia: Matrix, wrench: Wrench, effort: Matrix) -> Elimination:
+        """From D, U and u, by one factorization."""
+        solved = spatial.symmetric_solve(inertia, ca.horzcat(wrench.force.T, wrench.moment.T, effort))
+        return Elimination(wrench, Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6])
+
+    def body(self, body: Articulated) -> Articulated:
+        """The articulated body without the inertia that they release."""
+        return body.without(self.wrench, self.gain)
+
+    def bias(self, bias: Wrench) -> Wrench:
+        """The bias wrench with what their efforts transmit."""
+        return bias + Wrench(self.wrench.force @ self.effort, self.wrench.moment @ self.effort)
+
+    def accelerations(self, carrier: Motion) -> Matrix:
+        """D⁻¹ (u − Uᵀ a) from the acceleration of the frame that carries them."""
+        return self.effort - self.gain.work(carrier.linear, carrier.angular).T
+
+
+@dataclass
+class ArticulatedModes:
+    """The modes of a link, gathered from its stations."""
+
+    inertia: Matrix  # M_ff
+    columns: Wrench  # per unit of modal acceleration, at the joint of the link
+    bias: Matrix  # modal forces at zero accelerations of joints and modes
+
+
+@dataclass
+class ArticulatedArm:
+    """Articulated bodies, gathered from the tips inward.
+
+    Attributes:
+        arm: the robot at q.
+        bodies: of links and stations.
+        biases: the wrenches that links and stations demand at zero accelerations of joints and modes.
+        modes: of flexible links.
+    """
+
+    arm: DeformedArm
+    bodies: list[Articulated]
+    biases: list[Wrench]
+    modes: dict[int, ArticulatedModes]
+
+    @staticmethod
+    def of(arm: DeformedArm, q: Matrix, v: Matrix) -> ArticulatedArm:
+        """Each link and station alone."""
+        zero = ca.DM(arm.tree.nv, 1)
+        biases, forces = arm.demands(arm.motions(q, v, zero, -ca.DM(arm.tree.gravity)), v, zero)
+        bodies = [
+            Articulated.of(body.mass, body.first, body.second) for body in (arm.bodies.get(i, link) for i, link in arm)
+        ]
+        modes = {
+            i: ArticulatedModes(body.own, body.columns, forces[arm.tree.first_station(i)])
+            for i, body in arm.bodies.items()
+        }
+        return ArticulatedArm(arm, bodies, biases, modes)
+
+    def add_station(self, i: int) -> None:
+        """Add a station to its link, and to the modes of that link."""
+        station, parent = self.arm.stations[i], self.arm.links[i].joint.parent
+        columns, modes = station.columns, self.modes[parent]
+        body, bias = self.bodies[i].turned(Full(station.rotation)), self.biases[i].turned(station.rotation)
+        wrench = body.wrench(columns.linear, columns.angular)
+        modes.inertia = modes.inertia + wrench.work(columns.linear, columns.angular)
+        modes.columns = modes.columns + wrench.about(-station.origin)
+        modes.bias = modes.bias + bias.work(columns.linear, columns.angular)
+        self.bodies[parent] += body.shifted(station.origin)
+        self.biases[parent] += bias.about(-station.origin)
+
+    def release_modes(self, i: int, tau: Matrix) -> Elimination:
+        """Eliminate the modes of a link."""
+        modes, joint = self.modes[i], self.arm.links[self.arm.tree.first_station(i)].joint
+        found = Elimination.of(modes.inertia, modes.columns, joint.velocity(tau) - modes.bias)
+        self.bodies[i], self.biases[i] = found.body(self.bodies[i]), found.bias(self.biases[i])
+        return found
+
+    def release_joint(self, i: int, tau: Matrix) -> Elimination:
+        """Eliminate the joint of a link, and add the link to its parent."""
+        link = self.arm.links[i]
+        parent, armature = link.joint.parent, link.joint.velocity(ca.DM(self.arm.tree.armature))
+        wrench = self.bodies[i].wrench(link.columns.linear, link.columns.angular)
+        inertia = link.work(wrench) + ca.diag(armature) / link.rate**2
+        found = Elimination.of(inertia, wrench, link.joint.velocity(tau) / link.rate - link.work(self.biases[i]))
+        if parent >= 0:
+            self.bodies[parent] += found.body(self.bodies[i]).to_parent(link)
+            self.biases[parent] += found.bias(self.biases[i]).to_parent(*link.placement)
+        return found
+
+
+def forward_dynamics(tree: FlexibleTree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    """a of the links and modes (nv) by articulated bodies; modes release their stations, as joints their links."""
+    arm = DeformedArm.of(tree, q)
+    articulated = ArticulatedArm.of(arm, q, v)
+    joints: dict[int, Elimination] = {}
+    modes: dict[int, Elimination] = {}
+    for i, _ in arm.inward():
+        if i in arm.stations:
+            articulated.add_station(i)
+            continue
+        if i in arm.bodies:
+            modes[i] = articulated.release_modes(i, tau)
+        joints[i] = articulated.release_joint(i, tau)
+    return tree.vector(_accelerations(arm, joints, modes))
+
+
+def _accelerations(arm: DeformedArm, joints: dict[int, Elimination], modes: dict[int, Elimination]) -> list[Matrix]:
+    """The accelerations of joints and modes, outward; those of modes at the first station of their link."""
+    found: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for _, link in arm]
+    changes: dict[int, Motion] = {-1: Motion(ca.DM(3, 1), ca.DM(3, 1))}  # against zero accelerations
+    for i, link in arm:
+        parent = changes[link.joint.parent]
+        if i in arm.stations:
+            station, a = arm.stations[i], found[arm.tree.first_station(link.joint.parent)]
+            linear = parent.linear + ca.cross(parent.angular, station.origin) + station.linear @ a
+            angular = station.rotation.T @ parent.angular + station.angular @ a
+            changes[i] = Motion(station.rotation.T @ linear, angular)
+            continue
+        linear = link.rotation.T @ (parent.linear + ca.cross(parent.angular, link.origin))
+        angular = link.rotation.T @ parent.angular
+        a = joints[i].accelerations(Motion(linear, angular))
+        found[i] = a / link.rate
+        changes[i] = Motion(linear + link.columns.linear @ a, angular + link.columns.angular @ a)
+        if i in modes:
+            found[arm.tree.first_station(i)] = modes[i].accelerations(changes[i])
+    return found

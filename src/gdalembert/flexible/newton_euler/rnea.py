@@ -1,0 +1,28 @@
+"""Recursive Newton–Euler: inverse dynamics."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from gdalembert.flexible.newton_euler.deformed_arm import DeformedArm
+from gdalembert.flexible.tree import FlexibleTree
+from gdalembert.spatial.algebra import Matrix
+
+
+def inverse_dynamics(tree: FlexibleTree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """tau of the links and modes (nv), gravity included; without stiffness, damping and armature."""
+    arm = DeformedArm.of(tree, q)
+    motions = arm.motions(q, v, a, -ca.DM(tree.gravity))
+    wrenches, torques = arm.demands(motions, v, a)
+    for i, link in arm.inward():
+        if i in arm.stations:
+            station = arm.stations[i]
+            torques[i] = torques[i] + station.deflection.modal_forces(station.f, wrenches[i].moment)
+            on_link = wrenches[i].turned(station.rotation)
+            torques[i] = torques[i] + station.linear.T @ on_link.force
+            wrenches[link.joint.parent] += on_link.about(-station.origin)
+        else:
+            torques[i] = link.torque(wrenches[i])
+            if link.joint.parent >= 0:
+                wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
+    return tree.vector(torques)
