@@ -520,7 +520,11 @@ ONE_ROW = [gs.Row(mass="m")]
             UnknownNameError,
             "no Function named 'link_torques'",
         ),
-        (lambda: gs.closed_forms("puma560_3", max_terms=0), ArgumentError, "max_terms=0: give a whole number"),
+        (
+            lambda: gs.closed_forms("puma560_3", max_terms=0),
+            ArgumentError,
+            "max_terms: got 0; give an integer of at least 1",
+        ),
     ],
 )
 def test_errors(call: object, error: type[Exception], message: str) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import add_configuration, add_robot, configuration, load
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import motion_of
@@ -97,8 +99,8 @@ def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
     eighth of a turn where v is not dq/dt.
     """
     t, rows = [0.0], [q]
-    for joint in list(model.joints)[1:]:
-        for k in range(joint.nv if joint.idx_v >= 0 else 0):
+    for joint in read_tree(model, dynamics=False).independent_joints:
+        for k in range(joint.type.nv):
             column = joint.idx_v + k
             low, high = _range(model, joint, q, k)
             for at in (*np.linspace(0, high, 9)[1:], *np.linspace(high, low, 17)[1:], *np.linspace(low, 0, 9)[1:]):
@@ -107,11 +109,11 @@ def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
     return np.array(t), np.array(rows)
 
 
-def _range(model: pin.Model, joint: pin.JointModel, q: Array, k: int) -> tuple[float, float]:
+def _range(model: pin.Model, joint: Joint, q: Array, k: int) -> tuple[float, float]:
     """How far velocity k of a joint may move it, down and up."""
-    if joint.nq != joint.nv:
+    if joint.type.nq != joint.type.nv:
         return -np.pi / 4, np.pi / 4
-    limit = 1.0 if joint.shortname().startswith("JointModelP") else np.pi
+    limit = 1.0 if joint.type.linear[k] else np.pi
     low = model.lowerPositionLimit[joint.idx_q + k] - q[joint.idx_q + k]
     high = model.upperPositionLimit[joint.idx_q + k] - q[joint.idx_q + k]
     return float(np.clip(low, -limit, 0.0)), float(np.clip(high, 0.0, limit))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.symbolic.formula import Formula, formula
 from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational
@@ -95,8 +96,7 @@ class _Budget:
     """Counts the products of terms, and gives up when there are too many."""
 
     def __init__(self, graph: ca.Function, max_terms: int, parametric: bool) -> None:
-        if isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1:
-            raise ArgumentError(f"max_terms={max_terms!r}: give a whole number of at least 1")
+        max_terms = integer("max_terms", max_terms, 1)
         self.graph, self.max_terms, self.spent, self.products = graph, max_terms, 0, 0
         self.advice = "give numbers for parameters, " if parametric else ""
 

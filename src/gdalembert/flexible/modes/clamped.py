@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gdalembert.flexible.modes.mode_set import ModeSet, count
-from gdalembert.spatial.arguments import number
+from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array
 
 
@@ -140,7 +140,7 @@ def clamped_free(n: int) -> ModeSet:
 
     They have no moment and no shear at the tip: for a link that carries something, take :func:`craig_bampton`.
     """
-    return Clamped("free", count("clamped_free", n))
+    return Clamped("free", integer("clamped_free: n", n, 1))
 
 
 def clamped_clamped(n: int) -> ModeSet:
@@ -148,7 +148,7 @@ def clamped_clamped(n: int) -> ModeSet:
 
     They do not move the tip: alone, they leave everything that the link carries as on a rigid link.
     """
-    return Clamped("clamped", count("clamped_clamped", n))
+    return Clamped("clamped", integer("clamped_clamped: n", n, 1))
 
 
 def clamped_tip(n: int, mass_ratio: float, inertia_ratio: float = 0.0) -> ModeSet:
@@ -165,4 +165,4 @@ def clamped_tip(n: int, mass_ratio: float, inertia_ratio: float = 0.0) -> ModeSe
     """
     mass = number("clamped_tip: mass_ratio", mass_ratio, inclusive=True)
     inertia = number("clamped_tip: inertia_ratio", inertia_ratio, inclusive=True)
-    return Clamped("loaded", count("clamped_tip", n), mass, inertia)
+    return Clamped("loaded", integer("clamped_tip: n", n, 1), mass, inertia)

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from gdalembert.flexible.modes.clamped import clamped_clamped
-from gdalembert.flexible.modes.mode_set import ModeSet, count
+from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
 
@@ -39,12 +40,12 @@ class Powers(ModeSet):
 
 def polynomial(n: int) -> ModeSet:
     """ξ², ξ³, … (n of them), for bending; unit tip displacement, coordinates in m; ill-conditioned above n = 8."""
-    return Powers(2, count("polynomial", n))
+    return Powers(2, integer("polynomial: n", n, 1))
 
 
 def polynomial_torsion(n: int) -> ModeSet:
     """ξ, ξ², … (n of them), for torsion (coordinates in rad) or extension (in m); unit value at the tip."""
-    return Powers(1, count("polynomial_torsion", n))
+    return Powers(1, integer("polynomial_torsion: n", n, 1))
 
 
 def linear() -> ModeSet:
@@ -78,7 +79,7 @@ def hermite() -> ModeSet:
 
 def craig_bampton(n_interior: int) -> ModeSet:
     """:func:`hermite`, and so many modes of :func:`clamped_clamped`; none is allowed."""
-    n = count("craig_bampton", n_interior, least=0)
+    n = integer("craig_bampton: n_interior", n_interior, 0)
     return Hermite() + clamped_clamped(n) if n else Hermite()
 
 
@@ -114,4 +115,4 @@ def sine(n: int) -> ModeSet:
 
     sin((2j − 1) π η / 2l); ∫φ² dη = l/2, ±1 at the tip.
     """
-    return Sine(count("sine", n))
+    return Sine(integer("sine: n", n, 1))

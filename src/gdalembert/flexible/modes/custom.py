@@ -9,7 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.modes.mode_set import ModeSet, count
+from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
 Functions: TypeAlias = tuple[Callable[[Any], Any], ...]
@@ -90,4 +91,4 @@ def custom(functions: Sequence[Sequence[Callable[[Any], Any]]], *, panels: int =
             raise ArgumentTypeError(
                 f"custom: mode {k + 1}: got {each!r}; give (value, slope, curvature), functions of η [m]"
             )
-    return Custom(tuple(map(tuple, functions)), count("custom: panels", panels))
+    return Custom(tuple(map(tuple, functions)), integer("custom: panels", panels, 1))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
@@ -132,11 +132,3 @@ class Joined(ModeSet):
 
     def _derivative(self, order: int, eta: Array, length: float) -> Array:
         return np.vstack([each._derivative(order, eta, length) for each in self.sets])
-
-
-def count(where: str, n: Any, least: int = 1) -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer):
-        raise ArgumentTypeError(f"{where}: expected a number of modes, got {n!r}")
-    if n < least:
-        raise ArgumentError(f"{where}: got {n} modes; give at least {least}")
-    return int(n)
