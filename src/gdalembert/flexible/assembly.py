@@ -24,7 +24,6 @@ from gdalembert.flexible.rigid_link import (
     model_joint_name,
     placements_on,
 )
-from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
@@ -329,9 +328,9 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
         if not isinstance(spring, FlexibleJoint):
             raise ArgumentTypeError(f"joint {name!r}: expected a FlexibleJoint, got {type(spring).__name__}")
         joint_type = by_name[name].type
-        if not isinstance(joint_type, Revolute | Prismatic) or isinstance(joint_type, UnboundedRevolute):
+        if not (joint_type.is_revolute or joint_type.is_prismatic) or not joint_type.velocity_is_rate:
             raise UnsupportedError(
-                f"joint {name!r}: a {type(joint_type).__name__} joint cannot be flexible; revolute joints with limits "
+                f"joint {name!r}: a {joint_type.kind} joint cannot be flexible; revolute joints with limits "
                 "and prismatic ones can"
             )
         if spring.rotor_inertia is None and tree.armature[by_name[name].idx_v] <= 0:

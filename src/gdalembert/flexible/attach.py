@@ -13,7 +13,6 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
 from gdalembert.flexible.link_model import LinkModel
 from gdalembert.flexible.rigid_link import FixedBody, RigidLink, matrix_of
-from gdalembert.model.joints import Revolute
 from gdalembert.model.rounding import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
@@ -193,7 +192,7 @@ def _line(rigid: RigidLink, beam: FlexibleLink, end: str | None) -> tuple[Array,
     else:
         beam = beam.with_length(length)
     x = towards / length
-    axis = np.array(rigid.joint.type.axis) if isinstance(rigid.joint.type, Revolute) else np.array([0.0, 0.0, 1.0])
+    axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
     across = axis - x * (x @ axis)
     z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
     return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), beam

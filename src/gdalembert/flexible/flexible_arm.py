@@ -37,7 +37,6 @@ from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.joints import Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -120,11 +119,11 @@ class FlexibleArm(Dynamics):
     ) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
-        others = [e for e in assembly.links if not isinstance(e.type, Revolute | Prismatic)]
+        others = [link for link in assembly.links if not (link.type.is_revolute or link.type.is_prismatic)]
         if kinematics == "first_order" and others:
             raise UnsupportedError(
                 f"joint {others[0].name!r}: kinematics='first_order' takes revolute and prismatic joints only, not a "
-                f"{type(others[0].type).__name__}; take kinematics='exact'"
+                f"{others[0].type.kind}; take kinematics='exact'"
             )
         if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.links):
             raise ArgumentError(
@@ -203,9 +202,9 @@ class FlexibleArm(Dynamics):
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         for joint in self.tree.joints:
-            if joint.type.nq != joint.type.nv and not isinstance(joint.type, UnboundedRevolute):
+            if joint.type.has_quasi_velocities:
                 raise UnsupportedError(
-                    f"joint {joint.name!r}: no Coriolis matrix of a flexible robot with a {type(joint.type).__name__} "
+                    f"joint {joint.name!r}: no Coriolis matrix of a flexible robot with a {joint.type.kind} "
                     "joint, where v is not dq/dt; nle holds C v"
                 )
         s_v = ca.SX.sym("v", self.tree.nv)

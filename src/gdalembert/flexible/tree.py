@@ -22,7 +22,7 @@ from gdalembert.flexible.assembly import Assembly, AttachedFrame
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import deformed
 from gdalembert.flexible.link_model import LinkModel, ModalInertia
-from gdalembert.model.joints import JointType, Prismatic, Revolute
+from gdalembert.model.joints import JointType, Revolute
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -96,15 +96,18 @@ def flexible_tree(assembly: Assembly, *, exact: bool = True) -> FlexibleTree:
 def regrouped(tree: FlexibleTree) -> FlexibleTree:
     """The tree with the same torques and smaller graphs: the line mass on a revolute axis moves to the parent link.
 
-    The axis belongs to both links of the joint, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`.
+    The axis belongs to both links of the joint, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`. What a
+    prismatic joint shares stays: on a station without inertia of its own it would cost more than it saves.
     """
     bodies = [joint.pseudo_inertia for joint in tree.joints]
     for i, joint in reversed(list(enumerate(tree.joints))):
-        on_axis = _mass_on_axis(joint.type, bodies[i])
-        bodies[i] = bodies[i] - on_axis
+        if not joint.type.is_revolute:
+            continue
+        shared = joint.type.inertia_shared_with_parent(bodies[i])
+        bodies[i] = bodies[i] - shared
         if joint.parent >= 0:
             placement = homogeneous(joint.rotation, joint.translation)
-            bodies[joint.parent] = bodies[joint.parent] + placement @ on_axis @ placement.T
+            bodies[joint.parent] = bodies[joint.parent] + placement @ shared @ placement.T
     return replace(
         tree,
         joints=tuple(
@@ -169,7 +172,7 @@ class _TreeLink:
             below = placed[link.parent].station_frame(link.parent_station)
         placement = clean_matrix(below @ link.placement @ self.axes)
         body, indices = self.inertia.rigid, (link.idx_q, link.idx_v)
-        return _joint(link.name, _about_z(link.type), parent, placement, body, *indices)
+        return _joint(link.name, link.type.with_axis((0.0, 0.0, 1.0)), parent, placement, body, *indices)
 
     def station_joints(self, exact: bool) -> Iterator[Joint]:
         """The stations that the modes move; those after the first share its coordinates."""
@@ -216,7 +219,7 @@ def _joint(
 def _link_axes(link: LinkModel) -> Array:
     """The tree's frame of a link in its link frame: z on the joint's axis, x along the beam if that is across it."""
     frame = np.eye(4)
-    if isinstance(link.type, Revolute | Prismatic):
+    if link.type.axis is not None:
         axis = np.array(link.type.axis)
         beam = link.clamped[:3, 0]
         across = beam - axis * (axis @ beam)
@@ -226,21 +229,6 @@ def _link_axes(link: LinkModel) -> Array:
         else:
             frame[:3, :3] = turned_to(axis)
     return frame
-
-
-def _about_z(joint_type: JointType) -> JointType:
-    if isinstance(joint_type, Revolute | Prismatic):
-        return replace(joint_type, axis=(0.0, 0.0, 1.0))
-    return joint_type
-
-
-def _mass_on_axis(joint_type: JointType, body: Array) -> Array:
-    """The line mass on the axis of a revolute joint, which moves with the parent as well."""
-    line = np.zeros((4, 4))
-    if isinstance(joint_type, Revolute):
-        on_axis = np.ix_((2, 3), (2, 3))
-        line[on_axis] = body[on_axis]
-    return line
 
 
 def _in_frame(inertia: ModalInertia, frame: Array) -> ModalInertia:

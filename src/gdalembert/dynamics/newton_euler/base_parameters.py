@@ -23,7 +23,7 @@ import numpy as np
 
 from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkGeometry, choose, placed
 from gdalembert.model.joints import JointType
-from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
+from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_product, clean_rotation
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -96,13 +96,14 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
             sense = -1.0 if opposite else 1.0
             frame[:3, :3] = turned_to(sense * axis)
             joint_type = joint.type.with_axis((0.0, 0.0, sense))
-        if not joint.type.can_rotate and i not in parents:
-            frame[:3, 3] = joint.com
+        body = joint.pseudo_inertia
+        if not joint.type.can_rotate and i not in parents and body[3, 3] > 0:
+            frame[:3, 3] = body[:3, 3] / body[3, 3]
         placement = placement @ frame
         placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
-        back = np.linalg.inv(frame)
+        back = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
         frames.append(frame)
-        links.append(LinkGeometry(joint.parent, joint_type, placement, back @ joint.pseudo_inertia @ back.T))
+        links.append(LinkGeometry(joint.parent, joint_type, placement, clean_product(back, body, back.T)))
     return links
 
 
