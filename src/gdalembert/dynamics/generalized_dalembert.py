@@ -7,7 +7,7 @@ All vectors are free vectors in the axes of one inertial frame. With the partial
     a_i           angular, z_{i−1} of a rotary joint, 0 of a prismatic one
     J_is          of the centre of mass r_s: z_{i−1} × (r_s − p_{i−1}), or z_{i−1}
 
-d'Alembert's principle reads: each inertia force and moment does no work against the motions the joints allow,
+d'Alembert's principle: inertia forces and moments do no work on the motions that the joints allow,
 
     tau_i = Σ_{s ≥ i} [ m_s (r̈_s − g)·J_is + a_i·(Ī_s α_s + ω_s × Ī_s ω_s) ],
 
@@ -169,7 +169,7 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
 
 
 def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
-    """D^tra (30), nv × nv: the work against J_is of the forces that unit accelerations of joint j ask for."""
+    """D^tra (30), nv × nv: the work on J_is of the forces that unit accelerations of joint j need."""
     mass = tree.suffix_sums([link.mass for link in links])
     first = tree.suffix_sums([link.mass * link.com for link in links])  # S = Σ m r
     second = tree.suffix_sums([point_inertia(link) for link in links])  # Q = Σ m (|r|² 1 − r rᵀ)
@@ -364,7 +364,8 @@ class GeneralizedDAlembert(Dynamics):
     def link_torques(self) -> ca.Function:
         """(q, v, a) → (links), nv × (njoints − 1): the torque at each joint due to each link, without gravity.
 
-        Horn's T_ij, links in Pinocchio's order: the sum of the columns, I_act a and g make tau (springs apart).
+        Horn's T_ij, links in Pinocchio's order: the sum of the columns, I_act a and g make tau (without springs and
+        other forces).
         """
         s = self.symbols("q", "v", "a")
         return function("link_torques", s, {"links": link_torques(self.tree, s["q"], s["v"], s["a"])})

@@ -209,7 +209,7 @@ def _link_name(tree: Tree, frame: Frame) -> str:
 
 
 def check_reference(reference: pin.ReferenceFrame) -> None:
-    """Refuse anything but the three reference frames: none of them is so usual that it could be the default.
+    """Refuse anything but the three reference frames: none of them is common enough to be the default.
 
     Raises:
         ArgumentTypeError: if it is not a ``pin.ReferenceFrame``.
@@ -221,7 +221,7 @@ def check_reference(reference: pin.ReferenceFrame) -> None:
 
 
 class Kinematics:
-    """Kinematics of a model as ``casadi.Function`` objects, each built when it is first asked for and then kept.
+    """Kinematics of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
     q, v, a are Pinocchio's: lengths nq, nv, nv; rad, m, s. Twists and accelerations have 6 entries, linear first. A
     twist (linear; angular) and everything that follows from it can be seen from three references:
@@ -300,7 +300,8 @@ class Kinematics:
     def frame_classical_acceleration(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v, a) → (acceleration), 6 [m/s²; rad/s²], classical: equals ``pin.getFrameClassicalAcceleration``.
 
-        LOCAL and LOCAL_WORLD_ALIGNED: linear is what an accelerometer at the frame's origin feels, gravity aside.
+        LOCAL and LOCAL_WORLD_ALIGNED: the linear part is what an accelerometer at the frame's origin measures, without
+        gravity.
         """
         return self._function(classical_acceleration, frame, reference, "acceleration", "q", "v", "a")
 
@@ -328,9 +329,10 @@ class Kinematics:
     def integrate(self) -> ca.Function:
         """(q, v) → (q_next), nq: where the constant velocity v leads from q in unit time; equals ``pin.integrate``.
 
-        Right with all derivatives at and near v = 0. q must be a configuration (unit quaternions, cos² + sin² = 1): it
-        is not normalised. Of the two quaternions of a rotation this is the one that is continuous in v; for a
-        free-flyer Pinocchio gives the one nearer to q, which is the other where it turns by more than π.
+        Exact with all derivatives at and near v = 0. q must be a configuration (unit quaternions, cos² + sin² = 1): it
+        is not normalised. Two quaternions
+        describe a rotation: this one is continuous in v. For a free-flyer Pinocchio gives the one nearer to q, which
+        is the other one where it turns by more than π.
         """
         s = self.symbols("q", "v")
         return function("integrate", s, {"q_next": integrate(self.tree, s["q"], s["v"])})
@@ -339,8 +341,8 @@ class Kinematics:
     def difference(self) -> ca.Function:
         """(q0, q1) → (v), nv: the velocity that leads from q0 to q1 in unit time; equals ``pin.difference``.
 
-        The shortest way: rotations by at most π. Right with all derivatives at and near q0 = q1; at a rotation by
-        just π it has a jump.
+        The shortest way: rotations by at most π. Exact with all derivatives at and near q0 = q1; it jumps at a
+        rotation by π.
         """
         s = symbols(q0=self.tree.nq, q1=self.tree.nq)
         return function("difference", s, {"v": difference(self.tree, s["q0"], s["q1"])})

@@ -82,7 +82,7 @@ def joint_torques(
     exerted_by: Literal["robot", "environment"] = "robot",
     clean: float = CLEANED,
 ) -> ca.Function:
-    """(q, wrench) → (tau), nv: the joint torques that go with a wrench at a frame, tau = ± Jᵀ wrench (4.5).
+    """(q, wrench) → (tau), nv: the joint torques that belong to a wrench at a frame, tau = ± Jᵀ wrench (4.5).
 
     The wrench (6) is (f_x, f_y, f_z, m_x, m_y, m_z) [N, N m], given in
 
@@ -90,7 +90,7 @@ def joint_torques(
     * ``pin.LOCAL_WORLD_ALIGNED``: the axes of the universe, moment about the origin of the frame;
     * ``pin.WORLD``: the axes of the universe, moment about the origin of the universe.
 
-    There are two ways to count it, of opposite sign:
+    There are two sign conventions:
 
     * ``exerted_by="robot"``: the wrench with which the robot acts on its surroundings, and the torques that the
       motors have to give for it, besides those for gravity and motion: tau = Jᵀ wrench. The source's.
@@ -142,9 +142,9 @@ def payload_torques(
 ) -> ca.Function:
     """(q) → (tau), nv: the joint torques that hold a payload against the model's gravity: tau = J_cᵀ (−m g).
 
-    J_c is the linear half of the Jacobian of the payload's centre of mass, in the axes of the universe. Add tau to
-    ``generalized_gravity`` of the bare model and it is that of the loaded one. A payload that moves has inertia
-    besides; give it to the model before you build the dynamics::
+    J_c is the linear half of the Jacobian of the payload's centre of mass, in the axes of the universe. tau plus
+    ``generalized_gravity`` of the bare model is that of the loaded model. A payload that moves also has inertia; add
+    it to the model before you build the dynamics::
 
         loaded = model.copy()
         at = loaded.frames[loaded.getFrameId("tool0")]

@@ -54,7 +54,7 @@ def symmetric(m: Matrix) -> Matrix:
 
 
 def inertia_of(j: Matrix) -> Matrix:
-    """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and the other way round but for a factor."""
+    """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and, up to a factor, the inverse map."""
     return ca.diag(ca.vertcat(j[1, 1] + j[2, 2], j[0, 0] + j[2, 2], j[0, 0] + j[1, 1])) - (j - ca.diag(ca.diag(j)))
 
 
@@ -118,5 +118,5 @@ def twist(linear: Matrix, angular: Matrix) -> Matrix:
 
 
 def translation(x: Matrix) -> Matrix:
-    """The 4 × 4 matrix that is zero but for x in its last column."""
+    """The 4 × 4 matrix with x in its last column and zeros elsewhere."""
     return ca.horzcat(ca.DM(4, 3), ca.vertcat(x, 0))

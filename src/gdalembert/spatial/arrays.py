@@ -40,7 +40,7 @@ def homogeneous(rotation: Array, translation: Array) -> Array:
 
 
 def turned_to(axis: Array) -> Array:
-    """A rotation whose z is the axis; a permutation of axes where it can be one."""
+    """A rotation whose z is the axis; a permutation of axes where possible."""
     if np.count_nonzero(axis) == 1:
         k = int(np.flatnonzero(axis)[0])
         x = np.eye(3)[(k + 1) % 3]

@@ -23,8 +23,8 @@ Gravity is an acceleration −g of the base. What is computed where:
     derivatives   C and the derivatives of tau, from composite bodies in motion
     aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
 
-All of it runs on a prepared tree (``base_parameters``, ``link_frames``) with z on the joints' axes. Then a turn touches
-two components of what it meets (``rotations``), and U e_z, the acceleration of the axis, is the parent's.
+All of it runs on a prepared tree (``base_parameters``, ``link_frames``) with z on the joints' axes. A turn then changes
+two components only (``rotations``), and U e_z, the acceleration of the axis, is the parent's.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class NewtonEuler(Dynamics):
         return coriolis_matrix(self._prepared, q, v)
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        if self.tree.has_mimic:  # joints that share a coordinate cannot be let go one by one
+        if self.tree.has_mimic:  # joints that share a coordinate cannot be eliminated one by one
             return super().forward_dynamics_expression(q, v, tau)
         articulated = forward_dynamics(self._prepared, q, v, tau)
         if self._is_deep:

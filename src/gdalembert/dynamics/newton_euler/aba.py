@@ -38,7 +38,7 @@ class Articulated:
         return Wrench(self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular)
 
     def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
-        """What is left when a joint gives way: minus wrench gainᵀ."""
+        """The inertia felt across a joint that is free to move: minus wrench gainᵀ."""
         return Articulated(
             spatial.symmetric(self.linear - wrench.force @ gain.force.T),
             self.coupling - wrench.force @ gain.moment.T,
@@ -64,8 +64,8 @@ class Articulated:
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     """a by articulated bodies, nv.
 
-    The outward pass is run with a = 0; its wrenches are the bias, and what the recursion then finds is the change of
-    every link's acceleration against that pass.
+    The outward pass runs with a = 0, and its wrenches are the bias. The recursion then finds by how much the
+    acceleration of each link differs from that pass.
     """
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)

@@ -1,7 +1,7 @@
 """Composite bodies: the mass matrix (Walker and Orin's method 3, 1982).
 
 A subtree that is locked in its pose is one body with m, h = Σ m x and J = Σ m x xᵀ. A column of the motion subspace of
-its root joint moves its points x by e(x) = linear + angular × x, which asks for the wrench Σ m e, Σ x × m e; with sums
+its root joint moves its points x by e(x) = linear + angular × x, which needs the wrench Σ m e, Σ x × m e. With sums
 over all points below both joints
 
     M_ij = Σ m e_i·e_j.
@@ -49,7 +49,7 @@ class Composite:
         return Composite(self.mass, first, spatial.symmetric(second))
 
     def wrench(self, e: Motion) -> Wrench:
-        """What columns e, or other fields e.linear + e.angular × x, ask of the subtree."""
+        """The wrench that columns e, or other fields e.linear + e.angular × x, need in the subtree."""
         h = spatial.skew(self.first)
         return Wrench(self.mass * e.linear - h @ e.angular, h @ e.linear + spatial.inertia_of(self.second) @ e.angular)
 

@@ -5,7 +5,7 @@ A *field* gives each point x of a subtree a vector:
     φ(x) = linear + angular × x + carried × ẋ
 
 x is seen from the origin of the subtree's root link, ẋ is its velocity against that origin. With the sums over the
-subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field asks for the wrench Σ m φ, Σ x × m φ. The columns
+subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field needs the wrench Σ m φ, Σ x × m φ. The columns
 e_i of a motion subspace are such fields, and with sums over all points below both joints
 
     C_ij = Σ m e_i·ė_j
@@ -13,7 +13,7 @@ e_i of a motion subspace are such fields, and with sums over all points below bo
 
 ė_j is the rate of a column that turns with its link, e_j′ and e_j″ the first and second rate of a displacement along
 it, which is fixed in the parent, about a point that moves with it. (With a single axis ė_j = e_j′: ∂tau/∂v = 2 C.)
-W_j is the wrench that subtree j asks for; it is turned and shifted for the joints above j alone.
+W_j is the wrench that subtree j needs; it is turned and shifted for the joints above j alone.
 
 Fields of the lower joint rise to the upper one as wrenches. For those of the upper joint the wrench (f; n) of the lower
 column rises, with η = Σ m ẋ × e_j:
@@ -66,7 +66,7 @@ class CompositeRate:
         )
 
     def wrench(self, carried: Matrix) -> Wrench:
-        """What fields carried × ẋ ask of the subtree."""
+        """The wrench that fields carried × ẋ need in the subtree."""
         return Wrench(-spatial.skew(self.first) @ carried, spatial.inertia_of(self.second) @ carried)
 
     def eta(self, e: Motion) -> Matrix:
@@ -112,7 +112,7 @@ class Field:
     carried: Matrix
 
     def wrench(self, body: Composite, rate: CompositeRate) -> Wrench:
-        """What the fields ask of a subtree."""
+        """The wrench that the fields need in a subtree."""
         return body.wrench(Motion(self.linear, self.angular)) + rate.wrench(self.carried)
 
     def meet(self, column: Wrench, eta: Matrix) -> Matrix:
@@ -122,7 +122,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Rising:
-    """What the joints above a joint need of it: wrenches of its fields, and the wrench and η of its columns."""
+    """What a joint passes on to the joints above it: wrenches of its fields, and the wrench and η of its columns."""
 
     fields: tuple[Wrench, ...]
     column: Wrench

@@ -1,13 +1,13 @@
-"""The choice of link frames: of the frames that a joint leaves free, those that make the most constants zero.
+"""The choice of link frames: a joint leaves part of its link frame free, and the choice makes many constants zero.
 
-A joint that turns about z moves its link alike whichever point of the axis is the origin and wherever x points. And a
-link whose children's axes are all parallel to its own need not take part in the turn: it may keep the axes of its joint
-(their constants turn instead of all that is passed from link to link).
+A joint that turns about z moves its link in the same way, whichever point of the axis is the origin and wherever x
+points. A link whose children's axes are all parallel to its own may keep the axes of its joint: then its constants
+turn, and what is passed from link to link does not.
 
 The search takes candidates from the geometry (feet of common normals, projections of origins, common normals, principal
 directions) and finds the cheapest combination over the whole tree by dynamic programming, from the tips to the base.
-Cost is what Newton–Euler spends on the constants that are not zero; the number of candidates, and with it the time, is
-limited.
+The cost counts what Newton–Euler spends on constants that are not zero. The number of candidates is limited, and with
+it the time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REACH = 4.0  # how far an origin may slide, in lengths that are there; far away
 
 @dataclass(frozen=True)
 class LinkGeometry:
-    """What the search knows of a link: z of its frame is the axis of its joint."""
+    """The geometry of a link for the search: z of its frame is the axis of its joint."""
 
     parent: int  # index of the parent, −1 for the universe
     type: JointType
@@ -85,7 +85,7 @@ AS_GIVEN = LinkFrame()
 
 
 def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array, float]:
-    """The placement of a joint between two frames (4 × 4), and the angle by which q is ahead.
+    """The placement of a joint between two frames (4 × 4), and the offset of q.
 
     A rotation R = F Rz(angle) is split where that makes more of F zero: x of F is the common normal of both axes.
     """
@@ -102,7 +102,7 @@ def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array
 
 
 def choose(links: Sequence[LinkGeometry]) -> list[LinkFrame]:
-    """The cheapest frame of each link; links after their parents."""
+    """The frame of each link in the cheapest combination; links come after their parents."""
     children: list[list[int]] = [[] for _ in links]
     outward = [1] * len(links)  # links in each subtree
     for i, link in reversed(list(enumerate(links))):
@@ -162,7 +162,7 @@ def _nearest(feet: Sequence[float]) -> list[float]:
 
 
 def _candidates(link: LinkGeometry, children: Sequence[LinkGeometry], feet: Sequence[float]) -> list[LinkFrame]:
-    """Frames of a link that turns: origins at the feet, or where a product of inertia is zero."""
+    """Candidate frames of a link that turns: origins at the feet, or where a product of inertia is zero."""
     keeps = all(child.turns and child.parallel for child in children)
     angles = [0.0]
     for child in children:

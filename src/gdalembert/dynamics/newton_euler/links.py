@@ -92,11 +92,11 @@ Motions = dict[int, LinkMotion]
 def place(tree: Tree, q: Matrix) -> list[Link]:
     """All links at q.
 
-    The axes of a link that keeps those of its joint do not turn with it: its constants and its children's places
-    turn instead. At the base, where nothing is passed on, link axes and joint axes are one.
+    The axes of a link that keeps those of its joint do not turn with the link: its constants and the placements of its
+    children turn instead. At the base, where nothing is passed on, link axes and joint axes are the same.
     """
     links: list[Link] = []
-    held: list[AboutZ] = []  # the turn of each link that its axes do not take part in
+    held: list[AboutZ] = []  # the turn of each link whose axes do not turn with it
     for joint in tree.joints:
         turn, fixed = rotations_of(joint, q)
         _, origin = joint.placement(q)
@@ -166,7 +166,7 @@ def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> Li
 
 
 def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
-    """What a link's motion asks of it: Newton's and Euler's equation in trace form."""
+    """The wrench that the motion of a link needs: Newton's and Euler's equations in trace form."""
     force = link.mass * motion.acceleration + motion.spin @ link.first
     moment = motion.spin.moment(link.second) + ca.cross(link.first, motion.acceleration)
     return Wrench(force, moment)

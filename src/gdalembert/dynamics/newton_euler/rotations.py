@@ -1,4 +1,4 @@
-"""Rotations that are applied rather than multiplied out: R = F R_z(q) touches two components, then F, a constant.
+"""Rotations that are applied, not multiplied out: R = F R_z(q) changes two components, then F is constant.
 
 They are written like matrices: ``r @ x``, ``r.T @ x``, and ``r.conjugate(s)`` for R S Rᵀ.
 """
@@ -34,7 +34,7 @@ class Rotation(ABC):
 
 @dataclass(frozen=True)
 class Full(Rotation):
-    """A rotation with nothing special about it."""
+    """A rotation matrix without structure."""
 
     matrix: Matrix
 
@@ -96,7 +96,7 @@ class Product(Rotation):
 
 @dataclass(frozen=True)
 class NoTurn(AboutZ):
-    """The rotation that changes nothing."""
+    """The identity."""
 
     cosine: Matrix = field(default_factory=lambda: ca.DM(1))
     sine: Matrix = field(default_factory=lambda: ca.DM(1, 1))

@@ -1,7 +1,7 @@
 """Spin: the second derivative of a rotation, U = [α×] + [ω×][ω×].
 
 A point at x of a link that turns with ω and α accelerates by U x against the origin, and a link with the pseudo-inertia
-J asks for the moment vee(U J − (U J)ᵀ). The diagonal of U enters that moment by its differences alone.
+J needs the moment vee(U J − (U J)ᵀ). The diagonal of U enters that moment by its differences alone.
 """
 
 from __future__ import annotations

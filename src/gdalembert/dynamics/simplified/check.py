@@ -1,4 +1,4 @@
-"""What a simplified model gets wrong, as sampled, beside what it can get wrong at most."""
+"""Errors of a simplified model at random states, beside their bound."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BoundCheck:
 
 @dataclass(frozen=True)
 class Definiteness:
-    """How much of the exact mass matrix is left in the direction that lost most.
+    """How much of the exact mass matrix is left in the direction that has lost the most.
 
     Attributes:
         guaranteed: whether that holds in every configuration.
@@ -87,7 +87,7 @@ class Errors:
         self._squares, self._squares_tau = np.zeros(nv), np.zeros(nv)
 
     def add(self, q: Array, v: Array, a: Array) -> None:
-        """Take account of more states (N × nq, N × nv, N × nv)."""
+        """Add states (N × nq, N × nv, N × nv)."""
         tau = self._exact(q, v, a)
         error = np.abs(self._simplified(q, v, a) - tau)
         self._samples += len(q)

@@ -50,12 +50,12 @@ class SimplifiedDynamics(Dynamics):
     symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
 
     Args:
-        model: a ``pin.Model`` of revolute, continuous and prismatic joints, and of such that mimic others; or a
-            ``Tree``, which has no limits of its own.
+        model: a ``pin.Model`` of revolute, continuous and prismatic joints, mimic joints included; or a ``Tree``,
+            which has no limits of its own.
         a_max: largest |a| [rad/s² or m/s²], nv numbers or one.
         v_max: largest |v| [rad/s or m/s]; by default ``model.velocityLimit``.
-        tau_max: largest torque [N m or N], by which errors are measured; by default ``model.effortLimit``.
-        q_range: (lower, upper) of the distances [m], nv numbers each or one, those of angles not being looked at; by
+        tau_max: largest torque [N m or N], that scales the errors; by default ``model.effortLimit``.
+        q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by
             default the model's position limits.
         options: ``clean``, ``springs``, ``forces``, ``actuation``, as of :class:`~gdalembert.Dynamics`.
 

@@ -1,4 +1,4 @@
-"""How hard a robot can be driven: what a torque error is measured by and what it is bounded over."""
+"""Limits of a robot: the torques that scale an error, and the motions over which it is bounded."""
 
 from __future__ import annotations
 

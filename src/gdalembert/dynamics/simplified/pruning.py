@@ -1,4 +1,4 @@
-"""What a term contributes to the torques at most, and which terms can go.
+"""The largest contribution of a term to the torques, and the terms that can be left out.
 
 A term δ = A X cos(φ + phase) of D_ij = D_ji, left out, changes the torques, by Lagrange's equations, by
 
@@ -59,7 +59,7 @@ def _contribution(coordinates: Coordinates, limits: Limits, term: Term) -> Array
 
 
 def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
-    """Which terms go: the least first, relative to what is allowed, as long as no row's sum is above it."""
+    """The terms to leave out: the smallest first, relative to the allowed error, while no row's sum exceeds it."""
     dropped, total = np.zeros(len(contributions), dtype=bool), np.zeros(len(allowed))
     if np.any(allowed > 0):
         for k in np.argsort((contributions / allowed).max(axis=1), kind="stable"):

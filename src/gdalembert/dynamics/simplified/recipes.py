@@ -23,8 +23,8 @@ class PrunedDynamics(SimplifiedDynamics):
     """The terms that matter: those without which some torque could be wrong by more than ``error`` times its limit.
 
     D and V are expanded exactly. Their terms are left out greedily, the least first, as long as the sums of what they
-    can add to each torque stay within error · tau_max. Constants stay: those on the
-    diagonal of D cost next to nothing and keep M positive definite, that of V has no torque.
+    can add to each torque stay within error · tau_max. Constants stay: those on the diagonal of D cost almost nothing
+    and keep M positive definite; that of V makes no torque.
 
     Args:
         model: and all keyword arguments: as of :class:`~gdalembert.dynamics.simplified.dynamics.SimplifiedDynamics`.
@@ -64,7 +64,7 @@ class TranslationalRotational(SimplifiedDynamics):
     """The recipe of RSD-TR-8-82, section 3: only translation for the joints of the arm, only rotation for the wrist.
 
     D_ij is D^tra_ij between joints of the arm and D^rot_ij where one of the joints is of the wrist; gravity is exact.
-    Velocity terms follow from this D. What it costs is in ``bound`` and :meth:`check`: for a PUMA 560 it is no good.
+    Velocity terms follow from this D. ``bound`` and :meth:`check` give the error, which is large for a PUMA 560.
 
     Args:
         model: and all keyword arguments: as of :class:`~gdalembert.dynamics.simplified.dynamics.SimplifiedDynamics`.

@@ -40,7 +40,7 @@ Coefficients = npt.NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Shape:
-    """A function of x but for its amplitudes.
+    """A function of x without its amplitudes.
 
     Attributes:
         frequencies: κ, one for each velocity. powers: m, likewise.
@@ -75,7 +75,7 @@ class Term:
     """One term α X cos φ + β X sin φ = A X cos(φ + phase) of an entry of D, or of V.
 
     Attributes:
-        entry: (i, j), i ≤ j, of D, which it is added to at (j, i) too; ``None`` if it is one of V. From 0.
+        entry: (i, j), i ≤ j, of D, counted from 0; the term is added at (j, i) too. ``None`` for a term of V.
         shape: X and φ.
         cosine, sine: α and β.
     """
@@ -155,7 +155,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Row:
-    """What is to be expanded.
+    """An expression to expand.
 
     Attributes:
         name: for messages. expression: of x.
@@ -173,8 +173,8 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     """The joint of each velocity.
 
     Raises:
-        UnsupportedError: if a joint's motion is neither a turn nor a shift along one axis, or if it turns by a
-            multiple of another joint's angle that is not whole, so that nothing is periodic.
+        UnsupportedError: if a joint neither rotates about nor slides along one axis, or if it rotates by a
+            fractional multiple of another joint's angle, so that nothing is periodic.
     """
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
