@@ -17,7 +17,7 @@ from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.link_model import pseudo_inertia
+from gdalembert.flexible.link_model import pseudo_inertia_of
 from tests.helpers.models import inertia as random_inertia
 from tests.helpers.models import placement
 
@@ -315,11 +315,14 @@ def test_nodes() -> None:
 
 
 def test_bodies() -> None:
-    """Pseudo-inertias are Pinocchio's; hub and tip body do not enter the integrals, which are the bare link's."""
+    """J holds m, m c and ∫ x xᵀ; hub and tip body do not enter the integrals, which are the bare link's."""
     rng = np.random.default_rng(0)
     for _ in range(3):
         body = random_inertia(rng)
-        assert np.abs(pseudo_inertia("hub", body) - body.toPseudoInertia().toMatrix()).max() < 1e-13
+        j, m, c = pseudo_inertia_of(body), body.mass, body.lever
+        about_origin = body.inertia + m * (c @ c * np.eye(3) - np.outer(c, c))
+        assert np.abs(np.trace(j[:3, :3]) * np.eye(3) - j[:3, :3] - about_origin).max() < 1e-13
+        assert np.abs(j[3] - [*(m * c), m]).max() < 1e-13
     link = FlexibleLink(LINE, modes.hermite(), hub=body, tip_body=body)
     bare = FlexibleLink(LINE, modes.hermite())
     assert np.array_equal(link.inertia().rigid, bare.inertia().rigid)
@@ -374,7 +377,7 @@ def test_torsion_without_inertia_of_its_own() -> None:
     alone = FlexibleLink(LINE, torsion=one)
     with pytest.raises(ArgumentError, match=r"mode 1 moves no inertia of its own, .* section_inertia"):
         alone.own_frequencies()
-    loaded = alone.own_frequencies(alone.station("tip", pseudo_inertia("body", body)))
+    loaded = alone.own_frequencies(alone.station("tip", pseudo_inertia_of(body)))
     # one mode of a weightless bar with the inertia on its tip: K_f = GJ (π/2l)² l/2
     assert loaded[0] == pytest.approx(np.sqrt(GJ * np.pi**2 / (8 * LENGTH) / 0.1), rel=1e-13, abs=0)
     with pytest.raises(ArgumentError, match=r"damp by rayleigh="):

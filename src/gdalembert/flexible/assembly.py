@@ -16,7 +16,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.attach import AttachedLink, Attachment, Replacement, attach
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.link_model import LinkModel, pseudo_inertia, rigid_inertia, root
+from gdalembert.flexible.link_model import LinkModel, check_body, rigid_inertia, root
 from gdalembert.flexible.rigid_link import (
     BodyFrames,
     RigidLink,
@@ -185,7 +185,7 @@ def _check_fixed_bodies(tree: Tree, names: Mapping[int, str], fixed_bodies: Mapp
     for name, body in fixed_bodies.items():
         if name not in merged:
             raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
-        pseudo_inertia(f"fixed_bodies[{name!r}]", body)
+        check_body(f"fixed_bodies[{name!r}]", body)
 
 
 def _rigid_link(tree: Tree, i: int, attached: Sequence[AttachedLink]) -> LinkModel:

@@ -11,8 +11,8 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
-from gdalembert.flexible.link_model import LinkModel
-from gdalembert.flexible.rigid_link import FixedBody, RigidLink, matrix_of
+from gdalembert.flexible.link_model import LinkModel, pseudo_inertia_of
+from gdalembert.flexible.rigid_link import FixedBody, RigidLink
 from gdalembert.model.rounding import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
@@ -121,7 +121,7 @@ def _station_bodies(
         bodies[eta] += placement @ body.body @ placement.T
     for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
         if given is not None:
-            bodies[eta] += matrix_of(given)
+            bodies[eta] += pseudo_inertia_of(given)
     if beam.keep_body:
         bodies[0.0] += to_station[0.0] @ own_body @ to_station[0.0].T
     return bodies
@@ -258,7 +258,7 @@ def _abscissae(rigid: RigidLink, beam: FlexibleLink, clamped: Array, end: str | 
 
 def _replacement(name: str, own: Array, link: LinkModel, beam: FlexibleLink) -> Replacement:
     """What the beam, with its hub, replaces: the link's own body (4 × 4). Warn if they differ."""
-    hub = np.zeros((4, 4)) if beam.hub is None else matrix_of(beam.hub)
+    hub = np.zeros((4, 4)) if beam.hub is None else pseudo_inertia_of(beam.hub)
     new = link.clamped @ (link.inertia.rigid + hub) @ link.clamped.T
     com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
     found = Replacement(name, float(own[3, 3]), float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))

@@ -17,7 +17,7 @@ from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import ModalInertia, Station, pseudo_inertia
+from gdalembert.flexible.link_model import ModalInertia, Station, check_body
 from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
 from gdalembert.spatial.arguments import number
@@ -103,7 +103,7 @@ class FlexibleLink:
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         for name in ("hub", "tip_body"):
             if (body := getattr(self, name)) is not None:
-                pseudo_inertia(name, body)
+                check_body(name, body)
         object.__setattr__(self, "root", None if self.root is None else _rigid(self.root))
         object.__setattr__(self, "children", self._children())
         object.__setattr__(self, "modal_damping", self._ratios())

@@ -20,7 +20,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import least_moment
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.arrays import Array, ByValue
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +158,8 @@ class LinkModel:
         return range(self.mode_idx_v, self.mode_idx_v + self.inertia.modes)
 
 
-def pseudo_inertia(what: str, body: Any) -> Array:
-    """The 4 × 4 matrix ∫ x̂ x̂ᵀ dm of a ``pin.Inertia``, about the origin of its frame.
+def check_body(what: str, body: Any) -> None:
+    """Refuse anything but the inertia of a rigid body.
 
     Raises:
         ArgumentTypeError: if it is no ``pin.Inertia``.
@@ -175,4 +175,8 @@ def pseudo_inertia(what: str, body: Any) -> Array:
         raise ArgumentError(
             f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
         )
-    return frozen(body.toPseudoInertia().toMatrix())
+
+
+def pseudo_inertia_of(body: pin.Inertia) -> Array:
+    """The 4 × 4 matrix ∫ x̂ x̂ᵀ dm of a body, about the origin of its frame."""
+    return np.asarray(body.toPseudoInertia().toMatrix())

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError
+from gdalembert.flexible.link_model import pseudo_inertia_of
 from gdalembert.model.rounding import MOMENT_TOLERANCE, SAME_PLACE
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, homogeneous
@@ -87,7 +88,7 @@ class RigidLink:
             )
         here = [f for f in self.tree.frames if f.joint == self.index and f.type == "FIXED_JOINT"]
         fixed = [(f, f.pseudo_inertia) for f in here if f.pseudo_inertia[3, 3] > 0]
-        fixed += [(f, matrix_of(given[f.name])) for f in merged]
+        fixed += [(f, pseudo_inertia_of(given[f.name])) for f in merged]
         return [FixedBody(f.name, homogeneous(f.rotation, f.translation), body) for f, body in fixed]
 
     def own_body(self, fixed: list[FixedBody]) -> Array:
@@ -162,11 +163,6 @@ def merged_bodies(tree: Tree, i: int) -> list[Frame]:
 
 
 def _is_link_frame(frame: Frame) -> bool:
-    """Whether a frame stands where its link's frame does."""
+    """Whether a frame coincides with the link frame."""
     off = homogeneous(frame.rotation, frame.translation) - np.eye(4)
     return bool(np.abs(off).max() <= SAME_PLACE)
-
-
-def matrix_of(inertia: pin.Inertia) -> Array:
-    """The pseudo-inertia (4 × 4) of an inertia that is known to be valid."""
-    return np.asarray(inertia.toPseudoInertia().toMatrix())

@@ -14,7 +14,7 @@ from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import ModalInertia, Station, pseudo_inertia
+from gdalembert.flexible.link_model import ModalInertia, Station, check_body
 
 LENGTH = 1.3
 TIGHT = 1e-12
@@ -620,7 +620,7 @@ def test_modes_without_inertia_have_no_frequency() -> None:
          r"EI_z is needed"),
         (lambda: integrals.beam_inertia(Beam(1, 1, EI_z=1), {"bending_z": modes.hermite()}), ArgumentError,
          r"EI_y is needed"),
-        (lambda: pseudo_inertia("hub", 3), ArgumentTypeError, r"hub: expected a pin.Inertia, got 3"),
+        (lambda: check_body("hub", 3), ArgumentTypeError, r"hub: expected a pin.Inertia, got 3"),
     ],
 )  # fmt: skip
 def test_bad_input(make: object, error: type[Exception], message: str) -> None:
