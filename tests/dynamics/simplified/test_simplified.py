@@ -468,7 +468,7 @@ def test_what_is_no_finite_sum_is_refused() -> None:
     dyn = puma(0)
     x = ca.SX.sym("x", 6)
     with pytest.raises(UnsupportedError, match="strange differs from the sum"):
-        series.expand(dyn._coordinates, x, [series.Row("strange", ca.cos(3 * x[1]), 2, 1.0)])
+        series.expand(dyn._coordinates, x, [series.Entry("strange", ca.cos(3 * x[1]), 2, 1.0)])
 
 
 # The benchmark and its page

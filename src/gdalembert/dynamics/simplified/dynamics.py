@@ -19,7 +19,7 @@ from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Error
 from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
 from gdalembert.dynamics.simplified.model import Lagrangian
 from gdalembert.dynamics.simplified.pruning import contributions, largest
-from gdalembert.dynamics.simplified.series import Row, Term, evaluate, expand, joints_of
+from gdalembert.dynamics.simplified.series import Entry, Term, evaluate, expand, joints_of
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -228,11 +228,11 @@ class SimplifiedDynamics(Dynamics):
         scale = np.abs(self._coordinates.evaluate(x, sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
         rows = [
-            Row(f"D_{i + 1}_{j + 1}", ca.SX(d[i, j]), 2, float(np.sqrt(scale[i] * scale[j])))
+            Entry(f"D_{i + 1}_{j + 1}", ca.SX(d[i, j]), 2, float(np.sqrt(scale[i] * scale[j])))
             for d in matrices(q)
             for i, j in entries
         ]
-        series = expand(self._coordinates, x, [*rows, Row("V", v, 1, float(scale[nv]))])
+        series = expand(self._coordinates, x, [*rows, Entry("V", v, 1, float(scale[nv]))])
         terms = [
             [Term(None if k == len(rows) else entries[k % len(entries)], *one) for one in own]
             for k, own in enumerate(series)

@@ -154,7 +154,7 @@ class Coordinates:
 
 
 @dataclass(frozen=True)
-class Row:
+class Entry:
     """An expression to expand.
 
     Attributes:
@@ -192,7 +192,7 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     return tuple(own[k] for k in range(tree.nv))
 
 
-def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Row]) -> list[list[Wave]]:
+def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Entry]) -> list[list[Wave]]:
     """The terms of each row, an expression of x.
 
     Raises:
@@ -222,7 +222,7 @@ def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Row]) -> list[list
 
 
 def _require_reproduced(
-    coordinates: Coordinates, x: ca.SX, stacked: ca.SX, rows: Sequence[Row], found: list[list[Wave]]
+    coordinates: Coordinates, x: ca.SX, stacked: ca.SX, rows: Sequence[Entry], found: list[list[Wave]]
 ) -> None:
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, x.numel())) * coordinates.half
     for row, waves, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
