@@ -21,6 +21,7 @@ from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
 from gdalembert.spatial.instructions import count
 from tests.helpers.paths import ROOT
+from tests.helpers.sets import quick, with_extras
 
 Capture = pytest.CaptureFixture[str]
 
@@ -428,7 +429,7 @@ def test_blanks_between_terms(capsys: Capture) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("page", ["closed_forms.md", "gallery.md", "simplified_models.md"])
+@pytest.mark.parametrize("page", [*quick(["closed_forms.md"]), *with_extras(["gallery.md"]), "simplified_models.md"])
 def test_the_commands_of_the_pages_run(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:

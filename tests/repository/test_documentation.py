@@ -35,7 +35,13 @@ def python_blocks(page: Path) -> list[str]:
     return [block for block, _ in blocks_and_output(page)]
 
 
-LONG = {"docs/troubleshooting.md", "docs/simulation.md", "docs/optimal_control.md", "docs/flexible_ocp.md"}
+LONG = {
+    "docs/troubleshooting.md",
+    "docs/simulation.md",
+    "docs/optimal_control.md",
+    "docs/flexible_ocp.md",
+    "docs/flexible.md",
+}
 EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md"}
 
 
@@ -138,6 +144,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert [name for name in packages if f"gdalembert.{name}" not in listed] == []
 
 
+@pytest.mark.long
 def test_the_own_formulation_in_the_docs_is_right() -> None:
     namespace: dict[str, object] = {}
     registered = dict(REGISTRY)

@@ -494,6 +494,7 @@ def test_the_page_shows_the_recorded_tables(recorded: str) -> None:
     assert f"{series.MOST_POINTS:,} points" in page
 
 
+@pytest.mark.long
 def test_the_recorded_counts_are_measured(recorded: str) -> None:
     """Terms, instructions and bounds of every model; errors at fewer states are smaller, but no less than a third."""
     limits = [float(x) for x in re.search(r"in use: ([\d., ]+) N m", recorded)[1].split(", ")]
@@ -510,6 +511,7 @@ def test_the_recorded_counts_are_measured(recorded: str) -> None:
                 assert seen / 3 < now <= seen
 
 
+@pytest.mark.long
 def test_the_recorded_recipe_and_robots_are_measured(recorded: str) -> None:
     small = [name for name in simplification.ROBOTS if name != "panda7"]
     for line in simplification.robots_table(small):
