@@ -411,6 +411,7 @@ def test_derive_simplified(capsys: Capture) -> None:
     assert capsys.readouterr().out == derive(simple, "python")["puma560_PrunedDynamics.py"]
 
 
+@pytest.mark.long
 def test_derive_simplified_of_numbers_as_given(capsys: Capture) -> None:
     argv = [*SIMPLIFY, "0.01", "--to", "python", "--a-max", "8", "--clean", "0"]
     assert main(argv) == 0
@@ -512,6 +513,7 @@ def test_warnings_of_a_process(doubtful: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away() -> None:
     """As ``gdalembert validate … | head -1``: no traceback, and no claim that all went well."""
     argv = [sys.executable, "-u", "-m", "gdalembert", "validate", "two_link_arm", "--samples", "5"]

@@ -194,6 +194,7 @@ def test_inverse_of_the_mass_matrix_is_symmetric_to_the_bit(name: str) -> None:
     assert relative_error(inverse @ dyn.mass_matrix(q).full(), np.eye(model.nv)) < EXACT
 
 
+@pytest.mark.long
 @mostly_newton_euler
 def test_springs_add_their_stiffness(name: str) -> None:
     model = build(np.random.default_rng(7), ["RX", "Spherical", "PY", "Translation"], [0, 1, 1, 2])

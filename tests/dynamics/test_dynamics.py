@@ -131,6 +131,7 @@ def test_a_model_is_left_as_it_was(model: pin.Model) -> None:
 # Springs.
 
 
+@pytest.mark.long
 def test_springs_add_to_torque_and_energy(model: pin.Model) -> None:
     springs = {"RX_0": (3.0, 0.2), "PY_2": ([7.0], [-0.1])}
     k, rest = np.zeros(model.nv), np.zeros(model.nv)

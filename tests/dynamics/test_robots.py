@@ -15,7 +15,7 @@ from gdalembert.validation.states import batches, rnea
 from tests.helpers.sets import quick, with_extras
 
 ROBOTS = [
-    *quick(gd.robots(), "cart_pendulum", "horn_leg", "puma560_3", "shala_likaj_rpr", "two_link_arm"),
+    *quick(gd.robots(), "cart_pendulum", "puma560_3", "shala_likaj_rpr"),
     *with_extras(quick(["panda", "ur5", "solo12", "talos"])),
 ]
 

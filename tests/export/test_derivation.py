@@ -31,6 +31,7 @@ def test_names_of_joints_harm_no_file() -> None:
 # What is asked for
 
 
+@pytest.mark.long
 def test_formats_take_the_same_names() -> None:
     for to in FORMATS:
         files = derive("puma560_3", to, formulation="lagrange_euler", terms=["h", "mass_matrix"])

@@ -40,6 +40,7 @@ def test_sympy_is_the_graph(robot: str, formulation: str, symbolic: bool) -> Non
         assert all(gs.TrigonometricPolynomial.of(x) == y for x, y in zip(matrix, expected[name].flat, strict=True))
 
 
+@pytest.mark.long
 def test_sympy_has_the_numbers_of_the_robot() -> None:
     """Put in, they give what the formulation gives."""
     (source,) = derive("puma560_3", "sympy", terms=["inverse_dynamics", "D_tra"]).values()

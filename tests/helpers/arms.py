@@ -266,7 +266,7 @@ CASES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 
 
-QUICK_CASES = ("one planar", "two planar", "one spatial")
+QUICK_CASES = ("two planar", "one spatial")
 """Those of the quick tests."""
 
 KINEMATICS = [(True, False), (True, True), (False, False)]

@@ -235,6 +235,7 @@ def test_agreement_on_random_trees(model: pin.Model) -> None:
     check_agreement(model)
 
 
+@pytest.mark.long
 @every_tree(max_examples=10)
 @given(model=models())
 def test_terms_on_random_trees(model: pin.Model) -> None:

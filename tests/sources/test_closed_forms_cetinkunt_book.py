@@ -236,6 +236,7 @@ def numbers(sets: list[gd.modes.ModeSet], tips: tuple[float, ...]) -> dict[str, 
     return values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tips", [(0.0, 0.0), TIPS])
 @pytest.mark.parametrize(
     "sets",

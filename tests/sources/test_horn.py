@@ -253,6 +253,7 @@ def test_shipped_robots(robot: str) -> None:
         check_device(SHIPPED[robot], model, rng, states=2)
 
 
+@pytest.mark.long
 def test_random_devices() -> None:
     """Offsets and loads at once, any direction of gravity."""
     rng = np.random.default_rng(2)

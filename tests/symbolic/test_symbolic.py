@@ -228,6 +228,7 @@ def test_inputs_are_formulas(read: object) -> None:
         read(function, {"q": ["x", None]})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formulation", [*quick([gd.GeneralizedDAlembert, gd.LagrangeEuler]), gd.NewtonEuler])
 def test_our_own_graphs(formulation: type[gd.Dynamics]) -> None:
     """All three formulations of a robot with numbers."""
@@ -282,7 +283,7 @@ def check_robot(model: pin.Model, formulation: type[gd.Dynamics], of: str = "ter
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm", "horn_leg_loads"))
+@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm"))
 def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
     check_robot(gd.load_urdf(robot), formulation)
     check_robot(gd.load_urdf(robot), formulation, "inverse_dynamics")
@@ -294,7 +295,7 @@ def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
     [
         pytest.param(("RZ", "PX", "RY"), (0, 1, 1), marks=pytest.mark.long),
         (("HX", "RX"), (0, 1)),
-        (("Translation", "RZ"), (0, 1)),
+        pytest.param(("Translation", "RZ"), (0, 1), marks=pytest.mark.long),
     ],
 )
 def test_random_trees(joints: tuple[str, ...], parents: tuple[int, ...], formulation: type[gd.Dynamics]) -> None:
@@ -306,6 +307,7 @@ def test_random_trees(joints: tuple[str, ...], parents: tuple[int, ...], formula
     check_robot(model, formulation)
 
 
+@pytest.mark.long
 def test_mimic_and_continuous_joints() -> None:
     """A joint that follows with a whole factor; a continuous one is an ordinary one."""
     model = build(np.random.default_rng(4), ("RX", "PY"), (0, 1))
@@ -538,6 +540,7 @@ def test_joints_without_closed_forms() -> None:
         gs.symbolic_tree(model)
 
 
+@pytest.mark.long
 def test_too_large_a_robot_is_told_so() -> None:
     """With its size and what to do; the work until then is bounded by max_terms."""
     with pytest.raises(UnsupportedError) as caught:
@@ -568,7 +571,7 @@ def test_readable() -> None:
     assert short.subs(meaning) == written_out
 
 
-@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm", "horn_leg_loads"))
+@pytest.mark.parametrize("robot", quick(THREE_JOINTS, "cart_pendulum", "two_link_arm"))
 @pytest.mark.parametrize(
     ("formulation", "of"), [(gd.GeneralizedDAlembert, "terms"), (gd.LagrangeEuler, "terms"), (gd.LagrangeEuler, "nle")]
 )

@@ -280,6 +280,7 @@ def test_validate_shows_the_error(simple: PrunedDynamics) -> None:
     assert not any("skew" in name or "symmetric" in name or "dM/dt" in name for name in failed)
 
 
+@pytest.mark.long
 def test_pickling(simple: PrunedDynamics) -> None:
     q, v, a = np.random.default_rng(0).normal(size=(3, 6))
     for dyn in (simple, TranslationalRotational(gd.load_urdf("puma560"), a_max=A_MAX)):
@@ -523,6 +524,7 @@ def test_the_recorded_recipe_and_robots_are_measured(recorded: str) -> None:
     assert f"{len(dyn.kept)} terms of D and V, {dyn.cost['instructions']} instructions." in recorded
 
 
+@pytest.mark.long
 def test_the_report_has_all_tables() -> None:
     model = gd.load_urdf("puma560")
     rows = {error: simplification.checked(puma(error), 10) for error in (0.03, 0.1)}

@@ -84,6 +84,7 @@ def test_rigid_limit(name: str, exact: bool, shortening: bool) -> None:
     assert relative_error(g[where], expected_g) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["two planar", "two spatial"])
 def test_foreshortening_to_leading_order(name: str) -> None:
     """Against points that shorten by s itself, the rows of the modes are wrong by O(f²), those of the joints by O(f³).
