@@ -20,7 +20,7 @@ ROBOTS = [
 ]
 
 
-@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("formulation", sorted(gd.formulations()))
 @pytest.mark.parametrize("name", ROBOTS)
 def test_formulations_equal_pinocchio(name: str, formulation: str, clean: float) -> None:

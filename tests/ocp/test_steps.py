@@ -14,6 +14,7 @@ from gdalembert.ocp.steps import collocation_method, free_rates, rk4_method
 from gdalembert.simulation.integration import plant
 from gdalembert.spatial.arrays import Array
 from tests.helpers import models
+from tests.helpers.sets import quick
 
 BEAM = gd.Beam(1.0, 0.6, EI_z=100.0)
 
@@ -74,7 +75,7 @@ def test_gauss_with_two_points_is_hammer_and_hollingsworth() -> None:
     np.testing.assert_allclose(method.b, [1 / 2, 1 / 2], rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("name", quick(DYNAMICS, "rigid", "flexible"))
 def test_rk4_is_the_classical_method(name: str) -> None:
     """Written out, with the flow that ``simulate`` integrates."""
     dyn = DYNAMICS[name]()
@@ -93,7 +94,7 @@ def test_rk4_is_the_classical_method(name: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["legendre", "radau"])
-@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("name", quick(DYNAMICS, "rigid", "flexible"))
 def test_stages_of_collocation_obey_forward_dynamics(name: str, scheme: str) -> None:
     dyn = DYNAMICS[name]()
     x, u, h = state(dyn), effort(dyn, 1), 0.01
@@ -114,7 +115,7 @@ def test_stages_of_collocation_obey_forward_dynamics(name: str, scheme: str) -> 
     np.testing.assert_allclose(found["x_next"].ravel(), x + h * rates @ method.b, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("name", quick(DYNAMICS, "rigid", "flexible"))
 def test_legendre_agrees_with_casadis_collocation(name: str) -> None:
     """The same method, by ``simulate``; CasADi's interpolates x where ours sums accelerations."""
     dyn = DYNAMICS[name]()

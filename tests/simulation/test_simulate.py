@@ -475,7 +475,7 @@ def test_a_callable_must_return_u(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("as_given", [ca.DM, lambda u: ca.DM(u).T, lambda u: u[:, None]], ids=["DM", "row", "column"])
-@pytest.mark.parametrize("hold", [False, True])
+@pytest.mark.parametrize("hold", quick([False, True], True))
 def test_a_callable_may_return_matrices(as_given: Any, hold: bool) -> None:
     given = ([0.1] * 6, [0.0] * 6)
     motion = simulate(puma(), given, [0.0, 0.05, 0.1], lambda t, q, v: as_given(-20 * v), hold=hold)

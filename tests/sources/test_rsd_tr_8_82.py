@@ -30,6 +30,7 @@ from tests.helpers.dh_chains import (
     value,
 )
 from tests.helpers.models import placement
+from tests.helpers.sets import quick
 
 SIZES = [1, 2, 3, 4, 5, 6]
 
@@ -201,7 +202,7 @@ def product_tensors(chain: Chain, q: Array) -> tuple[Array, Array]:
     return tra, rot
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", quick(SIZES, 1, 2, 3))
 @pytest.mark.parametrize("rotary", [True, False], ids=["rotary", "rotary and prismatic"])
 def test_general_equations(n: int, rotary: bool) -> None:
     rng = np.random.default_rng(n)
@@ -216,7 +217,7 @@ def test_general_equations(n: int, rotary: bool) -> None:
             check(found["I_act"], chain.armature)
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", quick(SIZES, 1, 2, 3))
 def test_velocity_product_tensor(n: int) -> None:
     """h^tra + h^rot is Lagrange–Euler's h_ikm, each part contracts to its H, and C_ij = Σ_k h_ijk v_k."""
     rng = np.random.default_rng(100 + n)
@@ -242,7 +243,7 @@ def bias(model: pin.Model, q: Array, v: Array) -> Array:
     return pin.nonLinearEffects(model, data, q, v) - pin.computeGeneralizedGravity(model, data, q)
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", quick(SIZES, 1, 2, 3))
 def test_split(n: int) -> None:
     """Without rotational inertias Pinocchio gives the translational part, without masses the rotational one."""
     rng = np.random.default_rng(200 + n)

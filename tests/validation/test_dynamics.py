@@ -27,7 +27,7 @@ from tests.helpers.torque_functions import PUMA, Broken, mimic_model, tree_model
 
 
 @pytest.mark.parametrize("name", sorted(gd.formulations()))
-@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("make", [lambda: PUMA, *quick([tree_model]), mimic_model], ids=["puma560", "tree", "mimic"])
 def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin.Model]) -> None:
     model = make()

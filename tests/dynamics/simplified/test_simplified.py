@@ -23,6 +23,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.joints import Prismatic
 from tests.helpers import models
 from tests.helpers.paths import ROOT
+from tests.helpers.sets import quick
 
 A_MAX = simplification.A_MAX
 KINDS = ("RX", "RUBY", "PrismaticUnaligned", "RevoluteUnaligned", "PX", "Universal")
@@ -74,7 +75,7 @@ def test_the_sum_reproduces_the_graph() -> None:
             assert models.relative_error(found, true) < 1e-13, name
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", quick(range(6), 0, 1))
 def test_without_error_every_law_holds(seed: int) -> None:
     """Against Pinocchio: revolute, continuous and prismatic joints in trees; energies and derivatives too."""
     model = random_model(seed)
