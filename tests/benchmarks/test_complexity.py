@@ -207,6 +207,7 @@ def test_every_number_of_the_page_is_recorded() -> None:
 # The script
 
 
+@pytest.mark.extras
 def test_no_two_texts_of_the_figure_overlap() -> None:
     figure = complexity.draw(recorded())
     figure.set_dpi(180)
@@ -218,6 +219,7 @@ def test_no_two_texts_of_the_figure_overlap() -> None:
         assert all(box.x1 < axis.get_window_extent().x1 + 2 for box in boxes)
 
 
+@pytest.mark.extras
 def test_the_lines_of_the_figure_are_the_counts() -> None:
     counts = recorded()
     panels = complexity.lines_of(counts)
@@ -229,6 +231,7 @@ def test_the_lines_of_the_figure_are_the_counts() -> None:
     assert BOTH(counts[version("L-E", "literal", once=False)]) in [line.counts for line in panels["as written"]]
 
 
+@pytest.mark.extras
 def test_a_short_run_is_printed_and_not_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
 ) -> None:

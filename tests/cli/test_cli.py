@@ -138,6 +138,7 @@ def test_validate(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.extras
 def test_validate_options(capsys: Capture) -> None:
     options = ["--formulation", "newton_euler", "--samples", "1", "--seed", "3", "--clean", "0", "--free-flyer"]
     assert main(["validate", "puma560", *options, "--progress"]) == 0
@@ -578,6 +579,7 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
     assert asked == {"visual_model": None, "frames": True, "port": 0, "open": True}
 
 
+@pytest.mark.extras
 def test_view_serves_until_interrupted() -> None:
     argv = [sys.executable, "-u", "-m", "gdalembert", "view", "cart_pendulum", "--port", "0", "--q", "0.1,0.2"]
     for more in ([], ["--swing", "--frames"]):

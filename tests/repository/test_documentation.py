@@ -238,6 +238,7 @@ def test_rows_of_results_are_rows_of_results(page: Path) -> None:
             assert any(known[: len(numbers)] == numbers for known in recorded), row
 
 
+@pytest.mark.extras
 def test_the_picture_of_frames_is_drawn(tmp_path: Path) -> None:
     """By the script that the page names, in the size of the one that is there."""
     script = runpy.run_path(str(DOCS / "draw_frames.py"))
