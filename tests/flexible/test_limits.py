@@ -135,7 +135,8 @@ def rigid_motion(model: pin.Model, times: Array, steps: int) -> Array:
     return np.array(found).T
 
 
-@pytest.mark.parametrize("kinematics", quick(["exact", "first_order"], "first_order"))
+@pytest.mark.long
+@pytest.mark.parametrize("kinematics", ["exact", "first_order"])
 def test_stiff_arms_move_as_the_rigid_one(kinematics: str) -> None:
     """Joint angles over a second of torques differ from the rigid robot's by what falls like 1 / EI."""
     times = np.linspace(0, 1, 51)
@@ -233,7 +234,7 @@ SWINGS: dict[str, Callable[[], gd.FlexibleArm]] = {
 }
 
 
-@pytest.mark.parametrize("name", quick(SWINGS, "soft", "first order"))
+@pytest.mark.parametrize("name", quick(SWINGS, "soft"))
 def test_energy_of_a_free_swing_is_kept(name: str) -> None:
     """Over five seconds under gravity, relative to the kinetic energy that is exchanged."""
     arm = SWINGS[name]()

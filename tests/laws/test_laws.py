@@ -178,7 +178,7 @@ def test_each_joint_type_in_a_chain(joint: str, name: str) -> None:
     check_laws(model, name)
 
 
-@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS, "Composite", "Ellipsoid", "FreeFlyer"))
+@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS, "Ellipsoid", "FreeFlyer"))
 def test_each_joint_type_alone(joint: str) -> None:
     model = build(np.random.default_rng(8), [joint], [0])
     check_agreement(model)
@@ -214,7 +214,8 @@ def test_a_mimicked_helical_joint_obeys_the_laws(joint: str, name: str) -> None:
     check_agreement(model)
 
 
-@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
+@pytest.mark.long
+@pytest.mark.parametrize("name", FORMULATIONS)
 @every_tree(max_examples=15)
 @given(model=models())
 def test_random_trees_against_pinocchio(model: pin.Model, name: str) -> None:

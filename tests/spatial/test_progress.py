@@ -22,6 +22,7 @@ def test_nothing_is_shown_unless_asked_for(capfd: Capture) -> None:
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.extras
 def test_a_bar(capfd: Capture) -> None:
     count_to_three(True)
     out, err = capfd.readouterr()

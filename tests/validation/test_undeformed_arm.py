@@ -39,6 +39,7 @@ def _gravity(model: pin.Model) -> None:
     model.gravity.linear = np.array([0, 0, -9.8])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "failed"),
     [
