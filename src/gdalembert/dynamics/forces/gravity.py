@@ -34,7 +34,7 @@ class Gravity(Force):
 
     def energy(self, q: Matrix) -> Matrix:
         """V = −Σ m g·r [J], zero with all masses at the origin of the universe."""
-        return ca.dot(self.base_acceleration, self.tree.first_moment(q))
+        return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """g = ∂V/∂q (nv) in the tangent space of q."""
