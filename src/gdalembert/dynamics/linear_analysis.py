@@ -107,9 +107,10 @@ class LinearAnalysis(Expressions, ABC):
             effort = np.linalg.lstsq(b, nle, rcond=None)[0]
             left = np.abs(nle - b @ effort)
             if v is None and left.max() > _AT_REST * max(1.0, np.abs(nle).max()):
+                rest = "static_deflection(q)" if self.modes.start < nv else "a configuration at rest"
                 raise ArgumentError(
                     f"linearize: nothing holds {self.coordinate_names[int(left.argmax())]!r} at q, where a force of "
-                    f"{left.max():.3g} is left on it; start from static_deflection(q), or give u"
+                    f"{left.max():.3g} is left on it; start from {rest}, or give u"
                 )
         else:
             effort = vector("linearize: u", u, b.shape[1])
