@@ -13,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.dynamics.forces import Damping, Force, Gravity, Springs
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentTypeError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -172,74 +172,6 @@ def test_what_is_no_force_is_refused() -> None:
         ArgumentTypeError, match=r"forces: expected force elements of gdalembert\.dynamics\.forces, got 3"
     ):
         gd.NewtonEuler(gd.load_urdf("two_link_arm"), forces=[3])  # type: ignore[list-item]
-
-
-# Actuation, and what else belongs to every robot
-
-
-def test_by_default_there_is_an_actuator_for_each_velocity() -> None:
-    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
-    assert np.array_equal(dyn.actuation, np.eye(2))
-    assert (dyn.nu, dyn.coordinate_names, list(dyn.modes)) == (2, ("joint1", "joint2"), [])
-    assert not dyn.damping_matrix.any()
-
-
-def test_actuators_act_by_b() -> None:
-    model = gd.load_urdf("cart_pendulum")
-    dyn = gd.NewtonEuler(model, actuation=[[1.0], [0.0]])
-    x, u = np.array([0.1, 0.2, 0.3, 0.4]), 5.0
-    a = dyn.forward_dynamics(x[:2], x[2:], [u, 0.0])
-    assert relative_error(dyn.state_derivative(x, u).full().ravel(), np.r_[x[2:], a.full().ravel()]) < 1e-14
-    assert dyn.state_derivative.size1_in("u") == 1
-    assert np.array_equal(pickle.loads(pickle.dumps(dyn)).actuation, [[1.0], [0.0]])
-
-
-@pytest.mark.parametrize(
-    ("actuation", "error", "message"),
-    [
-        ("eye", ArgumentTypeError, "actuation: expected numbers, got 'eye'"),
-        ([1.0, 0.0], ArgumentError, r"actuation: got shape \(2,\); give B \(2 × nu\) of tau = B u"),
-        (np.ones((3, 1)), ArgumentError, r"actuation: got shape \(3, 1\); give B"),
-        (np.ones((2, 0)), ArgumentError, r"actuation: got shape \(2, 0\); give B"),
-        ([[np.nan], [0.0]], ArgumentError, r"actuation: entry \[0, 0\] is nan"),
-    ],
-)
-def test_other_matrices_are_refused(actuation: object, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        gd.NewtonEuler(gd.load_urdf("cart_pendulum"), actuation=actuation)  # type: ignore[arg-type]
-
-
-# Small vibrations of rigid robots
-
-
-def test_a_rigid_robot_with_springs_has_natural_frequencies() -> None:
-    """A cart (1 coordinate) and a pendulum on springs: eigenvalues of M⁻¹ K, and of the linearised equations."""
-    model = gd.load_urdf("cart_pendulum")
-    springs = {"cart": (30.0, 0.0), "pendulum": (4.0, 0.0)}
-    names = list(model.names)[1:]
-    dyn = gd.NewtonEuler(model, springs=dict(zip(names, springs.values(), strict=True)), clean=0)
-    q = np.zeros(2)
-    k, m = np.diag([30.0, 4.0]), dyn.mass_matrix(q).full()
-    expected = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(m, k)).real))
-    assert relative_error(dyn.natural_frequencies(q), expected) < 1e-12
-    assert relative_error(dyn.natural_frequencies(q, joints="free"), expected) < 1e-12
-    assert dyn.natural_frequencies(q, joints="locked").shape == (0,)
-    free = gd.NewtonEuler(model)
-    assert not free.natural_frequencies(q).any()
-
-
-def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None:
-    model = gd.load_urdf("cart_pendulum")
-    dyn = gd.NewtonEuler(model, actuation=[[1.0], [0.0]], forces=[Damping(np.diag([0.5, 0.1]))], clean=0)
-    q, v, u = np.array([0.2, 0.7]), np.array([0.3, -0.4]), np.array([2.0])
-    a, b = dyn.linearize(q, v, u)
-    x, s = ca.SX.sym("x", 4), ca.SX.sym("u")
-    xdot = dyn.state_derivative(x, s)
-    expected = ca.Function("expected", [x, s], [ca.jacobian(xdot, x), ca.jacobian(xdot, s)])(np.r_[q, v], u)
-    for found, reference in zip((a, b), expected, strict=True):
-        assert relative_error(found, reference.full()) < 1e-12
-    with pytest.raises(ArgumentError, match=r"linearize: nothing holds .* at q.*start from a configuration at rest, or give u"):
-        dyn.linearize([0.0, 0.3])
 
 
 def test_a_robot_with_forces_of_the_users_is_validated(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:
