@@ -539,6 +539,7 @@ def test_the_report_has_all_tables() -> None:
     assert np.all(largest < 110)
 
 
+@pytest.mark.extras
 def test_the_figure_shows_the_rows() -> None:
     model = gd.load_urdf("puma560")
     rows = {error: simplification.checked(puma(error), 10) for error in (0.03, 0.1)}
