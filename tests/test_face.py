@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 
 import pytest
 
@@ -49,9 +49,25 @@ def test_every_public_name_is_what_type_checkers_see() -> None:
 
 
 def test_unknown_names() -> None:
-    for name in ("NewtonEuler2", "_private", "numpy"):
+    for name in ("NewtonEuler2", "_private", "__main__", "__wrapped__", "numpy"):
         with pytest.raises(AttributeError, match=f"module 'gdalembert' has no attribute '{name}'"):
             getattr(gd, name)
+
+
+def test_dir_lists_the_public_names_and_the_modules() -> None:
+    modules = {path.stem for path in FACE.parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    names = {name for name in dir(gd) if not name.startswith("__")}
+    assert names == {*gd.__all__, *modules} - {"__init__", "__main__"}
+    assert {"__version__", "__doc__", "__file__"} <= set(dir(gd))
+    assert "__main__" not in dir(gd)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert fresh("import gdalembert as gd; print(gd.__version__)").strip() == metadata.version("gdalembert")
+
+
+def test_to_import_the_main_module_runs_no_command() -> None:
+    assert fresh("import gdalembert.__main__") == ""
 
 
 def test_the_import_alone_loads_nothing_heavy() -> None:

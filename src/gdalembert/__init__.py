@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gdalembert.simulation.simulate import simulate
     from gdalembert.validation.validate import validate
 
+    __version__: str
+
 __all__ = [
     "Beam",
     "CompiledFunction",
@@ -101,11 +103,13 @@ _HOMES = {
 if not TYPE_CHECKING:  # with it, a type checker would take any name for one of the package
 
     def __getattr__(name: str) -> object:
-        """A public name, or a module of the package, at its first use."""
-        if name in _HOMES:
+        """The version, a public name, or a module of the package, at its first use."""
+        if name == "__version__":
+            found = import_module("importlib.metadata").version(__name__)
+        elif name in _HOMES:
             module = import_module(f"{__name__}.{_HOMES[name]}")
             found = getattr(module, name, module)
-        elif find_spec(f"{__name__}.{name}"):
+        elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
             found = import_module(f"{__name__}.{name}")
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -114,4 +118,7 @@ if not TYPE_CHECKING:  # with it, a type checker would take any name for one of 
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, the modules of the package, and what Python itself gives every module."""
+    modules = {module.name for module in import_module("pkgutil").iter_modules(__path__)} - {"__main__"}
+    own = {name for name in globals() if name.startswith("__")}
+    return sorted({"__version__", *own, *modules, *__all__})
