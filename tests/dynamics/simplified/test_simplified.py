@@ -6,6 +6,7 @@ import itertools
 import pickle
 import re
 from functools import cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.simplification import simplification
 from gdalembert.dynamics.simplified import series
-from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
+from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics, SimplifiedOptions
 from gdalembert.dynamics.simplified.pruning import contributions, droppable
 from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
 from gdalembert.dynamics.simplified.series import Shape, Term
@@ -423,6 +424,18 @@ def test_a_wrist_that_is_no_list_of_names() -> None:
     for wrist in (3, [3], "joint4"):
         with pytest.raises(ArgumentTypeError, match=re.escape(f"wrist={wrist!r}: give a list of names")):
             TranslationalRotational(gd.load_urdf("puma560"), wrist, a_max=1)
+
+
+@pytest.mark.parametrize("make", [lambda model: PrunedDynamics(model, 0.01), TranslationalRotational])
+def test_a_missing_a_max_names_the_class(make: Any) -> None:
+    with pytest.raises(TypeError, match=r"^(PrunedDynamics|TranslationalRotational)\.__init__\(\) missing .*'a_max'"):
+        make(gd.load_urdf("puma560"))
+
+
+@pytest.mark.parametrize("cls", [PrunedDynamics, TranslationalRotational])
+def test_help_describes_every_argument(cls: type[gd.Dynamics]) -> None:
+    for name in ("a_max", *SimplifiedOptions.__optional_keys__):
+        assert f"\n        {name}: " in (cls.__doc__ or "")
 
 
 def test_missing_limits_name_the_joint() -> None:

@@ -6,7 +6,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Required, Unpack
+from typing import Any, Unpack
 
 import casadi as ca
 import numpy as np
@@ -34,9 +34,8 @@ _CONFIGURATIONS = 2000  # at which M is looked at where nothing is guaranteed
 
 
 class SimplifiedOptions(Options, total=False):
-    """The arguments that every :class:`SimplifiedDynamics` takes beside its model."""
+    """The arguments that every :class:`SimplifiedDynamics` takes beside its model and ``a_max``."""
 
-    a_max: Required[npt.ArrayLike]
     v_max: npt.ArrayLike | None
     tau_max: npt.ArrayLike | None
     q_range: Range | None
@@ -88,7 +87,7 @@ class SimplifiedDynamics(Dynamics):
         self._exact = NewtonEuler(self._given, **options)
         joints = joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
-        self._coordinates = coordinates_of(self.tree, joints, self.limits, self._felt())
+        self._coordinates = coordinates_of(self.tree, joints, self.limits, self._relevant())
         kept, dropped = self._choose()
         self.kept, self.dropped = tuple(kept), tuple(dropped)
         self._lagrangian = Lagrangian(self._coordinates, self.kept)
@@ -141,10 +140,10 @@ class SimplifiedDynamics(Dynamics):
         for (i, j), term in terms:
             b[i, j] += largest(self._coordinates, term)
         b = np.triu(b) + np.triu(b, 1).T
-        felt = np.flatnonzero(b.any(axis=0))
-        armature = self.tree.armature[felt]
+        relevant = np.flatnonzero(b.any(axis=0))
+        armature = self.tree.armature[relevant]
         if np.all(armature > 0):
-            share = b[np.ix_(felt, felt)] / np.sqrt(np.outer(armature, armature))
+            share = b[np.ix_(relevant, relevant)] / np.sqrt(np.outer(armature, armature))
             part = float(np.linalg.eigvalsh(share).max(initial=0))
             if part < 1:
                 return Definiteness(True, 1 - part, 0)
@@ -212,11 +211,11 @@ class SimplifiedDynamics(Dynamics):
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.potential(q)
 
-    def _felt(self) -> set[int]:
+    def _relevant(self) -> set[int]:
         """The entries of q that the torques depend on."""
         q = ca.SX.sym("q", self.tree.nq)
-        felt = ca.vertcat(ca.vec(self._exact.mass_matrix_expression(q)), self._exact.generalized_gravity_expression(q))
-        return set(ca.jacobian_sparsity(felt, q).get_col())
+        mass_matrix, gravity = self._exact.mass_matrix_expression(q), self._exact.generalized_gravity_expression(q)
+        return set(ca.jacobian_sparsity(ca.vertcat(ca.vec(mass_matrix), gravity), q).get_col())
 
     def _expand(self, matrices: Callable[[Matrix], Sequence[Matrix]]) -> list[list[Term]]:
         """The terms of each of the matrices (nv × nv, symmetric, D their sum), and last those of V."""

@@ -76,8 +76,8 @@ def limits_of(
     )
 
 
-def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, felt: set[int]) -> Coordinates:
-    """x, with the ranges of the distances among the entries ``felt`` of q; others have no effect on torques.
+def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, relevant: set[int]) -> Coordinates:
+    """x, with the ranges of the distances among the entries ``relevant`` of q; others have no effect on torques.
 
     Raises:
         ArgumentError: if one of these has no finite range.
@@ -86,7 +86,7 @@ def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, felt: 
     for k, joint in enumerate(joints):
         if joint.type.is_prismatic:
             half[k] = 1.0
-            if joint.idx_q in felt:
+            if joint.idx_q in relevant:
                 lower, upper = limits.lower[k], limits.upper[k]
                 if not -_NO_LIMIT < lower < upper < _NO_LIMIT:
                     raise ArgumentError(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
@@ -27,14 +28,35 @@ class PrunedDynamics(SimplifiedDynamics):
     and keep M positive definite; that of V makes no torque.
 
     Args:
-        model: and all keyword arguments: as of :class:`~gdalembert.dynamics.simplified.dynamics.SimplifiedDynamics`.
+        model: a ``pin.Model`` of revolute, continuous and prismatic joints, mimic joints included; or a ``Tree``,
+            which has no limits of its own.
         error: the error that is allowed, relative to tau_max, in [0, 1); 0 keeps all terms.
+        a_max: largest |a| [rad/s² or m/s²], nv numbers or one.
+        v_max: largest |v| [rad/s or m/s], nv numbers or one; by default ``model.velocityLimit``.
+        tau_max: largest torque [N m or N], nv numbers or one; ``error`` is relative to it; by default
+            ``model.effortLimit``.
+        q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by default the
+            model's position limits.
+        clean: tolerance of the cleaning of constants, from 0 to 1e-6; 0 takes every bit as given.
+        springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau: stiffness in N m/rad or N/m,
+            rest in rad or m; one number each, or nv of them.
+        forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
+        actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
+
+    Raises:
+        ArgumentTypeError: if ``error`` is not a number.
+        UnsupportedError: for other joint types, and if an entry of D depends on too many joints
+            (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
+        ArgumentError: if ``error`` is outside [0, 1), if a limit is missing, infinite or not positive, or if M is not
+            positive definite in some configuration.
     """
 
     def __init__(
         self,
         model: pin.Model | Tree,
         error: float,
+        *,
+        a_max: npt.ArrayLike,
         **options: Unpack[SimplifiedOptions],
     ) -> None:
         if isinstance(error, bool) or not isinstance(error, numbers.Real):
@@ -44,7 +66,7 @@ class PrunedDynamics(SimplifiedDynamics):
         if not 0 <= error < 1 or math.isnan(error):
             raise ArgumentError(f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max")
         self.error: float = float(error)
-        super().__init__(model, **options)
+        super().__init__(model, a_max=a_max, **options)
 
     @property
     def _recipe(self) -> Mapping[str, Any]:
@@ -67,25 +89,43 @@ class TranslationalRotational(SimplifiedDynamics):
     Velocity terms follow from this D. ``bound`` and :meth:`check` give the error, which is large for a PUMA 560.
 
     Args:
-        model: and all keyword arguments: as of :class:`~gdalembert.dynamics.simplified.dynamics.SimplifiedDynamics`.
+        model: a ``pin.Model`` of revolute, continuous and prismatic joints, mimic joints included; or a ``Tree``,
+            which has no limits of its own.
         wrist: names of the joints of the wrist; by default all but the first three.
+        a_max: largest |a| [rad/s² or m/s²], nv numbers or one.
+        v_max: largest |v| [rad/s or m/s], nv numbers or one; by default ``model.velocityLimit``.
+        tau_max: largest torque [N m or N], nv numbers or one; errors are relative to it; by default
+            ``model.effortLimit``.
+        q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by default the
+            model's position limits.
+        clean: tolerance of the cleaning of constants, from 0 to 1e-6; 0 takes every bit as given.
+        springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau: stiffness in N m/rad or N/m,
+            rest in rad or m; one number each, or nv of them.
+        forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
+        actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
 
     Raises:
-        ArgumentTypeError: if ``wrist`` is no list of names.
+        ArgumentTypeError: if ``wrist`` is not a list of names.
         UnknownNameError: if a name is not that of a joint.
+        UnsupportedError: for other joint types, and if an entry of D depends on too many joints
+            (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
+        ArgumentError: if a limit is missing, infinite or not positive, or if M is not positive definite in some
+            configuration.
     """
 
     def __init__(
         self,
         model: pin.Model | Tree,
         wrist: Sequence[str] | None = None,
+        *,
+        a_max: npt.ArrayLike,
         **options: Unpack[SimplifiedOptions],
     ) -> None:
         names = () if wrist is None else wrist
         if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
             raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
         self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
-        super().__init__(model, **options)
+        super().__init__(model, a_max=a_max, **options)
 
     @property
     def wrist(self) -> tuple[str, ...]:
