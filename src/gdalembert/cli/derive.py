@@ -11,7 +11,7 @@ from gdalembert.dynamics.registry import formulations
 from gdalembert.dynamics.simplified.recipes import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
-from gdalembert.export.formats import code_formats
+from gdalembert.export.formats import closed_formats, code_formats
 from gdalembert.symbolic.graph import MAX_TERMS
 
 
@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that :func:`run` reads."""
     add_robot(parser)
     add_clean(parser)
-    parser.add_argument("--to", choices=FORMATS, required=True, help="latex and sympy: closed forms; else code")
+    kinds = f"closed forms: {closed_formats()}; code: {code_formats()}"
+    parser.add_argument("--to", choices=FORMATS, required=True, help=kinds)
     parser.add_argument(
         "--formulation",
         metavar="NAME",

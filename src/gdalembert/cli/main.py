@@ -25,7 +25,7 @@ _COMMANDS = {
     "info": "show the joints and links of a robot, and which constants are rounded",
     "validate": "compare formulations with Pinocchio at random states",
     "count": "count the instructions of every Function",
-    "derive": "write the equations of a robot as LaTeX, SymPy, Python, C or MATLAB",
+    "derive": "write the equations of a robot as closed forms or as code",
     "plot": "draw a figure of a robot into a file (needs the extra plot)",
     "view": "show a robot in the browser until Ctrl-C (needs the extra viewer)",
 }

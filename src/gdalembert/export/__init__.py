@@ -1,4 +1,4 @@
-"""Equations of a robot as text: LaTeX, SymPy, Python, C, MATLAB.
+"""Equations of a robot as text: closed forms (LaTeX, …) or code (C, …); ``FORMATS`` has them all.
 
 from gdalembert.export import derive, write
 

@@ -58,7 +58,16 @@ def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Any], A
     return register
 
 
+def closed_formats() -> str:
+    """The names of the formats for closed forms: ``"latex or sympy"``."""
+    return _listed(closed=True)
+
+
 def code_formats() -> str:
     """The names of the formats for code: ``"python, c or matlab"``."""
-    *others, last = (each.name for each in FORMATS.values() if not each.closed)
+    return _listed(closed=False)
+
+
+def _listed(*, closed: bool) -> str:
+    *others, last = (each.name for each in FORMATS.values() if each.closed is closed)
     return f"{', '.join(others)} or {last}"
