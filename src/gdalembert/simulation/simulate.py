@@ -59,7 +59,7 @@ def simulate(
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
             vibrations without damping. ``"bdf"``: CVODES, backward differentiation with Newton's method, for dampers
             and stiff feedback. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
-            fixed length. ``"auto"``: bdf for a flexible arm with dampers, else adams.
+            fixed length. ``"auto"``: bdf wherever a force depends on velocity, otherwise adams.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
         options: options of the ``casadi.integrator``; they override all others.
