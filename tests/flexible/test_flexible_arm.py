@@ -397,7 +397,7 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...], at:
 
 
 def test_a_coriolis_matrix_needs_velocities_that_are_rates() -> None:
-    """Of continuous joints v is the rate of the angle; of a floating base it is no rate of anything."""
+    """Of continuous joints v is the rate of the angle; of a floating base it is not a rate of anything."""
     _, dyn = floating(pin.JointModelRUBX(), ("arm",))
     rng = np.random.default_rng(1)
     angle, rest, v = rng.normal(), 0.02 * rng.normal(size=dyn.tree.nv - 1), rng.normal(size=dyn.tree.nv)

@@ -104,7 +104,7 @@ def check_laws(model: pin.Model, name: str) -> None:
 
 
 def check_agreement(model: pin.Model) -> None:
-    """The three agree on every Function, entry by entry; C too, where Pinocchio's own is no truth."""
+    """All formulations agree on every Function, entry by entry; C too, where Pinocchio's own is not a reference."""
     names = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "nle", "generalized_gravity", "kinetic_energy")
     dynamics = [cls(model, clean=0) for cls in gd.formulations().values()]
     for q, v, a in states(model, np.random.default_rng(2), 2):
@@ -208,7 +208,7 @@ def test_each_joint_type_mimicked(joint: str, name: str) -> None:
 @pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 @pytest.mark.parametrize("joint", quick(["HX", "HelicalUnaligned"], "HX"))
 def test_a_mimicked_helical_joint_obeys_the_laws(joint: str, name: str) -> None:
-    """Pinocchio is no truth here: its motion subspace forgets the pitch, or it crashes."""
+    """Pinocchio is not a reference here: its motion subspace forgets the pitch, or it crashes."""
     model = build(np.random.default_rng(10), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2)
     check_laws(model, name)
     check_agreement(model)

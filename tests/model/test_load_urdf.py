@@ -236,7 +236,7 @@ TRIANGLE = "a principal moment exceeds the sum of the other two, as in no real b
 DOUBTFUL = {
     TRIANGLE: (arm(lower=inertial(1, 0.1, 0.1, 0.3)), "link 'lower'"),
     "<axis> is missing, which means (1, 0, 0)": (arm(LIMIT), "joint 'elbow'"),
-    "the axis is no unit vector; it is normalised": (arm('<axis xyz="0 3 4"/>' + LIMIT), "joint 'elbow'"),
+    "the axis is not a unit vector; it is normalised": (arm('<axis xyz="0 3 4"/>' + LIMIT), "joint 'elbow'"),
     "the lower limit is above the upper limit": (
         arm(AXIS + '<limit lower="1" upper="-1" effort="10" velocity="5"/>'),
         "joint 'elbow'",

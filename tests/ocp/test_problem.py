@@ -87,7 +87,7 @@ def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
     problem.end(end)
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
     solution = problem.solve()
-    assert solution.cost == pytest.approx(12 * 0.5**2 * 2.4**2 / 1.2**3, rel=1e-6)  # a quaternion is no polynomial
+    assert solution.cost == pytest.approx(12 * 0.5**2 * 2.4**2 / 1.2**3, rel=1e-6)  # a quaternion is not a polynomial
     assert solution.length_violation < 1e-9
     apart = kinematics.difference(end, solution.q[-1]).full()
     assert abs(apart).max() < 1e-8
@@ -270,7 +270,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
         (lambda p: p.end([np.nan]), "end: q: entry [0] is nan; give finite numbers"),
         (lambda p: (p.end([1.0]), p.end([2.0])), "end was called before; make a new Problem for other ends"),
-        (lambda p: p.path(3.0), "3.0 is no expression; give a casadi.Function, or a callable of q, v, a, u"),
+        (lambda p: p.path(3.0), "3.0 is not an expression; give a casadi.Function, or a callable of q, v, a, u"),
         (
             lambda p: p.path(lambda x: x),
             "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u']",

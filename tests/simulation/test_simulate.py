@@ -129,7 +129,7 @@ def tumbling() -> pin.Model:
 
 def test_what_tumbles_keeps_energy_momentum_and_unit_quaternions() -> None:
     model = tumbling()
-    model.armature = np.zeros(model.nv)  # a rotor's inertia is no part of the momentum
+    model.armature = np.zeros(model.nv)  # a rotor's inertia is not part of the momentum
     q, v, _ = states(model, np.random.default_rng(1), 1)[0]
     motion = simulate(gd.LagrangeEuler(model), (q, 3 * v), np.linspace(0, 5, 26), **TIGHT)
     data, momenta = model.createData(), []
@@ -175,7 +175,7 @@ def test_the_drift_of_a_length_is_that_before_it_is_mended() -> None:
 
 
 def test_three_steps_are_three() -> None:
-    """0.1 · 3 is 0.30000000000000004, which is no fourth step."""
+    """0.1 · 3 is 0.30000000000000004, which is not a fourth step."""
     times = np.array([0.0, 0.1 * 3])
     motion = simulate(PENDULUM, [1.0, 0.0], times, method="rk4", step=0.1)
     assert motion.steps == 3

@@ -9,7 +9,7 @@ from tests.helpers.torque_functions import tree_model
 
 
 def test_states_do_not_depend_on_the_batches() -> None:
-    """Nor on how many there are in all; a remainder is no special case."""
+    """Nor on how many there are in all; a remainder is not a special case."""
     model = tree_model()
     whole = next(batches(model, 23, 5, 100))
     assert len(whole) == 23

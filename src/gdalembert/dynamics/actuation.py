@@ -14,7 +14,7 @@ def actuation_matrix(nv: int, given: npt.ArrayLike | None) -> Array:
     """B (nv × nu), by default 1.
 
     Raises:
-        ArgumentTypeError: if it is no matrix of numbers.
+        ArgumentTypeError: if it is not a matrix of numbers.
         ArgumentError: if it has not nv rows, no column, or a number that is not finite.
     """
     if given is None:

@@ -164,8 +164,8 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau (28), nv: translational and rotational part, gravity as an acceleration of all masses."""
     links = place(tree, q)
     motions = move(tree, links, q, v, a)
-    felt = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
-    return translational_torques(tree, links, felt) + rotational_torques(tree, links, motions)
+    specific_forces = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
+    return translational_torques(tree, links, specific_forces) + rotational_torques(tree, links, motions)
 
 
 def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:

@@ -158,7 +158,7 @@ def payload_torques(
         clean: tolerance of the cleaning of constants, as in :class:`~gdalembert.dynamics.kinematics.Kinematics`.
 
     Raises:
-        ArgumentTypeError: if the model or the frame is of the wrong type, or if mass or centre of mass is no number.
+        ArgumentTypeError: if the model or the frame is of the wrong type, or if mass or centre of mass is not a number.
         ModelError: if the model holds numbers without a meaning.
         UnknownNameError: if no frame has the name.
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the

@@ -44,7 +44,7 @@ def centreline(
     Raises:
         UnknownNameError: if there is no such flexible link.
         ArgumentError: if ``links`` are needed or others than the arm's, or an abscissa does not lie on the link.
-        ArgumentTypeError: if ``arm`` or one of ``links`` is none, or abscissae are no numbers.
+        ArgumentTypeError: if ``arm`` or one of ``links`` is not one, or abscissae are not numbers.
     """
     require_flexible_arm("centreline", arm)
     at = numbers("centreline: abscissae", abscissae)
@@ -69,7 +69,7 @@ def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) 
 
     Raises:
         ArgumentError: if none are given and the arm, pickled or copied, has none.
-        ArgumentTypeError: if they are no dict.
+        ArgumentTypeError: if they are not a dict.
         UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
     """
     beams = arm.assembly.beams

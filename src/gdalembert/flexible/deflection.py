@@ -10,7 +10,7 @@ Its velocity, in its own axes, is S ḟ with
         [ J_r Θ               ]
 
 where a = sin t / t, b = (1 − cos t) / t² and c = (t − sin t) / t³, t = |ϑ|. To first order J_r = 1 − ½ [ϑ×], and S is
-correct to first order: R_E is no rotation then, and has no exact angular velocity.
+correct to first order: R_E is not a rotation then, and has no exact angular velocity.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class FlexibleArm(Dynamics):
         links: the flexible links, by the name of their body frame.
         joints: the flexible joints, by name.
         kinematics: ``"exact"``: stations turn by the exponential of their rotation vector; ``"first_order"``: by
-            1 + [ϑ×], which is no rotation (as in the paper; only revolute and prismatic joints, and links without
+            1 + [ϑ×], which is not a rotation (as in the paper; only revolute and prismatic joints, and links without
             foreshortening).
         fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
             that frame; needed only where a model made by hand does not tell them from the link's own body.

@@ -21,7 +21,7 @@ class FlexibleJoint:
         damping: D_t, N m s/rad or N s/m.
 
     Raises:
-        ArgumentTypeError: if an argument is no number.
+        ArgumentTypeError: if an argument is not a number.
         ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero.
     """
 

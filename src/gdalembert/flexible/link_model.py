@@ -162,7 +162,7 @@ def check_body(what: str, body: Any) -> None:
     """Refuse anything but the inertia of a rigid body.
 
     Raises:
-        ArgumentTypeError: if it is no ``pin.Inertia``.
+        ArgumentTypeError: if it is not a ``pin.Inertia``.
         ArgumentError: if a number is not finite, or mass or a principal moment is negative.
     """
     if not isinstance(body, pin.Inertia):

@@ -16,7 +16,7 @@ from gdalembert.spatial.arrays import Array
 
 
 def check_body(where: str, body: pin.Inertia) -> None:
-    """Refuse what is no inertia of a body.
+    """Refuse what is not the inertia of a body.
 
     It looks at the numbers as given, before the pseudo-inertia is made of them.
 

@@ -96,7 +96,7 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     Raises:
         UnknownNameError: if there is no shipped robot of that name.
         UrdfError: if the file cannot be read.
-        ArgumentTypeError: if it is no name, path or text.
+        ArgumentTypeError: if it is not a name, path or text.
     """
     if isinstance(source, str) and "<" in source:
         return source, "<text>", "robot", False

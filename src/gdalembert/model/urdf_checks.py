@@ -281,7 +281,7 @@ class _Guard:
         if axis is None:
             self.doubt(where, "<axis> is missing, which means (1, 0, 0)")
         elif abs(length - 1) > DOUBTFUL:
-            self.doubt(where, "the axis is no unit vector; it is normalised")
+            self.doubt(where, "the axis is not a unit vector; it is normalised")
         ET.SubElement(clean, "axis", xyz=_text(*xyz))
 
     def limit(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:

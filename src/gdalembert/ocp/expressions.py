@@ -35,7 +35,9 @@ def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) ->
         given = inspect.signature(expression).parameters.values()
         names = [each.name for each in given if each.default is inspect.Parameter.empty]
     else:
-        raise ArgumentTypeError(f"{expression!r} is no expression; give a casadi.Function, or a callable of q, v, a, u")
+        raise ArgumentTypeError(
+            f"{expression!r} is not an expression; give a casadi.Function, or a callable of q, v, a, u"
+        )
     if not names or any(name not in available for name in names):
         raise ArgumentError(
             f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"

@@ -253,7 +253,7 @@ class Problem:
             ArgumentTypeError, ArgumentError: if it is not an expression, not scalar, or constant.
         """
         if not isinstance(cost, ca.MX):
-            hint = "nothing can change it" if isinstance(cost, int | float) else "it is no expression"
+            hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
             raise ArgumentTypeError(
                 f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral"
             )

@@ -36,7 +36,6 @@ from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
 _AXES = "xyz"
-_UNIT = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 @dataclass

@@ -43,7 +43,7 @@ def factors(value: Array, reference: Array, wrong: Mask) -> list[float | None]:
 
 
 def permutation(value: Array, reference: Array) -> list[int] | None:
-    """For each entry of the value the entry of the reference that it equals; ``None`` if it is no permutation."""
+    """For each entry of the value the entry of the reference that it equals; ``None`` if it is not a permutation."""
     n = reference.shape[1]
     order = [
         next((k for k in range(n) if accounts_for(reference[:, k], value[:, i], reference)), None) for i in range(n)

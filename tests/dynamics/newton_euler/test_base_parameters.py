@@ -136,7 +136,7 @@ def rows_of(model: pin.Model, q: Array, v: Array, a: Array) -> tuple[Array, Arra
 
 
 def assert_same_outside(model: pin.Model, *, coriolis: bool = True) -> None:
-    """Newton–Euler on the prepared tree equals Pinocchio, and generalized d'Alembert where Pinocchio is no truth."""
+    """Newton–Euler on the prepared tree equals Pinocchio or, where that is not a reference, generalized d'Alembert."""
     dyn, reference = gd.NewtonEuler(model, clean=0), gd.GeneralizedDAlembert(model, clean=0)
     for q, v, a in states(model, np.random.default_rng(2), 2):
         tau, nle, g, m, _ = rows_of(model, q, v, a)

@@ -59,7 +59,7 @@ def check_forces(forces: Iterable[object]) -> tuple[Force, ...]:
     """The force elements as a tuple.
 
     Raises:
-        ArgumentTypeError: if one of them is no force element.
+        ArgumentTypeError: if one of them is not a force element.
     """
     given: list[Force] = []
     for each in forces:

@@ -38,14 +38,14 @@ def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
             firsts[link.joint.parent] += link.rotation @ firsts[i] + masses[i] * link.origin
-    lifts: list[Matrix] = []  # −g in link axes
+    supports: list[Matrix] = []  # −g in link axes, the acceleration that supports a mass
     for link in links:
-        above = lifts[link.joint.parent] if link.joint.parent >= 0 else Gravity(tree).base_acceleration
-        lifts.append(link.rotation.T @ above)
+        above = supports[link.joint.parent] if link.joint.parent >= 0 else Gravity(tree).base_acceleration
+        supports.append(link.rotation.T @ above)
     return tree.vector(
         [
-            link.torque(Wrench(mass * lift, ca.cross(first, lift)))
-            for link, mass, first, lift in zip(links, masses, firsts, lifts, strict=True)
+            link.torque(Wrench(mass * support, ca.cross(first, support)))
+            for link, mass, first, support in zip(links, masses, firsts, supports, strict=True)
         ]
     )
 

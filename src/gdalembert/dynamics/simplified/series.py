@@ -230,7 +230,7 @@ def _require_reproduced(
         if error > _REPRODUCED * row.scale:
             raise UnsupportedError(
                 f"{coordinates.tree.name}: {row.name} differs from the sum of its {len(waves)} terms by {error:.1e}; "
-                "it is no finite sum of the kind that is looked for"
+                "it is not a finite sum of such terms"
             )
 
 

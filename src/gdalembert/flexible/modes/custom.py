@@ -81,7 +81,7 @@ def custom(functions: Sequence[Sequence[Callable[[Any], Any]]], *, panels: int =
         panels: pieces of the beam on which the shapes are smooth, to begin with; integrals take more if needed.
 
     Raises:
-        ArgumentTypeError: if one is no function.
+        ArgumentTypeError: if one is not a function.
         ArgumentError: if there is none.
     """
     if not isinstance(functions, Sequence) or not functions:

@@ -70,7 +70,7 @@ def sampled(
         root_slope: of a spline at the root: zero for bending; ``None`` for torsion and extension: not-a-knot.
 
     Raises:
-        ArgumentTypeError: if they are no numbers.
+        ArgumentTypeError: if they are not numbers.
         ArgumentError: if shapes or counts do not fit, a number is not finite, or abscissae do not rise from 0.
     """
     eta, f = numbers("sampled: abscissae", abscissae), np.atleast_2d(numbers("sampled: values", values))

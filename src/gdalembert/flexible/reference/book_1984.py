@@ -15,7 +15,7 @@ to which the inertia of the mode's own link adds
 
     tau_r = Tr[(Ẅ N_r + 2 Ẇ Σ ḟ_k C_kr + W Σ f̈_k C_kr) Wᵀ]
 
-Where R_E = I + [ϑ×], W is no rigid motion, and nothing here assumes that it is. Where X is one,
+Where R_E = I + [ϑ×], W is not a rigid motion, and nothing here assumes that it is. Where X is one,
 ∂X/∂q_c = X Ŝ_c with a twist Ŝ_c, and therefore W_{k−1} Ẋ_k = W_k V and W_{k−1} Ẍ_k = W_k (V² + V̇) with V = Σ Ŝ_c q̇_c.
 Foreshortening is not in the source: the recursion runs over all shapes, and its result is projected
 (:mod:`gdalembert.flexible.reference.foreshortening`).

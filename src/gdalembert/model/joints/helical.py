@@ -18,7 +18,7 @@ class Helical(JointType):
 
     pinocchio_names: ClassVar[tuple[str, ...]] = ("HX", "HY", "HZ", "HelicalUnaligned")
 
-    axis: Vector3 = field()  # required: None of JointType is no default
+    axis: Vector3 = field()  # required: None of JointType is not a default
     pitch: float
 
     @classmethod

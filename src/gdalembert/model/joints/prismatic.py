@@ -19,7 +19,7 @@ class Prismatic(JointType):
     can_rotate: ClassVar[bool] = False
     pinocchio_names: ClassVar[tuple[str, ...]] = ("PX", "PY", "PZ", "PrismaticUnaligned")
 
-    axis: Vector3 = field()  # required: None of JointType is no default
+    axis: Vector3 = field()  # required: None of JointType is not a default
 
     @classmethod
     def from_pinocchio(cls, joint: Any) -> Prismatic:

@@ -20,7 +20,7 @@ class Revolute(JointType):
     can_translate: ClassVar[bool] = False
     pinocchio_names: ClassVar[tuple[str, ...]] = ("RX", "RY", "RZ", "RevoluteUnaligned")
 
-    axis: Vector3 = field()  # required: None of JointType is no default
+    axis: Vector3 = field()  # required: None of JointType is not a default
 
     @classmethod
     def from_pinocchio(cls, joint: Any) -> Revolute:
