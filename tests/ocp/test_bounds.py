@@ -7,6 +7,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
+from gdalembert.errors import ArgumentError, UnknownNameError
 from tests.helpers import models
 from tests.helpers.ocp import slider
 
@@ -120,3 +121,86 @@ def test_a_passive_joint_gets_no_torque() -> None:
     solution = problem.solve()
     assert not solution.u[:, 1].any()
     assert np.abs(solution.simulate().q[-1] - [0.3, 0.0]).max() < 1e-5  # steps of 50 ms
+
+
+# Actuators other than one for each velocity. The efforts of the two joints are 60 and 20 N m.
+
+
+@pytest.mark.parametrize(
+    ("b", "names", "limits"),
+    [
+        (np.eye(2), ("joint1", "joint2"), [60, 20]),
+        ([[1.0], [0.0]], ("joint1",), [60]),
+        ([[0.0], [1.0]], ("joint2",), [20]),
+        ([[0.0, 1.0], [1.0, 0.0]], ("joint2", "joint1"), [20, 60]),
+        ([[0.0, -4.0], [0.5, 0.0]], ("joint2", "joint1"), [40, 15]),
+        ([[1.0, 1.0], [0.0, -1.0]], ("joint1", "u[1]"), [60, np.inf]),
+        ([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], ("joint1", "joint2", "u[2]"), [60, 20, np.inf]),
+        ([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], ("u[0]", "u[1]", "joint2"), [np.inf, np.inf, 20]),
+        ([[0.0, 1.0], [0.0, 0.0]], ("u[0]", "joint1"), [np.inf, 60]),
+    ],
+    ids=["unit", "first", "second", "permuted", "geared", "coupled", "redundant", "antagonists", "idle"],
+)
+def test_efforts_are_bounded_by_the_joint_that_an_actuator_drives(
+    b: list[list[float]], names: tuple[str, ...], limits: list[float]
+) -> None:
+    model = gd.load_urdf("two_link_arm")
+    dyn = gd.NewtonEuler(model, actuation=b)
+    bounds = ocp.Bounds.of(dyn, model)
+    assert bounds.u_names == dyn.actuator_names == names
+    assert bounds.u_upper.tolist() == limits
+    assert bounds.u_lower.tolist() == [-limit for limit in limits]
+    given = ocp.Bounds.of(dyn, model, u={names[-1]: (-1.0, 2.0)})
+    assert given.u_lower.tolist() == [*bounds.u_lower[:-1], -1.0]
+    assert given.u_upper.tolist() == [*limits[:-1], 2.0]
+    assert not np.isfinite(ocp.Bounds.of(dyn).u_upper).any()
+
+
+def test_an_actuator_at_a_rotor_is_that_of_its_joint() -> None:
+    """Coordinates: joint1, joint2, the rotor of joint2."""
+    model = gd.load_urdf("two_link_arm")
+    flexible = {"joint2": gd.FlexibleJoint(stiffness=10.0, rotor_inertia=0.1)}
+    assert gd.FlexibleArm(model, joints=flexible).actuator_names == ("joint1", "joint2")
+    at_rotor = gd.FlexibleArm(model, joints=flexible, actuation=[[0.0], [0.0], [2.0]])
+    bounds = ocp.Bounds.of(at_rotor, model)
+    assert (bounds.u_names, bounds.u_upper.tolist()) == (("joint2",), [10.0])
+    both = gd.FlexibleArm(model, joints=flexible, actuation=np.eye(3))
+    bounds = ocp.Bounds.of(both, model)
+    assert (bounds.u_names, bounds.u_upper.tolist()) == (("joint1", "u[1]", "u[2]"), [60.0, np.inf, np.inf])
+
+
+def test_an_actuator_of_a_mode_has_no_limit_of_a_joint() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    beam = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), bending_y=gd.modes.clamped_free(1))
+    arm = gd.FlexibleArm(model, {"link1": beam}, actuation=np.eye(3)[:, [0, 2]])
+    bounds = ocp.Bounds.of(arm, model)
+    assert bounds.u_names == ("joint1", arm.layout[2])
+    assert bounds.u_upper.tolist() == [model.effortLimit[0], np.inf]
+
+
+def test_no_actuator_of_a_free_flyer_alone_but_those_that_drive_it_together() -> None:
+    """Its own entries are held at 0, in any order of the columns; a thruster that pushes and turns it is not."""
+    model = models.build(np.random.default_rng(0), ["FreeFlyer", "RX"], [0, 1])
+    model.effortLimit = np.full(7, 5.0)
+    thruster = np.array([0.0, 0.0, 1.0, 0.1, 0.0, 0.0, 0.0])
+    dyn = gd.NewtonEuler(model, actuation=np.column_stack([np.eye(7)[6], np.eye(7)[2], thruster]))
+    bounds = ocp.Bounds.of(dyn, model)
+    assert bounds.u_names == ("RX_1", "FreeFlyer_0[2]", "u[2]")
+    assert bounds.passive == ("FreeFlyer_0[2]",)
+    assert bounds.u_upper.tolist() == [5.0, 0.0, np.inf]
+
+
+def test_an_unlimited_effort_is_so_behind_any_gear() -> None:
+    model = slider()
+    model.effortLimit = np.array([np.finfo(float).max])
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model, actuation=[[1e-3]]), model)
+    assert (bounds.u_lower.item(), bounds.u_upper.item()) == (-np.inf, np.inf)
+
+
+def test_bounds_of_other_actuators_are_refused() -> None:
+    model = gd.load_urdf("two_link_arm")
+    acrobot = gd.NewtonEuler(model, actuation=[[1.0], [0.0]])
+    with pytest.raises(ArgumentError, match="the bounds are not those of two_link_arm"):
+        ocp.Problem(acrobot, 1.0, 5, bounds=ocp.Bounds.of(gd.NewtonEuler(model), model))
+    with pytest.raises(UnknownNameError, match="joint2"):
+        ocp.Bounds.of(acrobot, model, u={"joint2": 1.0})

@@ -104,6 +104,61 @@ def test_a_free_flyer_ends_where_it_shall() -> None:
     np.testing.assert_allclose(reached, [0.3, -0.2, 0.5, np.sin(0.5), 0, 0, np.cos(0.5)], rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("control", ["constant", "linear"])
+@pytest.mark.parametrize("method", ["collocation", "rk4"])
+def test_an_arm_without_a_motor_at_the_elbow_swings(method: str, control: str) -> None:
+    """As the arm with both actuators of which the second is held at 0; and its u moves it to the same end."""
+    model = gd.load_urdf("two_link_arm")
+
+    def swing(dyn: gd.Dynamics, **u: float) -> ocp.Solution:
+        bounds = ocp.Bounds.of(dyn, model, u=u)
+        problem = ocp.Problem(dyn, 1.0, 10, bounds=bounds, method=method, control=control)
+        problem.start([-np.pi / 2, 0.0])
+        problem.end([0.6 - np.pi / 2, 0.0])
+        problem.minimize(problem.integral(lambda u: u[0] ** 2))
+        return problem.solve()
+
+    found, held = swing(gd.NewtonEuler(model, actuation=[[1.0], [0.0]])), swing(gd.NewtonEuler(model), joint2=0.0)
+    assert found.u.shape == (10 + (control == "linear"), 1)
+    assert found.cost == pytest.approx(held.cost, rel=1e-8)  # the solver's own tolerance
+    np.testing.assert_allclose(found.u[:, 0], held.u[:, 0], rtol=0, atol=1e-5)
+    motion = found.simulate()
+    apart = np.abs(np.r_[motion.q[-1] - found.q[-1], motion.v[-1]]).max()
+    assert apart < (1e-4 if method == "collocation" else 0.5)  # orders 6 and 4, steps of 0.1 s
+    assert found.guess().u.shape == (11, 1)
+
+
+def test_actuators_in_another_order_with_gears_do_the_same() -> None:
+    """Motor 0 is at joint 2 with a ratio of 4, motor 1 at joint 1, backwards; joint 1 takes all of its 60 N m."""
+    model = gd.load_urdf("two_link_arm")
+    gears = np.array([[0.0, -1.0], [4.0, 0.0]])
+    found = []
+    for dyn in (gd.NewtonEuler(model), gd.NewtonEuler(model, actuation=gears)):
+        problem = ocp.Problem(dyn, (0.1, 2.0), 8, bounds=ocp.Bounds.of(dyn, model))
+        problem.start([-np.pi / 2, 0.0])
+        problem.end([0.0, 0.5])
+        problem.minimize(problem.duration + problem.integral(lambda u, b=dyn.actuation: 1e-4 * ca.sumsqr(b @ u)))
+        found.append(problem.solve())
+    plain, geared = found
+    assert plain.cost == pytest.approx(geared.cost, rel=1e-7)
+    np.testing.assert_allclose(geared.u @ gears.T, plain.u, rtol=0, atol=1e-3)
+    assert np.abs(plain.u[:, 0]).max() == pytest.approx(60, rel=1e-4)
+
+
+def test_more_actuators_than_joints_share_the_effort() -> None:
+    """Two motors on one slide: the least sum of squares is half of that of one."""
+    costs = []
+    for b in ([[1.0]], [[1.0, -1.0]]):
+        problem = ocp.Problem(gd.NewtonEuler(slider(), actuation=b), 1.0, 5)
+        problem.start([0.0])
+        problem.end([0.5])
+        problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+        solution = problem.solve()
+        costs.append(solution.cost)
+    assert costs[1] == pytest.approx(costs[0] / 2, rel=1e-8)
+    np.testing.assert_allclose(solution.u[:, 0], -solution.u[:, 1], rtol=0, atol=1e-6)
+
+
 def test_a_flexible_joint_moves_without_vibration() -> None:
     """A motor drives a load by a spring: both end at rest, and the same u moves both as one mass."""
     model = slider(2.0)

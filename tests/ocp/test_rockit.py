@@ -50,6 +50,37 @@ def test_rockit_finds_the_same_optimum(implicit: bool) -> None:
     assert float(theirs.value(other.objective)) == pytest.approx(ours.cost, rel=1e-8 if implicit else 1e-4)
 
 
+@pytest.mark.parametrize("implicit", [True, False])
+def test_rockit_has_the_actuators(implicit: bool) -> None:
+    """The cart alone is driven: u is one number, within the limit of its joint."""
+    import rockit
+
+    model = gd.load_urdf("cart_pendulum")
+    dyn = gd.NewtonEuler(model, actuation=[[1.0], [0.0]])
+    other = rockit.Ocp(T=1.0)
+    robot = ocp.add_to_rockit(other, dyn, ocp.Bounds.of(dyn, model), implicit=implicit)
+    assert robot.u.shape == (1, 1)
+    for x in (robot.q, robot.v):
+        other.subject_to(other.at_t0(x) == 0)
+    other.subject_to(other.at_tf(robot.q) == ca.vertcat(0.3, 0))
+    other.subject_to(other.at_tf(robot.v) == 0)
+    other.add_objective(other.integral(robot.u**2))
+    other.solver("ipopt", {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"})
+    other.method(
+        rockit.DirectCollocation(N=20, M=1, degree=3, scheme="legendre")
+        if implicit
+        else rockit.MultipleShooting(N=20, M=2, intg="rk")
+    )
+    theirs = other.solve()
+
+    problem = ocp.Problem(dyn, 1.0, 20, bounds=ocp.Bounds.of(dyn, model))
+    problem.start([0.0, 0.0])
+    problem.end([0.3, 0.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    ours = problem.solve()
+    assert float(theirs.value(other.objective)) == pytest.approx(ours.cost, rel=1e-8 if implicit else 1e-4)
+
+
 def test_rockit_refuses_in_words() -> None:
     import rockit
 

@@ -468,7 +468,31 @@ def test_an_interrupt_is_not_swallowed() -> None:
         simulate(FLOATING, [0, 0], SECOND, law)
 
 
-@pytest.mark.parametrize("answer", [[1.0, 2.0], 1.0, [np.nan], "push", None, np.array([1j])])
+@pytest.mark.parametrize("hold", [False, True])
+def test_the_effort_of_one_actuator_may_be_one_number(hold: bool) -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"), actuation=[[2.0], [0.0]])
+    times, start = [0.0, 0.1, 0.2], [0.0, 0.3, 0.0, 0.0]
+    plain = simulate(dyn, start, times, [1.5], hold=hold)
+    assert plain.u.shape == (3, 1)
+    for u in (1.5, np.float64(1.5), np.array(1.5), ca.DM(1.5)):
+        assert np.array_equal(simulate(dyn, start, times, u, hold=hold).x, plain.x)
+        assert np.array_equal(simulate(dyn, start, times, lambda t, q, v, u=u: u, hold=hold).u, plain.u)
+    feedback = simulate(dyn, start, times, lambda t, q, v: -3 * v[0], hold=hold)
+    column = simulate(dyn, start, times, lambda t, q, v: -3 * v[:1], hold=hold)
+    assert np.array_equal(feedback.x, column.x)
+    # B u is the torque of the fully actuated cart
+    both = simulate(gd.NewtonEuler(gd.load_urdf("cart_pendulum")), start, times, [3.0, 0.0], hold=hold)
+    np.testing.assert_allclose(plain.x, both.x, rtol=0, atol=1e-9)
+
+
+def test_one_number_is_not_u_of_several_actuators() -> None:
+    with pytest.raises(ArgumentError, match=r"u has shape \(\); give \(6,\)"):
+        simulate(puma(), np.zeros(12), 1.0, 1.0)
+    with pytest.raises(ArgumentError, match=r"u\(t, q, v\) returned 1.0 .*; return 6"):
+        simulate(puma(), np.zeros(12), 1.0, lambda t, q, v: 1.0)
+
+
+@pytest.mark.parametrize("answer", [[1.0, 2.0], [[[1.0]]], [np.nan], np.nan, "push", None, np.array([1j])])
 def test_a_callable_must_return_u(answer: Any) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError), match=r"u\(t, q, v\) returned .*; return 1"):
         simulate(FLOATING, [0, 0], 1.0, lambda t, q, v: answer)

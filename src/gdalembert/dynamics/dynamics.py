@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.actuation import actuation_matrix
+from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
 from gdalembert.dynamics.forces import Force, Springs
 from gdalembert.dynamics.forces.force import check_forces
 from gdalembert.dynamics.forces.springs import SpringsByJoint
@@ -177,6 +177,11 @@ class Dynamics(LinearAnalysis, ABC):
     def nu(self) -> int:
         """The number of actuators."""
         return int(self.actuation.shape[1])
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """A name for each entry of u: that of the coordinate which the actuator drives alone, else ``u[k]``."""
+        return actuator_names(self.actuation, self.coordinate_names)
 
     @property
     def damping_matrix(self) -> Array:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.actuation import actuation_matrix
+from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Damping, Force, Springs
 from gdalembert.dynamics.forces.springs import SpringsByJoint
@@ -181,6 +181,12 @@ class FlexibleArm(Dynamics):
     def coordinate_names(self) -> tuple[str, ...]:
         """A name for each entry of v: :attr:`layout`."""
         return self.layout
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """A name for each entry of u, as of any robot; the actuator at a rotor has the name of its joint."""
+        rotors = self.assembly.rotors
+        return actuator_names(self.actuation, (*self.layout[: self.tree.nv - len(rotors)], *rotors))
 
     # What the links ask for.
 

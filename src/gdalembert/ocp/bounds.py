@@ -31,7 +31,8 @@ class Bounds:
     """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite if there are none.
 
     Attributes:
-        q_names, v_names, u_names: names of the entries: the joint, with ``[k]`` appended if it has several.
+        q_names, v_names: names of the entries: the joint, with ``[k]`` appended if it has several.
+        u_names: names of the actuators (:attr:`~gdalembert.Dynamics.actuator_names`).
     """
 
     q_names: tuple[str, ...]
@@ -57,7 +58,8 @@ class Bounds:
         """The limits of a model; bounds by name replace them.
 
         Quaternions, pairs (cos, sin), modes and rotors have no bounds. A joint with an effort limit of 0 is passive:
-        its u is 0. So is a free-flyer.
+        its u is 0. So is a free-flyer. With a B of your own, an actuator that drives one joint alone has its effort
+        limit, divided by the entry of B; the effort of any other is not bounded.
 
         Args:
             dyn: rigid or flexible.
@@ -73,7 +75,7 @@ class Bounds:
         check_dynamics("Bounds.of", dyn)
         tree = dyn.tree
         joints, v_names = dyn.modes.start, dyn.coordinate_names
-        names = {"q": _configuration_names(tree, joints, v_names), "v": v_names, "u": v_names[:joints]}
+        names = {"q": _configuration_names(tree, joints, v_names), "v": v_names, "u": dyn.actuator_names}
         lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
         upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}
         if model is not None:
@@ -84,11 +86,12 @@ class Bounds:
             for _, start, stop in unit_blocks(tree):
                 lower["q"][start:stop], upper["q"][start:stop] = -np.inf, np.inf
             lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
-            lower["u"], upper["u"] = -np.array(model.effortLimit), np.array(model.effortLimit)
-        for joint in tree.joints:
-            if not joint.type.is_actuated:
-                own = slice(joint.columns.start, joint.columns.stop)
-                lower["u"][own], upper["u"][own] = 0.0, 0.0
+            upper["u"] = _effort_limits(dyn, model.effortLimit)
+            lower["u"] = -upper["u"]
+        unactuated = [joint for joint in tree.joints if not joint.type.is_actuated]
+        passive = {v_names[i] for joint in unactuated for i in joint.columns if i < joints}
+        held = [name in passive for name in names["u"]]
+        lower["u"][held], upper["u"][held] = 0.0, 0.0
         for key, given in {"q": q, "v": v, "u": u}.items():
             _set(key, given, names[key], lower[key], upper[key])
         for key, entries in names.items():
@@ -137,6 +140,13 @@ def _configuration_names(tree: Tree, joints: int, v_names: tuple[str, ...]) -> t
             for k in range(joint.type.nq):
                 names[joint.idx_q + k] = joint.name if joint.type.nq == 1 else f"{joint.name}[{k}]"
     return (*names, *v_names[joints:])
+
+
+def _effort_limits(dyn: Dynamics, of_joints: Array) -> Array:
+    """The largest effort of each actuator (nu): |tau| = |entry of B| |u|, infinite if it does not drive one joint."""
+    by_name = dict(zip(dyn.coordinate_names, np.where(of_joints > _NO_LIMIT, np.inf, of_joints), strict=False))
+    limits = np.array([by_name.get(name, np.inf) for name in dyn.actuator_names])
+    return limits / np.where(np.isfinite(limits), np.abs(dyn.actuation).sum(axis=0), 1.0)
 
 
 def _check_model(model: object, tree: Tree, joints: int) -> None:

@@ -147,7 +147,7 @@ class PythonFeedback(ca.Callback):
         self.reason = f"u did not return {self.nu} real numbers at t = {t:g} s"
         said = f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
         try:
-            u = real(answer)
+            u = _one_or_more(real(answer), self.nu)
         except (TypeError, ValueError):
             raise ArgumentTypeError(f"{said}; return {self.nu} real numbers") from None
         row = isinstance(answer, ca.DM) and u.shape == (1, self.nu)
@@ -186,7 +186,7 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
         law = PythonFeedback(u, nq, nv, nu, t)
         return (SampledFeedback(law, nu) if hold else ContinuousFeedback(law)), law
     try:
-        table = real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u)
+        table = _one_or_more(real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u), nu)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
             f"simulate: u is {u!r}; give real numbers, a casadi.Function (t, x) -> u, or a callable (t, q, v) -> u"
@@ -200,6 +200,11 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
     if table.ndim == 1:
         return ZeroOrderHold(np.tile(table, (len(t), 1))), None
     return (ZeroOrderHold(table) if hold else FirstOrderHold(table, t)), None
+
+
+def _one_or_more(u: Array, nu: int) -> Array:
+    """u, where one number is the effort of the only actuator."""
+    return u.reshape(1) if nu == 1 and u.ndim == 0 else u
 
 
 def _check_arguments(law: Law) -> None:

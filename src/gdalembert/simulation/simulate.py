@@ -53,7 +53,7 @@ def simulate(
         u: the input of ``dyn.state_derivative`` (nu): joint torques, or the actuators of a flexible arm [N m, N].
             ``None``: zero. Numbers (nu): constant. (N, nu): a row for each output time, linear in between. A
             ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u ((nu), (nu, 1) or a ``casadi.DM``), which
-            the integrator calls several times a step, and so must have no memory.
+            the integrator calls several times a step, and so must have no memory. With nu = 1, one number is u, too.
         hold: rows of u, or values of a callable that is called at the output times only, are held until the next
             output time, as by a digital controller.
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
