@@ -35,6 +35,7 @@ def test_actuators_act_by_b() -> None:
         ("eye", ArgumentTypeError, "actuation: expected numbers, got 'eye'"),
         ([1.0, 0.0], ArgumentError, r"actuation: got shape \(2,\); give B \(2 × nu\) of tau = B u"),
         (np.ones((3, 1)), ArgumentError, r"actuation: got shape \(3, 1\); give B"),
+        ("B", ArgumentTypeError, "actuation: expected numbers"),
         (np.ones((2, 0)), ArgumentError, r"actuation: got shape \(2, 0\); give B"),
         ([[np.nan], [0.0]], ArgumentError, r"actuation: entry \[0, 0\] is nan"),
     ],

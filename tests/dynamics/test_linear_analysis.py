@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.dynamics.forces import Damping
+from gdalembert.dynamics.forces import Damping, Force
 from gdalembert.errors import ArgumentError
-from tests.helpers.models import relative_error
+from gdalembert.spatial.algebra import Matrix
+from tests.helpers.models import build, relative_error, states
 
 
 def test_a_rigid_robot_with_springs_has_natural_frequencies() -> None:
@@ -40,3 +42,50 @@ def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None
         assert relative_error(found, reference.full()) < 1e-12
     with pytest.raises(ArgumentError, match=r"nothing holds .* at q.*start from a configuration at rest, or give u"):
         dyn.linearize([0.0, 0.3])
+
+
+@pytest.mark.parametrize("names", [("Spherical",), ("FreeFlyer", "RX"), ("Planar", "RUBZ")])
+def test_linearisation_about_a_motion_is_that_of_the_flow(names: tuple[str, ...]) -> None:
+    """Neighbouring motions over a short time, by pin.integrate, pin.difference and Runge–Kutta; errors go with h²."""
+    model = build(np.random.default_rng(11), names, range(len(names)))
+    dyn = gd.NewtonEuler(model, clean=0)
+    q, v, u = states(model, np.random.default_rng(12), 1)[0]
+    a, _ = dyn.linearize(q, v, u)
+    h, step = 2e-4, 1e-5
+
+    def flow(x: np.ndarray, t: float) -> np.ndarray:
+        k1 = dyn.state_derivative(x, u).full().ravel()
+        k2 = dyn.state_derivative(x + t / 2 * k1, u).full().ravel()
+        k3 = dyn.state_derivative(x + t / 2 * k2, u).full().ravel()
+        k4 = dyn.state_derivative(x + t * k3, u).full().ravel()
+        return x + t / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    def neighbour(direction: np.ndarray, t: float) -> np.ndarray:
+        x = np.r_[pin.integrate(model, q, step * direction[: model.nv]), v + step * direction[model.nv :]]
+        moved, still = flow(x, t), flow(np.r_[q, v], t)
+        dq = pin.difference(model, still[: model.nq], moved[: model.nq])
+        return np.r_[dq, moved[model.nq :] - still[model.nq :]] / step
+
+    for direction in np.eye(2 * model.nv):
+        rate = (neighbour(direction, h) - neighbour(direction, -h)) / (2 * h)
+        assert np.abs(rate - a @ direction).max() < 2e-3 * max(1.0, np.abs(a).max())
+
+
+def test_stiffness_that_gives_no_frequencies_is_refused() -> None:
+    class Linear(Force):
+        name = "linear"
+
+        def __init__(self, k: object) -> None:
+            self.k = ca.DM(k)
+
+        def torque(self, q: Matrix, v: Matrix) -> Matrix:
+            return self.k @ q
+
+    model = gd.load_urdf("cart_pendulum")
+    for k, message in (([[4, 3], [0, 5]], "not finite and symmetric"), ([[-4, 0], [0, 5]], "negative stiffness")):
+        dyn = gd.NewtonEuler(model, forces=[Linear(k)])
+        with pytest.raises(ArgumentError, match=message):
+            dyn.natural_frequencies([0.0, 0.0])
+    continuous = gd.NewtonEuler(build(np.random.default_rng(4), ["RUBZ", "RX"], [0, 1]))
+    with pytest.raises(ArgumentError, match="off unit length"):
+        continuous.natural_frequencies([0.0, 2.0, 0.0])

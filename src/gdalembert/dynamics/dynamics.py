@@ -67,7 +67,7 @@ class Options(TypedDict, total=False):
 
     clean: float
     springs: SpringsByJoint | None
-    forces: Sequence[Force]
+    forces: Sequence[Force] | None
     actuation: npt.ArrayLike | None
 
 
@@ -133,7 +133,7 @@ class Dynamics(LinearAnalysis, ABC):
         *,
         clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
-        forces: Sequence[Force] = (),
+        forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
     ) -> None:
         self._given = read_tree(model)
@@ -148,10 +148,10 @@ class Dynamics(LinearAnalysis, ABC):
         self._given_actuation = actuation
         self.actuation = actuation_matrix(self.tree.nv, actuation)
 
-    def _set_forces(self, springs: SpringsByJoint | None, forces: Sequence[Force]) -> None:
+    def _set_forces(self, springs: SpringsByJoint | None, forces: Sequence[Force] | None) -> None:
         at_joints = Springs.at_joints(self.tree, {} if springs is None else springs)
         self.springs = MappingProxyType(dict(springs or {}))
-        self._given_forces = check_forces(forces)
+        self._given_forces = check_forces(forces, self.tree)
         self.added_forces = (*((at_joints,) if springs else ()), *self._given_forces)
         self.forces = self.added_forces
 
@@ -185,9 +185,17 @@ class Dynamics(LinearAnalysis, ABC):
 
     @property
     def damping_matrix(self) -> Array:
-        """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the sum of all forces."""
-        total = np.zeros((self.tree.nv, self.tree.nv))
-        return frozen(sum((force.damping for force in self.forces), total))
+        """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the constant part of ∂force/∂v."""
+        q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
+        _, by_v = self.force_derivatives_expression(q, v)
+        constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
+        return frozen(ca.reshape(ca.evalf(ca.vertcat(*constant)), *by_v.shape).full())
+
+    @property
+    def forces_depend_on_velocity(self) -> bool:
+        """Whether a force element has a torque that depends on v."""
+        q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
+        return bool(ca.jacobian_sparsity(ca.SX(self.force_torque_expression(q, v)), v).nnz())
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

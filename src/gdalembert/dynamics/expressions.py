@@ -8,6 +8,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Force, Gravity
+from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric_solve
@@ -96,15 +97,20 @@ class Expressions(ABC):
 
     def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         """Its derivatives by q, in the tangent space, and by v (nv × nv each)."""
-        by_q, by_v = ca.DM(self.tree.nv, self.tree.nv), ca.DM(self.tree.nv, self.tree.nv)
-        for force in self.forces:
-            more_by_q, more_by_v = force.derivatives(q, v)
-            by_q, by_v = by_q + more_by_q, by_v + more_by_v
+        x, y = symbols(q=self.tree.nq, v=self.tree.nv).values()
+        torque = ca.SX(self.force_torque_expression(x, y))
+        graph = [ca.jacobian(torque, x) @ self.tree.tangent_map(x), ca.jacobian(torque, y)]
+        by_q: Matrix
+        by_v: Matrix
+        if isinstance(q, ca.SX) or isinstance(v, ca.SX):
+            by_q, by_v = ca.substitute(graph, [x, y], [ca.SX(q), ca.SX(v)])
+        else:
+            by_q, by_v = ca.Function("force_derivatives", [x, y], graph)(q, v)
         return by_q, by_v
 
     def dissipated_power_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """The power that the forces take out of the robot [W]."""
-        return sum((force.power(q, v) for force in self.forces), ca.DM(0))
+        return sum((dissipated_power(force, self.tree, q, v) for force in self.forces), ca.DM(0))
 
     def potential_energy_expression(self, q: Matrix) -> Matrix:
         """V [J]: that of gravity and of the forces."""
@@ -119,4 +125,5 @@ class Expressions(ABC):
         return ca.diag(spatial.constant(self.tree.armature))
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
+        """Symbols by name, nq long for ``q`` and nv long for any other: the inputs of a Function."""
         return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})

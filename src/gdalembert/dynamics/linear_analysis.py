@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.expressions import Expressions
 from gdalembert.errors import ArgumentError
+from gdalembert.model.configuration import checked_configuration
 from gdalembert.spatial.arguments import choice, vector
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -66,21 +67,34 @@ class LinearAnalysis(Expressions, ABC):
         Gravity, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
 
         Raises:
-            ArgumentError: if ``joints`` is neither, or q has a wrong length.
+            ArgumentError: if ``joints`` is neither, q is not a configuration, or the stiffness of the forces is not
+                symmetric and positive semidefinite.
         """
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
             joints = "locked" if first < nv else "free"
         choice("natural_frequencies: joints", joints, ("locked", "free"))
-        configuration = vector("natural_frequencies: q", q, self.tree.nq)
+        configuration = checked_configuration("natural_frequencies: q", q, self.tree)
         chosen = range(nv) if joints == "free" else range(first, nv)
         index = np.ix_(chosen, chosen)
         stiffness = self.force_stiffness(configuration)[index]
+        size = np.abs(stiffness).max(initial=0)
+        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > _HELD * size:
+            raise ArgumentError(
+                "natural_frequencies: the stiffness of the forces is not finite and symmetric at q; take the "
+                "eigenvalues of linearize(q)"
+            )
         half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration).full()[index]))
         squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-        rigid = np.linalg.eigvalsh(stiffness / np.outer(unit, unit)) < _HELD
+        held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
+        if held.min(initial=0) < -_HELD:
+            raise ArgumentError(
+                "natural_frequencies: a force drives the robot away from q (negative stiffness), so that it does not "
+                "vibrate about it; take the eigenvalues of linearize(q)"
+            )
+        rigid = held < _HELD
         squares[: np.count_nonzero(rigid)] = 0
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
@@ -100,7 +114,7 @@ class LinearAnalysis(Expressions, ABC):
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
         """
         nv, b = self.tree.nv, self.actuation
-        configuration = vector("linearize: q", q, self.tree.nq)
+        configuration = checked_configuration("linearize: q", q, self.tree)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
         nle = self.nle(configuration, rate).full().ravel()
         if u is None:
@@ -118,6 +132,19 @@ class LinearAnalysis(Expressions, ABC):
         acceleration = np.linalg.solve(m, b @ effort - nle)
         by_q, by_v = (x.full() for x in self.inverse_dynamics_derivatives(configuration, rate, acceleration))
         return (
-            np.block([[np.zeros((nv, nv)), np.eye(nv)], [-np.linalg.solve(m, by_q), -np.linalg.solve(m, by_v)]]),
+            np.block(
+                [[self._drift(configuration, rate), np.eye(nv)], [-np.linalg.solve(m, by_q), -np.linalg.solve(m, by_v)]]
+            ),
             np.vstack([np.zeros_like(b), np.linalg.solve(m, b)]),
         )
+
+    def _drift(self, q: Array, v: Array) -> Array:
+        """∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.
+
+        With dq/dt = T v and a neighbouring motion q + T δq: T dδq/dt = ∂(T v)/∂q T δq − dT/dt δq + T δv.
+        """
+        x = ca.SX.sym("q", self.tree.nq)
+        t = self.tree.tangent_map(x)
+        change = ca.jtimes(t @ ca.DM(v), x, t) - ca.reshape(ca.jtimes(ca.vec(t), x, t @ ca.DM(v)), *t.shape)
+        tangent, drift = ca.Function("drift", [x], [t, change])(q)
+        return np.asarray(np.linalg.lstsq(tangent.full(), drift.full(), rcond=None)[0])

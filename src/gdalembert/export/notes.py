@@ -56,6 +56,7 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     if not isinstance(tree, SymbolicTree):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
         lines += _springs(dynamics)
+        lines += _forces(dynamics)
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
     lines += constants
@@ -131,6 +132,12 @@ def _springs(dynamics: Dynamics) -> list[str]:
         f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
         for name, (stiffness, rest) in dynamics.springs.items()
     ]
+
+
+def _forces(dynamics: Dynamics) -> list[str]:
+    """The force elements beside gravity and springs at joints."""
+    others = dynamics.forces[1:] if dynamics.springs else dynamics.forces
+    return [f"force in tau, nle and a: {plain(force.name)}" for force in others]
 
 
 def _bounds(dynamics: SimplifiedDynamics) -> list[str]:

@@ -100,7 +100,7 @@ class FlexibleArm(Dynamics):
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
-        forces: Sequence[Force] = (),
+        forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(model, clean=clean)
@@ -114,7 +114,7 @@ class FlexibleArm(Dynamics):
         assembly: Assembly,
         kinematics: str,
         springs: SpringsByJoint | None,
-        forces: Sequence[Force],
+        forces: Sequence[Force] | None,
         actuation: npt.ArrayLike | None,
     ) -> None:
         if kinematics not in ("exact", "first_order"):
@@ -367,7 +367,7 @@ def _restored(
     *,
     clean: float = CLEANED,
     springs: SpringsByJoint | None = None,
-    forces: Sequence[Force] = (),
+    forces: Sequence[Force] | None = None,
     actuation: npt.ArrayLike | None = None,
 ) -> FlexibleArm:
     """An arm from its pickled parts."""

@@ -157,7 +157,7 @@ def _flat(values: Any) -> Any:
 
 def _method(dyn: Dynamics, method: str) -> str:
     if method == "auto":
-        return "bdf" if dyn.damping_matrix.any() else "adams"
+        return "bdf" if dyn.forces_depend_on_velocity else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, *FIXED))
 
 

@@ -108,6 +108,8 @@ def _is_ragged(given: Any) -> bool:
         np.asarray(given)
     except ValueError:
         return True
+    except Exception:  # CasADi's own refusal of symbols
+        return False
     return False
 
 

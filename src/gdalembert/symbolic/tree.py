@@ -15,6 +15,7 @@ import numpy as np
 import sympy
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.tree import Tree
@@ -66,7 +67,7 @@ class SymbolicTree(Tree):
         """The formulas that the entries of the input ``parameters`` stand for."""
         return {"parameters": self.formulas}
 
-    def dynamics(self, formulation: type[Dynamics]) -> Dynamics:
+    def dynamics(self, formulation: type[Dynamics], forces: Sequence[Force] | None = None) -> Dynamics:
         """The formulation on this tree; each of its Functions has ``parameters`` as its last input.
 
         Derivatives of the dynamics are not among them.
@@ -74,6 +75,7 @@ class SymbolicTree(Tree):
         Args:
             formulation: ``GeneralizedDAlembert``, ``LagrangeEuler``, or a subclass of ``Dynamics`` that takes the
                 constants of a tree by :func:`gdalembert.spatial.algebra.constant`.
+            forces: further force elements.
 
         Raises:
             ArgumentTypeError: if it is not a formulation.
@@ -87,7 +89,7 @@ class SymbolicTree(Tree):
                 "GeneralizedDAlembert or LagrangeEuler"
             )
         dynamics: Dynamics = type(formulation.__name__, (_Parametric, formulation), {})(
-            self, clean=0, springs=self.springs
+            self, clean=0, springs=self.springs, forces=forces
         )
         return dynamics
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.dynamics.forces import Damping, Force, Gravity, Springs
-from gdalembert.errors import ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -50,15 +51,8 @@ class Drag(Force):
         x, rate = q[self.column], v[self.column]
         return self._at(self.drag * rate**3 + self.cubic * x**3)
 
-    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        x, rate = q[self.column], v[self.column]
-        return ca.diag(self._at(3 * self.cubic * x**2)), ca.diag(self._at(3 * self.drag * rate**2))
-
     def energy(self, q: Matrix) -> Matrix:
         return self.cubic * q[self.column] ** 4 / 4
-
-    def power(self, q: Matrix, v: Matrix) -> Matrix:
-        return self.drag * v[self.column] ** 4
 
 
 def elements(tree: Tree) -> list[Force]:
@@ -86,16 +80,25 @@ def test_torque_is_the_gradient_of_the_energy_and_what_is_dissipated(model: pin.
         assert power >= 0
 
 
-@pytest.mark.parametrize("kind", [0, 1, 2], ids=["gravity", "springs", "damping"])
-def test_derivatives_are_those_of_the_torque(model: pin.Model, tree: Tree, kind: int) -> None:
-    force = elements(tree)[kind]
-    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
-    torque = ca.SX(force.torque(q, v))
-    by_q = ca.jtimes(torque, q, tree.tangent_map(q))
-    expected = ca.Function("expected", [q, v], [by_q, ca.jacobian(torque, v)])
-    for x, y, _ in states(model, np.random.default_rng(7), 3):
-        for found, reference in zip(force.derivatives(ca.DM(x), ca.DM(y)), expected(x, y), strict=True):
-            assert relative_error(ca.DM(found).full(), reference.full()) < 1e-12
+def test_derivatives_of_the_forces_are_those_of_their_torque(model: pin.Model, tree: Tree) -> None:
+    """Central differences of fourth order along pin.integrate, good to 1e-9."""
+    _, *forces = elements(tree)
+    dyn = gd.NewtonEuler(tree, forces=forces, clean=0)
+
+    def torque(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return ca.DM(dyn.force_torque_expression(ca.DM(x), ca.DM(y))).full().ravel()
+
+    def slope(f: Callable[[float], np.ndarray], h: float = 1e-3) -> np.ndarray:
+        return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+    for q, v, _ in states(model, np.random.default_rng(7), 2):
+        by_q, by_v = (ca.DM(x).full() for x in dyn.force_derivatives_expression(ca.DM(q), ca.DM(v)))
+        for k, e in enumerate(np.eye(model.nv)):
+            along_q = slope(lambda s, q=q, v=v, e=e: torque(pin.integrate(model, q, s * e), v))
+            along_v = slope(lambda s, q=q, v=v, e=e: torque(q, v + s * e))
+            assert relative_error(by_q[:, k], along_q) < 1e-9
+            assert relative_error(by_v[:, k], along_v) < 1e-9
+    assert relative_error(dyn.damping_matrix, forces[1].matrix) < 1e-14
 
 
 def test_the_torque_of_gravity_is_that_of_the_recursion(model: pin.Model, tree: Tree) -> None:
@@ -167,11 +170,88 @@ def test_forces_survive_pickling(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -
     assert np.array_equal(copy.nle([0.1, 0.2], [0.3, 0.4]).full(), dyn.nle([0.1, 0.2], [0.3, 0.4]).full())
 
 
-def test_what_is_no_force_is_refused() -> None:
-    with pytest.raises(
-        ArgumentTypeError, match=r"forces: expected force elements of gdalembert\.dynamics\.forces, got 3"
-    ):
-        gd.NewtonEuler(gd.load_urdf("two_link_arm"), forces=[3])  # type: ignore[list-item]
+class Broadcast(Force):
+    name = "broadcast"
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        return v[0]
+
+
+class Forgotten(Drag):
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        return ca.DM(0)
+
+
+class Branching(Force):
+    name = "branching"
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        return v if v[0] > 0 else -v
+
+
+class Nameless(Force):
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        return v
+
+
+@pytest.mark.parametrize(
+    ("forces", "error", "message"),
+    [
+        ([3], ArgumentTypeError, "expected force elements of .*forces, got 3"),
+        (Damping(np.eye(2)), ArgumentTypeError, "forces: expected a list of force elements, got Damping"),
+        ("drag", ArgumentTypeError, "forces: expected a list of force elements, got 'drag'"),
+        ([Damping(np.eye(3))], ArgumentTypeError, r"force 'damping': torque\(q, v\) cannot be evaluated in CasADi: "),
+        ([Broadcast()], ArgumentError, r"force 'broadcast': torque\(q, v\) has shape \(1, 1\); give \(2, 1\)"),
+        ([Branching()], ArgumentTypeError, r"force 'branching': torque\(q, v\) cannot be evaluated in CasADi"),
+        ([Nameless()], ArgumentTypeError, "forces: Nameless has no name"),
+        ([Forgotten(2, 1)], ArgumentError, "force 'drag': vᵀ torque is .* W in some state, .* its power is 0 W"),
+        ([Gravity(read_tree(gd.load_urdf("two_link_arm")))], ArgumentError, "gravity acts on every robot already"),
+    ],
+    ids=lambda x: None,
+)
+def test_forces_that_cannot_be_right_are_refused(forces: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        gd.NewtonEuler(gd.load_urdf("two_link_arm"), forces=forces)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (2.0, r"Damping: matrix has shape \(\)"),
+        ([[1, 0]], r"Damping: matrix has shape \(1, 2\)"),
+        (-np.eye(2), "Damping: matrix is not symmetric and positive semidefinite"),
+        ([[1, 2], [0, 1]], "Damping: matrix is not symmetric"),
+        ([[np.nan, 0], [0, 1]], "Damping: matrix: entry"),
+    ],
+)
+def test_damping_that_drives_is_refused(matrix: object, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        Damping(matrix)  # type: ignore[arg-type]
+
+
+def test_springs_on_cosine_and_sine_are_refused() -> None:
+    model = build(np.random.default_rng(4), ["RUBZ", "RX"], [0, 1])
+    tree = read_tree(model)
+    with pytest.raises(ArgumentError, match="spring at joint 'RUBZ_0': q − rest has no meaning"):
+        Springs(tree, np.eye(2), np.zeros(2))
+    with pytest.raises(ArgumentError, match="Springs: stiffness is not finite and symmetric"):
+        Springs(tree, np.array([[0, 0], [1, 1.0]]), np.zeros(2))
+    with pytest.raises(ArgumentError, match=r"Springs: stiffness has shape \(3, 3\)"):
+        Springs(tree, np.eye(3), np.zeros(3))
+
+
+def test_friction_chooses_an_implicit_integrator() -> None:
+    class Friction(Force):
+        name = "friction"
+
+        def torque(self, q: Matrix, v: Matrix) -> Matrix:
+            return 0.5 * ca.tanh(v / 1e-2)
+
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), forces=[Friction()])
+    assert dyn.forces_depend_on_velocity
+    assert not gd.NewtonEuler(gd.load_urdf("two_link_arm"), springs={"joint1": (1, 0)}).forces_depend_on_velocity
+    motion = gd.simulate(dyn, ([0.1, 0.2], [0.5, 0.0]), 0.1)
+    assert abs(motion.relative_balance) < 1e-6
 
 
 def test_a_robot_with_forces_of_the_users_is_validated(robot: tuple[gd.Dynamics, gd.Dynamics, Drag]) -> None:

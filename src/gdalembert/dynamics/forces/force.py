@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import casadi as ca
+import numpy as np
 
-from gdalembert.errors import ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array
+
+_BALANCED = 1e-9
+"""What vᵀ torque may differ from d energy/dt + power by, relative to the largest of the three."""
 
 
 class Force(ABC):
@@ -25,7 +30,8 @@ class Force(ABC):
 
         vᵀ torque(q, v) = d energy(q)/dt + power(q, v).
 
-    Arguments q (nq) and v (nv) are CasADi matrices of any kind: numbers, SX or MX.
+    Arguments q (nq) and v (nv) are CasADi matrices of any kind: numbers, SX or MX. Derivatives of the torque follow by
+    algorithmic differentiation.
 
     Attributes:
         name: what a decomposition of torques calls the element.
@@ -37,33 +43,74 @@ class Force(ABC):
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """The torque (nv) [N m, N]."""
 
-    @abstractmethod
-    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """∂torque/∂q and ∂torque/∂v (nv × nv each), columns in the tangent space of q."""
-
-    @property
-    def damping(self) -> Array | float:
-        """The part of ∂torque/∂v that is constant, D (nv × nv) [N m s/rad, N s/m]; 0 if there is none."""
-        return 0.0
-
     def energy(self, q: Matrix) -> Matrix:
         """The potential energy [J]; 0 for an element that stores none."""
         return ca.DM(0)
 
-    def power(self, q: Matrix, v: Matrix) -> Matrix:
-        """The power that the element dissipates [W]; 0 for an element that dissipates none."""
-        return ca.DM(0)
+    def power(self, q: Matrix, v: Matrix) -> Matrix | None:
+        """The power that the element dissipates [W]; ``None``: vᵀ torque − d energy/dt."""
+        return None
 
 
-def check_forces(forces: Iterable[object]) -> tuple[Force, ...]:
-    """The force elements as a tuple.
+def dissipated_power(force: Force, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """The power that a force element takes out of a robot [W]."""
+    given = force.power(q, v)
+    if given is not None:
+        return given
+    x = ca.SX.sym("q", tree.nq)
+    gradient: Matrix = ca.gradient(ca.SX(force.energy(x)), x)
+    slope = ca.substitute(gradient, x, q) if isinstance(q, ca.SX) else ca.Function("slope", [x], [gradient])(q)
+    return ca.dot(v, force.torque(q, v)) - ca.dot(slope, tree.configuration_rate(q, v))
+
+
+def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...]:
+    """The force elements as a tuple, each evaluated once.
 
     Raises:
-        ArgumentTypeError: if one of them is not a force element.
+        ArgumentTypeError: if it is not a list of force elements, or one of them cannot be evaluated.
+        ArgumentError: if a torque, an energy or a power has another shape, or they contradict each other.
     """
-    given: list[Force] = []
+    if forces is None:
+        return ()
+    if not isinstance(forces, list | tuple):
+        raise ArgumentTypeError(f"forces: expected a list of force elements, got {forces!r}")
     for each in forces:
         if not isinstance(each, Force):
             raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
-        given.append(each)
-    return tuple(given)
+        if not isinstance(getattr(each, "name", None), str):
+            raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
+        if each.name == "gravity":
+            raise ArgumentError("forces: gravity acts on every robot already; change the gravity of the model")
+        _check(each, tree)
+    return tuple(forces)
+
+
+def _check(force: Force, tree: Tree) -> None:
+    """Refuse shapes that CasADi would broadcast, and an energy or power that the torque contradicts."""
+    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+    parts: list[tuple[str, tuple[int, int], Callable[[], Matrix]]] = [
+        ("torque(q, v)", (tree.nv, 1), lambda: force.torque(q, v)),
+        ("energy(q)", (1, 1), lambda: force.energy(q)),
+        ("power(q, v)", (1, 1), lambda: ca.DM(0) if (power := force.power(q, v)) is None else power),
+    ]
+    for what, shape, evaluate in parts:
+        try:
+            found = ca.SX(evaluate()).shape
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            raise ArgumentTypeError(f"force {force.name!r}: {what} cannot be evaluated in CasADi: {reason}") from error
+        if found != shape:
+            raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")
+    rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
+    terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
+    if ca.symvar(terms) and not set(map(str, ca.symvar(terms))) <= set(map(str, ca.symvar(ca.vertcat(q, v)))):
+        return  # symbols of a symbolic tree
+    rng = np.random.default_rng(0)
+    work, stored, dissipated = ca.Function("power", [q, v], [terms])(
+        random_configuration(tree, rng), rng.normal(size=tree.nv)
+    ).full()[:, 0]
+    if abs(work - stored - dissipated) > _BALANCED * max(1.0, abs(work), abs(stored), abs(dissipated)):
+        raise ArgumentError(
+            f"force {force.name!r}: vᵀ torque is {work:.6g} W in some state, where its energy changes by "
+            f"{stored:.6g} W and its power is {dissipated:.6g} W; correct energy(q) or power(q, v), or leave power out"
+        )

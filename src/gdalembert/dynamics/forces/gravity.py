@@ -39,18 +39,11 @@ class Gravity(Force):
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """g = ∂V/∂q (nv) in the tangent space of q."""
         x = ca.SX.sym("q", self.tree.nq)
-        return self._evaluated(x, self._gradient(x), q)
-
-    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """∂g/∂q and 0."""
-        x, nv = ca.SX.sym("q", self.tree.nq), self.tree.nv
-        by_q = ca.jtimes(self._gradient(x), x, self.tree.tangent_map(x))
-        return self._evaluated(x, by_q, q), ca.DM(nv, nv)
-
-    def _gradient(self, x: ca.SX) -> ca.SX:
-        return self.tree.tangent_map(x).T @ ca.gradient(self.energy(x), x)
-
-    def _evaluated(self, x: ca.SX, expression: ca.SX, q: Matrix) -> Matrix:
+        gradient = self.tree.tangent_map(x).T @ ca.gradient(self.energy(x), x)
         if isinstance(q, ca.SX):
-            return ca.substitute(expression, x, q)
-        return ca.Function("gravity", [x], [expression])(q)
+            return ca.substitute(gradient, x, q)
+        return ca.Function("gravity", [x], [gradient])(q)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)

@@ -28,6 +28,9 @@ class Springs(Force):
         tree: the robot.
         stiffness: K (nv × nv), symmetric and positive semidefinite [N m/rad, N/m]; numbers or symbols.
         rest: (nv) [rad, m]; numbers or symbols.
+
+    Raises:
+        ArgumentError: if a shape is another one, K is not finite and symmetric, or q − rest has no meaning for a joint.
     """
 
     name: ClassVar[str] = "springs"
@@ -35,6 +38,17 @@ class Springs(Force):
     tree: Tree
     stiffness: Any
     rest: Any
+
+    def __post_init__(self) -> None:
+        k, nv = spatial.constant(self.stiffness), self.tree.nv
+        if k.shape != (nv, nv) or spatial.constant(self.rest).shape != (nv, 1):
+            raise ArgumentError(f"Springs: stiffness has shape {k.shape}; give K ({nv} × {nv}) and rest ({nv})")
+        if isinstance(k, ca.DM) and not (k.is_regular() and np.array_equal(k.full(), k.full().T)):
+            raise ArgumentError("Springs: stiffness is not finite and symmetric; its torque would have no energy")
+        held = set(k.sparsity().get_col())
+        for joint in self.tree.joints:
+            if joint.scaling is None and held & set(joint.columns):
+                _check_joint(joint)
 
     @classmethod
     def at_joints(cls, tree: Tree, springs: SpringsByJoint) -> Springs:
@@ -67,13 +81,13 @@ class Springs(Force):
         """K (x − rest)."""
         return spatial.constant(self.stiffness) @ self._stretch(q)
 
-    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """K and 0."""
-        return spatial.constant(self.stiffness), ca.DM(self.tree.nv, self.tree.nv)
-
     def energy(self, q: Matrix) -> Matrix:
         """½ (x − rest)ᵀ K (x − rest) [J]."""
         return 0.5 * ca.dot(self._stretch(q), self.torque(q, ca.DM(self.tree.nv, 1)))
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)
 
     def _stretch(self, q: Matrix) -> Matrix:
         """x − rest (nv), structurally zero where no spring is."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import Articulated
 from gdalembert.dynamics.newton_euler.rotations import Full
 from gdalembert.flexible.newton_euler.deformed_arm import DeformedArm
@@ -74,7 +75,7 @@ class ArticulatedArm:
     def of(arm: DeformedArm, q: Matrix, v: Matrix) -> ArticulatedArm:
         """Each link and station alone."""
         zero = ca.DM(arm.tree.nv, 1)
-        biases, forces = arm.demands(arm.motions(q, v, zero, -ca.DM(arm.tree.gravity)), v, zero)
+        biases, forces = arm.demands(arm.motions(q, v, zero, Gravity(arm.tree).base_acceleration), v, zero)
         bodies = [
             Articulated.of(body.mass, body.first, body.second) for body in (arm.bodies.get(i, link) for i, link in arm)
         ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import casadi as ca
-
+from gdalembert.dynamics.forces import Gravity
 from gdalembert.flexible.newton_euler.deformed_arm import DeformedArm
 from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.spatial.algebra import Matrix
@@ -12,7 +11,7 @@ from gdalembert.spatial.algebra import Matrix
 def inverse_dynamics(tree: FlexibleTree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau of the links and modes (nv), gravity included; without stiffness, damping and armature."""
     arm = DeformedArm.of(tree, q)
-    motions = arm.motions(q, v, a, -ca.DM(tree.gravity))
+    motions = arm.motions(q, v, a, Gravity(tree).base_acceleration)
     wrenches, torques = arm.demands(motions, v, a)
     for i, link in arm.inward():
         if i in arm.stations:
