@@ -105,7 +105,7 @@ def test_wrong_modes_are_refused() -> None:
     arm, links = flexible()
     q = np.zeros(arm.tree.nq)
     draw = plotting.mode_shapes
-    with pytest.raises(ArgumentTypeError, match="expected a FlexibleArm, got Beam"):
+    with pytest.raises(ArgumentTypeError, match="expected a FlexibleLink or FlexibleArm, got Beam"):
         draw(BEAM)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="mode_shapes: an arm vibrates about a configuration; give q"):
         draw(arm)

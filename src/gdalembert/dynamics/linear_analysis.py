@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.expressions import Expressions
+from gdalembert.dynamics.forces.springs import ASYMMETRY
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.spatial.arguments import choice, vector
@@ -79,7 +80,7 @@ class LinearAnalysis(Expressions, ABC):
         index = np.ix_(chosen, chosen)
         stiffness = self.force_stiffness(configuration)[index]
         size = np.abs(stiffness).max(initial=0)
-        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > _HELD * size:
+        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
             raise ArgumentError(
                 "natural_frequencies: the stiffness of the forces is not finite and symmetric at q; take the "
                 "eigenvalues of linearize(q)"
@@ -89,7 +90,7 @@ class LinearAnalysis(Expressions, ABC):
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
         held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
-        if held.min(initial=0) < -_HELD:
+        if held.min(initial=0) < -ASYMMETRY:
             raise ArgumentError(
                 "natural_frequencies: a force drives the robot away from q (negative stiffness), so that it does not "
                 "vibrate about it; take the eigenvalues of linearize(q)"
@@ -131,12 +132,9 @@ class LinearAnalysis(Expressions, ABC):
         m = self.mass_matrix(configuration).full()
         acceleration = np.linalg.solve(m, b @ effort - nle)
         by_q, by_v = (x.full() for x in self.inverse_dynamics_derivatives(configuration, rate, acceleration))
-        return (
-            np.block(
-                [[self._drift(configuration, rate), np.eye(nv)], [-np.linalg.solve(m, by_q), -np.linalg.solve(m, by_v)]]
-            ),
-            np.vstack([np.zeros_like(b), np.linalg.solve(m, b)]),
-        )
+        rates = np.linalg.solve(m, np.hstack([-by_q, -by_v, b]))
+        a_matrix = np.vstack([np.hstack([self._drift(configuration, rate), np.eye(nv)]), rates[:, : 2 * nv]])
+        return a_matrix, np.vstack([np.zeros_like(b), rates[:, 2 * nv :]])
 
     def _drift(self, q: Array, v: Array) -> Array:
         """∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.

@@ -132,9 +132,9 @@ def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink
 
 def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
     """ω (n, rad/s), ascending, and the eigenvectors of modes and rotors (n × n, a column each), all joints locked."""
-    omega = arm.natural_frequencies(q)
-    free = slice(arm.modes.start, arm.tree.nv)
     configuration = checked_configuration("mode_shapes: q", q, arm.tree)
+    omega = arm.natural_frequencies(configuration)
+    free = slice(arm.modes.start, arm.tree.nv)
     mass = arm.mass_matrix(configuration).full()[free, free]
     half = np.linalg.inv(np.linalg.cholesky(mass))
     stiffness = arm.stiffness_matrix[free, free]
