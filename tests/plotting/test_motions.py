@@ -156,3 +156,14 @@ def test_lengths_that_are_not_one_are_refused() -> None:
             plotting.torque_decomposition(model, ([0, 1], rows, np.zeros((2, 2)), np.zeros((2, 2))))
     q = [0.3, 1 + 5e-7, 0.0]
     plotting.velocity_ellipsoid(model, model.nframes - 1, q, pin.LOCAL, plane="xy")
+
+
+def test_efforts_have_the_names_of_their_actuators() -> None:
+    model = gd.load_urdf("two_link_arm")
+    acrobot = gd.NewtonEuler(model, actuation=[[0.0], [1.0]])
+    axes = plotting.motion(gd.simulate(acrobot, [0.3, 0.2, 0, 0], 0.2, lambda t, q, v: 0.1), acrobot)
+    assert [list(lines(ax)) for ax in axes] == [["joint1", "joint2"], ["joint1", "joint2"], ["joint2"]]
+    assert axes[-1].get_ylabel() == "u [N m]"
+    coupled = gd.NewtonEuler(model, actuation=[[1.0], [1.0]])
+    axes = plotting.motion(gd.simulate(coupled, [0.3, 0.2, 0, 0], 0.2), coupled)
+    assert list(lines(axes[-1])) == ["u[0]"]

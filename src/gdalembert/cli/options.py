@@ -12,6 +12,7 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
 
 
@@ -57,9 +58,9 @@ def add_clean(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean",
         type=float,
-        default=1e-11,
+        default=CLEANED,
         metavar="X",
-        help="tolerance within which constants are rounded; 0 takes every bit as given (default: 1e-11)",
+        help="tolerance within which constants are rounded; 0 takes every bit as given (default: %(default)s)",
     )
 
 

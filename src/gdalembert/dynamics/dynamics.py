@@ -344,7 +344,7 @@ class Dynamics(LinearAnalysis, ABC):
 
     @cached_property
     def potential_energy(self) -> ca.Function:
-        """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and ½ K (q − rest)²."""
+        """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and the forces' energy."""
         s = self.symbols("q")
         return function("potential_energy", s, {"potential": self.potential_energy_expression(s["q"])})
 

@@ -21,6 +21,9 @@ FUNCTIONS = {
     ca.OP_SQRT: "sqrt",
     ca.OP_EXP: "exp",
     ca.OP_LOG: "log",
+    ca.OP_SINH: "sinh",
+    ca.OP_COSH: "cosh",
+    ca.OP_TANH: "tanh",
 }
 """Functions with the same name in all languages."""
 _ARITHMETIC = {

@@ -52,8 +52,11 @@ def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics
             raise ArgumentTypeError(f"motion: expected a pin.Model or a Dynamics, got {type(robot).__name__}")
         _check_robot(simulation, robot)
         known = names_of(robot)
-        names = {"q": known.q, "v": known.v, "u": known.v}
-        units = {"q": known.q_units, "v": known.v_units, "u": known.effort_units}
+        actuators = robot.actuator_names if isinstance(robot, Dynamics) else known.v
+        efforts = dict(zip(known.v, known.effort_units, strict=True))
+        names = {"q": known.q, "v": known.v, "u": actuators}
+        effort_units = tuple(efforts.get(name, "N m or N") for name in actuators)
+        units = {"q": known.q_units, "v": known.v_units, "u": effort_units}
         titles = {key: with_units(key, units[key]) for key in values}
         shown = {key: array[:, : len(names[key])] for key, array in values.items()}
     grid = panels(3, 1, (6.4, 5.6), sharex=True).ravel()
@@ -88,8 +91,7 @@ def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynami
     what, simulated = "simulation", motion.dyn.tree.name if isinstance(motion, Solution) else motion.model
     if isinstance(motion, Solution):
         what = "solution"
-    # an arm has an actuator for each joint, and modes besides
-    widths = {"q": tree.nq, "v": tree.nv, "u": len(names_of(robot).v)}
+    widths = {"q": tree.nq, "v": tree.nv, "u": robot.nu if isinstance(robot, Dynamics) else len(names_of(robot).v)}
     for key, width in widths.items():
         found = getattr(motion, key).shape[1]
         if found != width:

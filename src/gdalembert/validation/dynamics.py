@@ -18,7 +18,7 @@ from gdalembert.validation.diagnosis import DQ_DT, DV_DT, POSITIVE_DEFINITE, SKE
 from gdalembert.validation.references import Reference, ReferenceSample
 from gdalembert.validation.report import Check
 from gdalembert.validation.residuals import (
-    CLEANED,
+    AFTER_CLEANING,
     EXACT,
     LAW,
     SOLVED,
@@ -66,7 +66,7 @@ class DynamicsUnderTest(SystemUnderTest):
         super().__init__(reference)
         self.name = getattr(dynamics, "name", type(dynamics).__name__)
         self._actuation = dynamics.actuation
-        self._tolerance = EXACT if dynamics.clean == 0 else CLEANED
+        self._tolerance = EXACT if dynamics.clean == 0 else AFTER_CLEANING
         # a handful of cleaned constants may add up
         self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
         self._unsupported: list[str] = []

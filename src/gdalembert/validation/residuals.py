@@ -12,7 +12,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.validation.report import Check, State
 from gdalembert.validation.states import Mask, States
 
-EXACT, CLEANED, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
+EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 """Default tolerances: with ``clean=0``; with cleaning, and of functions; of forward dynamics; of the laws."""
 
 

@@ -17,7 +17,7 @@ from gdalembert.spatial.batch import BatchFunction
 from gdalembert.validation import diagnosis
 from gdalembert.validation.references import Reference, ReferenceSample
 from gdalembert.validation.report import Check
-from gdalembert.validation.residuals import CLEANED, Residual
+from gdalembert.validation.residuals import AFTER_CLEANING, Residual
 from gdalembert.validation.states import States, Torque
 from gdalembert.validation.torque_terms import decompose
 
@@ -80,11 +80,11 @@ class TorqueFunction(SystemUnderTest):
 
     def residuals(self, states: States) -> Iterator[Residual]:
         own, (_, reference) = decompose(self.torque, states), self.reference.terms(states)
-        yield Residual("tau", "tau", own.tau, reference.tau, CLEANED)
-        yield Residual("M", "mass matrix", own.mass_matrix, reference.mass_matrix, CLEANED)
-        yield Residual("C v", "velocity terms", own.velocity, reference.velocity, CLEANED)
-        yield Residual("g", "gravity", own.gravity, reference.gravity, CLEANED)
-        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), CLEANED)
+        yield Residual("tau", "tau", own.tau, reference.tau, AFTER_CLEANING)
+        yield Residual("M", "mass matrix", own.mass_matrix, reference.mass_matrix, AFTER_CLEANING)
+        yield Residual("C v", "velocity terms", own.velocity, reference.velocity, AFTER_CLEANING)
+        yield Residual("g", "gravity", own.gravity, reference.gravity, AFTER_CLEANING)
+        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), AFTER_CLEANING)
 
     def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
         explanations = diagnosis.explain_torque(decompose(self.torque, sample.states), sample)

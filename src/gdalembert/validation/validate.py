@@ -28,7 +28,7 @@ from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
 from gdalembert.validation.references import AddedForces, PinocchioReference
 from gdalembert.validation.report import Check, Report, State
-from gdalembert.validation.residuals import CLEANED, WorstResiduals
+from gdalembert.validation.residuals import AFTER_CLEANING, WorstResiduals
 from gdalembert.validation.states import States
 from gdalembert.validation.systems import SystemUnderTest, TorqueFunction
 
@@ -147,7 +147,7 @@ def _diagnose(under_test: SystemUnderTest, checks: tuple[Check, ...], states: St
         return (diagnosis.of_small_differences(max(c.error for c in failed.values())),) if failed else ()
     for check in large.values():
         states = states.join(States(check.state.q[None], check.state.v[None], check.state.a[None]))
-    tolerance = max(CLEANED, *(check.tolerance for check in large.values()))
+    tolerance = max(AFTER_CLEANING, *(check.tolerance for check in large.values()))
     return under_test.diagnose(large, under_test.reference.sample(states, tolerance))
 
 
