@@ -12,35 +12,40 @@ from tests.helpers.paths import ROOT
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "gdalembert"
 
-BASE = {"errors", "spatial", "model", "dynamics"}
-ROBOTS = {*BASE, "flexible"}
+DYNAMICS = {"errors", "spatial", "model", "dynamics"}
+ROBOTS = {*DYNAMICS, "flexible"}
 ALLOWED = {
     "errors": set(),
-    "citation": ROBOTS,
+    "citation": {"spatial", "dynamics", "flexible"},
     "spatial": {"errors"},
     "model": {"errors", "spatial"},
     "dynamics": {"errors", "spatial", "model"},
-    "flexible": BASE,
+    "flexible": DYNAMICS,
     "validation": ROBOTS,
-    "compilation": ROBOTS,
+    "compilation": {"errors", "spatial"},
     "symbolic": ROBOTS,
-    "simulation": ROBOTS,
-    "export": {*ROBOTS, "symbolic", "compilation"},
-    "ocp": {*ROBOTS, "simulation"},
-    "plotting": {*ROBOTS, "validation", "compilation", "symbolic", "export", "simulation", "ocp"},
-    "viewer": {*ROBOTS, "validation", "compilation", "symbolic", "export", "simulation", "ocp"},
-    "testing": {*ROBOTS, "validation"},
+    "simulation": DYNAMICS,
+    "export": {*DYNAMICS, "symbolic"},
+    "ocp": {*DYNAMICS, "simulation"},
+    "plotting": {*ROBOTS, "simulation", "ocp"},
+    "viewer": {*ROBOTS, "simulation", "ocp"},
+    "testing": {"validation"},
+    "cli": {*DYNAMICS, "validation", "symbolic", "export", "plotting", "viewer"},
+    "__main__": {"cli"},
+    "gdalembert": {"citation", "model", "dynamics", "flexible", "validation", "compilation", "simulation", "ocp"},
 }
-"""What the modules of each room may import, besides each other; the face and the command line may import them all."""
-ALLOWED["cli"] = set(ALLOWED)
-ALLOWED["__main__"] = {"cli"}
-ALLOWED["gdalembert"] = {*ALLOWED, "cli"}
+"""What the modules of each room import, besides each other."""
 
 LONG_MODULES: dict[str, str] = {}
 """Modules above 400 lines, each with the reason why it is one."""
 
-LONG_FUNCTIONS: dict[str, str] = {}
-"""Functions above 60 lines, each with the reason why it is one."""
+LONG_FUNCTIONS = {
+    "gdalembert.export.derivation.derive": "describes 8 arguments; 28 lines of code",
+    "gdalembert.plotting.torques.torque_decomposition": "describes 5 arguments and its errors; 33 lines of code",
+    "gdalembert.simulation.simulate.simulate": "describes 11 arguments; 19 lines of code",
+    "gdalembert.symbolic.flexible.flexible_arm_forms": "describes every symbol of the terms; 27 lines of code",
+}
+"""Functions above 60 lines, each with the reason why it is one: they are public, with long docstrings."""
 
 
 def name_of(path: Path) -> str:
@@ -105,11 +110,17 @@ def test_modules_are_at_most_400_lines() -> None:
     assert {name for name, number in lines.items() if number > 400} == set(LONG_MODULES)
 
 
+def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a definition, its decorators, signature and docstring included."""
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return (node.end_lineno or 0) - first + 1
+
+
 def test_functions_are_at_most_60_lines() -> None:
     long = {
         f"{name}.{node.name}"
         for name, tree in TREES.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.body[0].lineno + 1 > 60
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > 60
     }
     assert long == set(LONG_FUNCTIONS)

@@ -77,11 +77,7 @@ def from_denavit_hartenberg(
     """
     if convention not in _CONVENTIONS:
         raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
-    if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
-        raise ArgumentTypeError(f"{name}: rows={rows!r}; give a list of Rows")
-    rows = list(rows)
-    if not rows:
-        raise ArgumentError(f"{name}: has no rows; give at least one")
+    rows = _checked(rows, name)
     constants = Constants()
     joints: list[Joint] = []
     words = set(re.findall(r"\w+", f"{rows} {gravity}"))
@@ -99,11 +95,6 @@ def from_denavit_hartenberg(
 
     before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
-        where = f"{name}: row {i + 1}"
-        if not isinstance(row, Row):
-            raise ArgumentTypeError(f"{where}: got {row!r}; give a Row")
-        if row.joint not in _TYPES:
-            raise ArgumentError(f"{where}: joint={row.joint!r}; give 'R' or 'P'")
         own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
         across = _homogeneous(rotation("x", i, "alpha"), (formula(row.a), 0, 0))
         if convention == "standard":
@@ -111,7 +102,7 @@ def from_denavit_hartenberg(
             before = to_frame
         else:
             placement, to_frame = across * own, sympy.eye(4)
-        joints.append(_joint(f"joint{i + 1}", i, row, placement, to_frame, constants, where))
+        joints.append(_joint(f"joint{i + 1}", i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
     n = len(joints)
     symbols: dict[str, Any] = {
         "armature": constants.vector(formula(row.armature) for row in rows),
@@ -120,6 +111,21 @@ def from_denavit_hartenberg(
     names = tuple(joint.name for joint in joints)
     tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
     return constants.tree(tree)
+
+
+def _checked(rows: Sequence[Row], name: str) -> list[Row]:
+    """The rows, of which there is at least one, each with a joint that is known."""
+    if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
+        raise ArgumentTypeError(f"{name}: rows={rows!r}; give a list of Rows")
+    found = list(rows)
+    if not found:
+        raise ArgumentError(f"{name}: has no rows; give at least one")
+    for i, row in enumerate(found):
+        if not isinstance(row, Row):
+            raise ArgumentTypeError(f"{name}: row {i + 1}: got {row!r}; give a Row")
+        if row.joint not in _TYPES:
+            raise ArgumentError(f"{name}: row {i + 1}: joint={row.joint!r}; give 'R' or 'P'")
+    return found
 
 
 def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> sympy.Matrix:
