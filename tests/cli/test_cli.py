@@ -134,7 +134,7 @@ def test_validate(capsys: Capture) -> None:
     assert err == ""
     blocks = out.split("\n\n")
     assert len(blocks) == 2 * OURS + 1
-    assert blocks[0].startswith("puma560_3: generalized_dalembert against Pinocchio on 40 states (seed 0)\n")
+    assert blocks[0].startswith(f"puma560_3: {next(iter(gd.formulations()))} against Pinocchio on 40 states (seed 0)\n")
     assert "FAIL" not in out
     assert blocks[-1] == (
         f"puma560_3: {OURS} formulations agree with Pinocchio on 40 states\n"
