@@ -10,6 +10,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.flexible.link_model import ModalInertia
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Wrench
 
 
@@ -50,18 +51,18 @@ class DeformedLink:
         return Wrench(self.translation, self.moments)
 
 
-def deformed(modal: ModalInertia, f: Matrix) -> DeformedLink:
-    """The inertia of a link at modal coordinates f."""
+def deformed(body: Array, modal: ModalInertia, f: Matrix) -> DeformedLink:
+    """The inertia of a link at modal coordinates f; ``body`` is its undeformed pseudo-inertia (4 × 4)."""
     g, jacobian = modal.coordinates(f), modal.coordinates_jacobian(f)
     everything = range(modal.shapes)
     first = [spatial.constant(x) for x in modal.first]
     shapes = [x + weighted([spatial.constant(y) for y in modal.second[:, a]], g) for a, x in enumerate(first)]
     half = weighted([first[a] + shapes[a] for a in everything], g / 2)
-    whole = spatial.constant(modal.rigid) + half + half.T
+    whole = spatial.constant(body) + half + half.T
     masses = spatial.constant([[modal.second[a, b].trace() for b in everything] for a in everything])
     return DeformedLink(
         modal=modal,
-        mass=float(modal.rigid[3, 3]),
+        mass=float(body[3, 3]),
         first=whole[:3, 3],
         second=whole[:3, :3],
         jacobian=jacobian,

@@ -20,6 +20,7 @@ from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.link_model import ModalInertia, Station, check_body
 from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -122,7 +123,9 @@ class FlexibleLink:
             if isinstance(where, str):
                 if where not in ("root", "tip"):
                     raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
-            elif number(what, where, "m", inclusive=True) > (self.length if self.has_length else np.inf) * (1 + 1e-12):
+            elif number(what, where, "m", inclusive=True) > (self.length if self.has_length else np.inf) * (
+                1 + ROUND_OFF
+            ):
                 raise ArgumentError(f"{what}: {where:g} m does not lie on the link, which is {self.length:g} m long")
         return dict(given)
 
@@ -265,7 +268,7 @@ class FlexibleLink:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):
             return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
-        if eta > self.length * (1 + 1e-12):
+        if eta > self.length * (1 + ROUND_OFF):
             raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
         at = np.array([eta, 0.0, 0.0])
         return self._shortened(beam).station(beam.nearest(at), body, at)

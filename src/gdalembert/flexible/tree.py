@@ -35,7 +35,8 @@ class FlexibleTree(Tree):
 
     Attributes:
         links: for each link of the assembly the index of its joint.
-        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes.
+        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes; the
+            pseudo-inertia of the joint is that of the undeformed link.
     """
 
     is_rigid: ClassVar[bool] = False
@@ -61,8 +62,10 @@ class FlexibleTree(Tree):
             body = spatial.constant(joint.pseudo_inertia)
             moment: Matrix = body[:3, 3]
             if i in self.modal:
-                moment = deformed(self.modal[i], self.joints[self.first_station(i)].configuration(q)).first
-            total = total + r @ moment + float(body[3, 3]) * p
+                moment = deformed(
+                    joint.pseudo_inertia, self.modal[i], self.joints[self.first_station(i)].configuration(q)
+                ).first
+            total = total + r @ moment + body[3, 3] * p
         return total
 
 
@@ -114,7 +117,6 @@ def regrouped(tree: FlexibleTree) -> FlexibleTree:
             replace(joint, pseudo_inertia=frozen(clean_matrix(body)))
             for joint, body in zip(tree.joints, bodies, strict=True)
         ),
-        modal_inertias=tuple((i, replace(inertia, rigid=bodies[i])) for i, inertia in tree.modal_inertias),
     )
 
 

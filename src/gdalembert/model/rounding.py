@@ -49,6 +49,9 @@ MOST_CLEANED = 1e-6
 SAME = 1e-15
 """Relative difference of two numbers that rounding alone tells apart: some units in the last place."""
 
+ROUND_OFF = 1e-12
+"""How far, relatively, a length or a time may pass a limit and count as on it: sums of many numbers are off by less."""
+
 ORTHOGONALITY_ERROR = 4e-16
 """By how much more than before R Rᵀ may differ from 1 when R was cleaned: two units in the last place of 1."""
 

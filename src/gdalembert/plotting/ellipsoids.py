@@ -13,6 +13,7 @@ import pinocchio as pin
 from gdalembert.dynamics.kinematics import Kinematics, check_reference, find_frame
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
 from gdalembert.plotting.coordinates import names_of
 from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
@@ -229,7 +230,7 @@ def _draw(where: str, ellipsoid: _EllipsoidPicture, text: str, unit: str, scale:
 def _round(x: float) -> float:
     """x rounded up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= x * (1 - 1e-12)))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= x * (1 - ROUND_OFF)))
 
 
 def _axes_of(where: str, plane: str | None) -> list[int]:

@@ -17,6 +17,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import ContinuousFeedback, Control, PythonFeedback
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -186,8 +187,8 @@ class Integrators:
             settings |= {"disable_internal_warnings": True, "quad_err_con": True}
         else:
             # so that at most one step of each interval is shorter
-            settings["number_of_finite_elements"] = max(1, math.ceil(times[-1] / self.step * (1 - 1e-12)))
-            steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - 1e-12)).sum())
+            settings["number_of_finite_elements"] = max(1, math.ceil(times[-1] / self.step * (1 - ROUND_OFF)))
+            steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - ROUND_OFF)).sum())
         settings |= self.options
         with self._quiet():
             try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import check_unit_lengths, projected, unit_blocks
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
@@ -68,5 +69,5 @@ def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Arr
     """
     speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")
     last = (end - start) / speed
-    clock = np.append(np.arange(0, last * (1 - 1e-12), 1 / fps), last)
+    clock = np.append(np.arange(0, last * (1 - ROUND_OFF), 1 / fps), last)
     return clock, np.append(start + speed * clock[:-1], end)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gdalembert.errors import ArgumentError
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import Property, evaluate, number
 from gdalembert.spatial.arrays import Array
 
@@ -52,7 +53,7 @@ class Tube:
         if self.wall is None:
             return outer, np.zeros_like(outer)
         wall = _dimension("wall", self.wall, eta)
-        thick = wall > outer * (1 + 1e-12)
+        thick = wall > outer * (1 + ROUND_OFF)
         if thick.any():
             k = int(thick.argmax())
             raise ArgumentError(

@@ -24,6 +24,7 @@ from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.link_model import ModalInertia, Station, root
 from gdalembert.flexible.modes import ModeSet
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arrays import Array, frozen
 
 Families: TypeAlias = Mapping[str, ModeSet]
@@ -147,7 +148,7 @@ def beam_station(
         ArgumentError: if the abscissa does not lie on the beam.
     """
     n = sum(map(len, families.values()))
-    if not 0 <= abscissa <= beam.length * (1 + 1e-12):
+    if not 0 <= abscissa <= beam.length * (1 + ROUND_OFF):
         raise ArgumentError(f"station: {abscissa:g} m does not lie on the beam, which goes from 0 to {beam.length:g} m")
     if abscissa == 0:
         return root(n, body)

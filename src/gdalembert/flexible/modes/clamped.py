@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array
 
@@ -76,7 +77,7 @@ def _roots(modes: Clamped) -> tuple[float, ...]:
 
 def _loaded_root(j: int, mass: float, inertia: float) -> float:
     """The j-th root with a loaded tip, by bisection of the number of roots below (Wittrick and Williams 1971)."""
-    low, high = 0.0, _fixed_point(j, "free") * (1 + 1e-12)  # a load lowers every root
+    low, high = 0.0, _fixed_point(j, "free") * (1 + ROUND_OFF)  # a load lowers every root
     while low < (middle := (low + high) / 2) < high:
         if _roots_below(middle, mass, inertia) < j:
             low = middle

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
@@ -102,7 +103,7 @@ class ModeSet(ABC):
 def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
     end = number("length", length, "m")
     eta = np.atleast_1d(np.asarray(abscissae, dtype=float))
-    off = ~((eta >= -1e-12 * end) & (eta <= (1 + 1e-12) * end))
+    off = ~((eta >= -ROUND_OFF * end) & (eta <= (1 + ROUND_OFF) * end))
     if off.any():
         raise ArgumentError(f"abscissa {eta[off][0]:g} m does not lie on the beam, which goes from 0 to {end:g} m")
     return np.clip(eta, 0, end), end

@@ -83,7 +83,10 @@ class DeformedArm:
             for i, joint in enumerate(tree.joints)
             if isinstance(joint.type, Deflection)
         }
-        bodies = {i: deformed(modal, stations[tree.first_station(i)].f) for i, modal in tree.modal.items()}
+        bodies = {
+            i: deformed(tree.joints[i].pseudo_inertia, modal, stations[tree.first_station(i)].f)
+            for i, modal in tree.modal.items()
+        }
         return DeformedArm(tree, place(tree, q), bodies, stations)
 
     def __iter__(self) -> Iterator[tuple[int, Link]]:
