@@ -95,7 +95,8 @@ def test_inverse_dynamics_loads_only_what_it_needs() -> None:
 )
 def test_all_formulations_are_registered_whatever_is_imported(first: str) -> None:
     printed = fresh(f"{first}; print(*formulations())")
-    assert printed.split() == ["generalized_dalembert", "lagrange_euler", "newton_euler"]
+    assert {"generalized_dalembert", "lagrange_euler", "newton_euler"} <= set(printed.split())
+    assert printed == fresh("import gdalembert as gd; print(*gd.formulations())")
 
 
 def test_a_name_of_ours_is_taken_before_ours_is_used() -> None:
