@@ -343,7 +343,7 @@ def test_axes_of_a_root_are_orthonormal_to_rounding() -> None:
     for sign in (1, -1):
         near, far = (np.eye(4) + sign * off / 2 * np.diag([1.0, 0, 0, 0]) for off in (5e-10, 5e-9))
         assert np.array_equal(FlexibleLink(LINE, root=near).root, near)
-        with pytest.raises(ArgumentError, match=r"not orthonormal, by 5\.0e-09"):
+        with pytest.raises(ArgumentError, match=r"not orthonormal: n·n is [01]\.\d{7,}, not 1"):
             FlexibleLink(LINE, root=far)
 
 
@@ -445,10 +445,22 @@ def body(**changes: object) -> pin.Inertia:
         (lambda: link(hub=body(mass=np.nan)), ArgumentError, r"hub: a number is not finite"),
         (lambda: link(root="here"), ArgumentTypeError, r"root: expected a pin.SE3 or 4 × 4 numbers, got 'here'"),
         (lambda: link(root=np.eye(3)), ArgumentError, r"root: got numbers of shape \(3, 3\)"),
-        (lambda: link(root=np.full((4, 4), np.nan)), ArgumentError, r"root: it is not finite"),
-        (lambda: link(root=np.ones((4, 4))), ArgumentError, r"last row is not \(0, 0, 0, 1\)"),
-        (lambda: link(root=TURNED), ArgumentError, r"root: its axes are left-handed"),
-        (lambda: link(root=SKEWED), ArgumentError, r"root: its axes are not orthonormal, by 1.0e-03"),
+        (
+            lambda: link(root=np.full((4, 4), np.nan)),
+            ArgumentError,
+            r"root: entry \[0, 0\] is nan; give",
+        ),
+        (
+            lambda: link(root=np.ones((4, 4))),
+            ArgumentError,
+            r"root: its last row is \[1.0, 1.0, 1.0, 1.0\], not",
+        ),
+        (lambda: link(root=TURNED), ArgumentError, r"root: its columns n, o, a are left-handed"),
+        (
+            lambda: link(root=SKEWED),
+            ArgumentError,
+            r"root: its columns .* not orthonormal: n·. is .*001.*, not",
+        ),
         (lambda: link(children=["elbow"]), ArgumentTypeError, r"children: expected \{name: 'root', 'tip' or an"),
         (lambda: link(children={3: "tip"}), ArgumentTypeError, r"children: expected names, got 3"),
         (lambda: link(children={"elbow": "end"}), ArgumentError, r"children\['elbow'\]: got 'end'; give 'root', 'tip'"),

@@ -22,13 +22,13 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.checks import checked_transform
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import CLEANED, UNIT_ERROR
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import number, numbers, vector
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
@@ -278,24 +278,4 @@ def _transform(T: Any) -> Matrix:
         if T.shape != (4, 4):
             raise ArgumentError(f"T: got a matrix of {T.shape[0]} × {T.shape[1]}; give 4 × 4, [n o a p; 0 0 0 1]")
         return T
-    t = numbers("T", T.homogeneous if isinstance(T, pin.SE3) else T, expected=_NUMBERS_OR_SYMBOLS)
-    if t.shape != (4, 4):
-        raise ArgumentError(f"T: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
-    _check_rigid(t)
-    return spatial.constant(t)
-
-
-def _check_rigid(t: Array) -> None:
-    """Refuse a T that is not a rotation and a translation."""
-    if np.any(t[3] != (0, 0, 0, 1)):
-        raise ArgumentError(f"T: its last row is {t[3].tolist()}, not [0, 0, 0, 1]; give [n o a p; 0 0 0 1]")
-    r = t[:3, :3]
-    products = r.T @ r
-    i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
-    if abs(products[i, j] - (i == j)) > UNIT_ERROR:
-        raise ArgumentError(
-            f"T: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.9g}, "
-            f"not {int(i == j)}; give the axes of the frame as unit vectors"
-        )
-    if np.linalg.det(r) < 0:
-        raise ArgumentError("T: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
+    return spatial.constant(checked_transform("T", T, expected=_NUMBERS_OR_SYMBOLS))

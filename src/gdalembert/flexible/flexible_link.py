@@ -20,6 +20,7 @@ from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.link_model import ModalInertia, Station, check_body
 from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.model.checks import checked_transform
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array, frozen
@@ -353,19 +354,4 @@ def stack_level() -> int:
 
 def _rigid(given: Any) -> Array:
     """A placement as 4 × 4."""
-    try:
-        t = np.asarray(given.homogeneous if isinstance(given, pin.SE3) else given, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"root: expected a pin.SE3 or 4 × 4 numbers, got {given!r}") from None
-    if t.shape != (4, 4):
-        raise ArgumentError(f"root: got numbers of shape {t.shape}; give 4 × 4, or a pin.SE3")
-    r = t[:3, :3]
-    if not np.all(np.isfinite(t)) or np.any(t[3] != (0, 0, 0, 1)):
-        raise ArgumentError("root: it is not finite, or its last row is not (0, 0, 0, 1); give a placement")
-    off = float(np.abs(r.T @ r - np.eye(3)).max())
-    if off > 1e-9 or np.linalg.det(r) < 0:
-        raise ArgumentError(
-            f"root: its axes are {'left-handed' if off <= 1e-9 else f'not orthonormal, by {off:.1e}'}; give a rotation "
-            "and a translation"
-        )
-    return frozen(t)
+    return checked_transform("root", given, expected="a pin.SE3 or 4 × 4 numbers", tolerance=1e-9)

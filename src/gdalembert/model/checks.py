@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ModelError
+from gdalembert.errors import ArgumentError, ModelError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.rounding import NO_INERTIA, SINGULAR, UNIT_ERROR, least_moment
 from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
 
 
@@ -34,6 +36,30 @@ def check_body(where: str, body: pin.Inertia) -> None:
             f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
             "check the signs of the inertia's off-diagonal entries"
         )
+
+
+def checked_transform(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
+    """A transform [n o a p; 0 0 0 1] (4 × 4) of an argument: numbers, or a ``pin.SE3``.
+
+    Raises:
+        ArgumentTypeError: if it does not consist of numbers.
+        ArgumentError: if it is not a rotation and a translation, to the tolerance.
+    """
+    t = numbers(what, given.homogeneous if isinstance(given, pin.SE3) else given, expected=expected)
+    if t.shape != (4, 4):
+        raise ArgumentError(f"{what}: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
+    if np.any(t[3] != (0, 0, 0, 1)):
+        raise ArgumentError(f"{what}: its last row is {t[3].tolist()}, not [0, 0, 0, 1]; give [n o a p; 0 0 0 1]")
+    products = t[:3, :3].T @ t[:3, :3]
+    i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
+    if abs(products[i, j] - (i == j)) > tolerance:
+        raise ArgumentError(
+            f"{what}: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.12g}, "
+            f"not {int(i == j)}; give the axes of the frame as unit vectors"
+        )
+    if np.linalg.det(t[:3, :3]) < 0:
+        raise ArgumentError(f"{what}: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
+    return t
 
 
 def check_numbers(tree: Tree) -> None:
