@@ -198,8 +198,8 @@ class Nameless(Force):
     ("forces", "error", "message"),
     [
         ([3], ArgumentTypeError, "expected force elements of .*forces, got 3"),
-        (Damping(np.eye(2)), ArgumentTypeError, "forces: expected a list of force elements, got Damping"),
-        ("drag", ArgumentTypeError, "forces: expected a list of force elements, got 'drag'"),
+        (Damping(np.eye(2)), ArgumentTypeError, "forces: expected a list of force elements, got Damping; give"),
+        ("drag", ArgumentTypeError, "forces: expected a list of force elements, got str; give"),
         ([Damping(np.eye(3))], ArgumentTypeError, r"force 'damping': torque\(q, v\) cannot be evaluated in CasADi: "),
         ([Broadcast()], ArgumentError, r"force 'broadcast': torque\(q, v\) has shape \(1, 1\); give \(2, 1\)"),
         ([Branching()], ArgumentTypeError, r"force 'branching': torque\(q, v\) cannot be evaluated in CasADi"),

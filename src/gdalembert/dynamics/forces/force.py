@@ -73,7 +73,9 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
     if forces is None:
         return ()
     if not isinstance(forces, list | tuple):
-        raise ArgumentTypeError(f"forces: expected a list of force elements, got {forces!r}")
+        raise ArgumentTypeError(
+            f"forces: expected a list of force elements, got {type(forces).__name__}; give [force, …]"
+        )
     for each in forces:
         if not isinstance(each, Force):
             raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
