@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 from gdalembert.citation import citation  # at once: the module has the same name, and whoever imports it would hide it
 
 if TYPE_CHECKING:
-    from gdalembert import ocp
+    from gdalembert import identification, ocp
     from gdalembert.compilation.compiled_function import CompiledFunction, compile
     from gdalembert.dynamics.dynamics import Dynamics
+    from gdalembert.dynamics.forces.friction import Friction
     from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
     from gdalembert.dynamics.kinematics import Kinematics
     from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-    from gdalembert.dynamics.newton_euler import NewtonEuler
+    from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
     from gdalembert.dynamics.registry import formulations
     from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
     from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from gdalembert.flexible.flexible_joint import FlexibleJoint
     from gdalembert.flexible.flexible_link import FlexibleLink
     from gdalembert.model.load_urdf import load_urdf, robots
+    from gdalembert.model.rotors import Rotor, with_rotors
     from gdalembert.simulation.result import Simulation
     from gdalembert.simulation.simulate import simulate
+    from gdalembert.spatial import lie
     from gdalembert.validation.validate import validate
 
     __version__: str
@@ -47,18 +50,22 @@ __all__ = [
     "FlexibleArm",
     "FlexibleJoint",
     "FlexibleLink",
+    "Friction",
     "GeneralizedDAlembert",
     "Kinematics",
     "LagrangeEuler",
     "NewtonEuler",
     "Nodes",
     "PrunedDynamics",
+    "Rotor",
     "Simulation",
     "TranslationalRotational",
     "citation",
     "compile",
     "formulations",
+    "identification",
     "joint_torques",
+    "lie",
     "load_urdf",
     "modes",
     "ocp",
@@ -68,6 +75,7 @@ __all__ = [
     "transform_twist",
     "transform_wrench",
     "validate",
+    "with_rotors",
 ]
 
 _HOMES = {
@@ -77,17 +85,21 @@ _HOMES = {
     "FlexibleArm": "flexible.flexible_arm",
     "FlexibleJoint": "flexible.flexible_joint",
     "FlexibleLink": "flexible.flexible_link",
+    "Friction": "dynamics.forces.friction",
     "GeneralizedDAlembert": "dynamics.generalized_dalembert",
     "Kinematics": "dynamics.kinematics",
     "LagrangeEuler": "dynamics.lagrange_euler",
-    "NewtonEuler": "dynamics.newton_euler",
+    "NewtonEuler": "dynamics.newton_euler.formulation",
     "Nodes": "flexible.beams.nodes",
     "PrunedDynamics": "dynamics.simplified.recipes",
+    "Rotor": "model.rotors",
     "Simulation": "simulation.result",
     "TranslationalRotational": "dynamics.simplified.recipes",
     "compile": "compilation.compiled_function",
     "formulations": "dynamics.registry",
+    "identification": "identification",
     "joint_torques": "dynamics.statics",
+    "lie": "spatial.lie",
     "load_urdf": "model.load_urdf",
     "modes": "flexible.modes",
     "ocp": "ocp",
@@ -97,6 +109,7 @@ _HOMES = {
     "transform_twist": "dynamics.statics",
     "transform_wrench": "dynamics.statics",
     "validate": "validation.validate",
+    "with_rotors": "model.rotors",
 }
 """The module of the package that defines each name, or is it."""
 

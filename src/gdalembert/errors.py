@@ -8,6 +8,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_SHOWN = 80
+"""Number of characters of a text that messages show."""
+
+
+def shortened(text: str, length: int = _SHOWN) -> str:
+    """A text as messages show it: cut if it is long."""
+    return text if len(text) <= length else f"{text[:length]}… ({len(text)} characters)"
+
+
+def quoted(text: object) -> str:
+    """What was given as messages show it: in quotes, and cut if it is long."""
+    return repr(shortened(str(text)))
+
 
 class GdalembertError(Exception):
     """Base of every error that gdalembert raises on purpose."""
@@ -44,6 +57,10 @@ class TipWarning(UserWarning):
     """Modes that leave the tip of a flexible link where it is."""
 
 
+class IdentificationWarning(UserWarning):
+    """Parameters of a fit that are not to be trusted as they are."""
+
+
 class ArgumentError(GdalembertError, ValueError):
     """An argument of the right type with a value that cannot be used."""
 
@@ -74,7 +91,7 @@ class UnknownNameError(GdalembertError, LookupError):
         shown = near or self.known[:8]
         rest = "" if near or len(self.known) <= len(shown) else ", …"
         hint = f"{'nearest' if near else 'known'}: {', '.join(map(repr, shown))}{rest}" if shown else "there are none"
-        super().__init__(f"no {kind} named {name!r}; {hint}")
+        super().__init__(f"no {kind} named {quoted(name)}; {hint}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
         return UnknownNameError, (self.kind, self.name, self.known)

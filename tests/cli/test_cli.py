@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -155,6 +156,18 @@ def test_validate_options(capsys: Capture) -> None:
     assert "1/1" in err
 
 
+def test_validate_and_count_with_parameters(capsys: Capture) -> None:
+    options = ["--formulation", "newton_euler", "--parameters", "inertia=joint1,joint2", "--parameters", "gravity"]
+    assert main(["validate", "two_link_arm", *options, "--samples", "5"]) == 0
+    assert "on 5 states at p of the model and 4 random p (seed 0)" in capsys.readouterr().out
+    assert main(["count", "two_link_arm", *options]) == 0
+    with_p = capsys.readouterr().out
+    assert main(["count", "two_link_arm", *options[:2]]) == 0
+    assert capsys.readouterr().out != with_p
+    assert main(["count", "two_link_arm", *options, "--parameters", "inertias"]) == 2
+    assert "'inertias'" in capsys.readouterr().err
+
+
 def test_validate_formulations_in_the_order_given(capsys: Capture) -> None:
     names = ["newton_euler", "lagrange_euler", "newton_euler"]
     assert main(["validate", "cart_pendulum", "--samples", "2", *(x for n in names for x in ("--formulation", n))]) == 0
@@ -192,14 +205,14 @@ def test_count(capsys: Capture) -> None:
     assert main(["count", "puma560"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["puma560", "Function", "instructions", "multiplications", "additions"]
-    assert len(lines) == 1 + OURS * 13
+    assert len(lines) == 1 + OURS * 14
     dyn = gd.NewtonEuler(gd.load_urdf("puma560"))
     cost = [str(number) for number in count(dyn.inverse_dynamics).values()]
     assert ["newton_euler", "inverse_dynamics", *cost] in [line.split() for line in lines]
     cost = [str(number) for number in count(dyn.inverse_dynamics_hessian).values()]
     assert ["newton_euler", "inverse_dynamics_hessian", *cost] in [line.split() for line in lines]
     assert main(["count", "puma560", "--formulation", "newton_euler", "--free-flyer"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + 13
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 14
 
 
 @pytest.mark.usefixtures("wrong")
@@ -325,6 +338,18 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             ["view", "cart_pendulum", "--port", "70000"],
             "Viewer: port: got 70000; give an integer from 0 to 65535",
         ),
+        (
+            ["derive", "two_link_arm", "--to", "c", "--output", "contoller/code"],
+            "--output contoller/code: there is no folder contoller; make it first, or check the name",
+        ),
+        (
+            ["derive", "two_link_arm", "--to", "latex", "--output", "/nowhere/x.tex"],
+            "--output /nowhere/x.tex: there is no folder /nowhere; make it first, or check the name",
+        ),
+        (
+            ["view", "cart_pendulum", "--screenshot", "pictrues/x.png"],
+            "--screenshot pictrues/x.png: there is no folder pictrues; make it first, or check the name",
+        ),
         (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
     ],
 )
@@ -376,7 +401,7 @@ def test_version_and_help(capsys: Capture) -> None:
     assert out.startswith(f"gdalembert {metadata.version('gdalembert')}\nusage: gdalembert")
     assert "exit status: 0 if all went well" in out
     listed = re.findall(r"^    (\w+) .*\w", out, re.MULTILINE)
-    assert listed == ["robots", "info", "validate", "count", "derive", "plot", "view"]
+    assert listed == ["robots", "info", "validate", "count", "derive", "plot", "view", "cache"]
 
 
 @pytest.mark.parametrize("command", ["derive", "export"])
@@ -492,7 +517,56 @@ def test_interrupted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert capsys.readouterr().err == "gdalembert: interrupted\n"
 
 
+def test_interrupted_while_a_command_is_imported(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gdalembert.cli.main.import_module", interrupted)
+    assert main(["validate", "puma560"]) == 130
+    assert capsys.readouterr() == ("", "gdalembert: interrupted\n")
+
+
+def test_a_fault_of_ours_is_not_a_validation_that_fails(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gdalembert.cli.robots.robots", lambda: 1 // 0)
+    assert main(["robots"]) == 3
+    message = "a fault of the package: ZeroDivisionError: integer division or modulo by zero"
+    assert capsys.readouterr().err == f"gdalembert: {message}; 'python -X dev -m gdalembert …' shows where\n"
+
+
 # As a process.
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+)
+def test_an_output_that_is_not_utf8_shows_the_numbers_of_characters(variables: dict[str, str]) -> None:
+    argv = [sys.executable, "-m", "gdalembert", "info", "cart_pendulum"]
+    done = subprocess.run(argv, capture_output=True, env={**os.environ, **variables}, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u2013" in done.stdout  # the dash of what is not there
+    assert b"\xe2" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("info cart_pendulum >&-", "standard output is closed; give one, as >output.txt"),
+        ("info cart_pendulum >/dev/full", "[Errno 28] No space left on device"),
+        ("--help >/dev/full", "[Errno 28] No space left on device"),
+        ("--version >/dev/full", "[Errno 28] No space left on device"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_one_line(command: str, error: str) -> None:
+    for unbuffered in ("", "1"):
+        shell = ["sh", "-c", f'"{sys.executable}" -m gdalembert {command}']
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(shell, capture_output=True, text=True, env=environment, timeout=60)
+        assert (done.returncode, done.stderr) == (2, f"gdalembert: error: {error}\n")
 
 
 def test_as_a_module() -> None:

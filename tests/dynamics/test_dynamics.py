@@ -19,6 +19,7 @@ from tests.helpers.models import build, relative_error, states
 CONTRACT = {
     "inverse_dynamics": (["q", "v", "a"], ["tau"]),
     "mass_matrix": (["q"], ["M"]),
+    "mass_matrix_inverse": (["q"], ["Minv"]),
     "coriolis_matrix": (["q", "v"], ["C"]),
     "nle": (["q", "v"], ["nle"]),
     "generalized_gravity": (["q"], ["g"]),
@@ -269,15 +270,30 @@ def test_forward_dynamics_of_a_mass_matrix_that_is_always_singular() -> None:
     dyn = gd.NewtonEuler(model)
     assert dyn.inverse_dynamics.n_instructions() > 0
     message = "panda7: M is singular in every configuration, so that no tau determines a: some joints can move against"
-    for name in ("forward_dynamics", "state_derivative"):
+    solved = ("mass_matrix_inverse", "forward_dynamics", "state_derivative")
+    for name in solved:
         with pytest.raises(UnsupportedError, match=message):
             getattr(dyn, name)
     report = gd.validate(dyn, against=model, samples=5)
     assert report.ok
-    assert [line.split(":")[0] for line in report.not_checked] == ["forward_dynamics", "state_derivative"]
+    assert tuple(line.split(":")[0] for line in report.not_checked) == solved
 
 
 def test_no_comparison_with_pinocchio_where_it_crashes() -> None:
     model = build(np.random.default_rng(0), ["HelicalUnaligned"], [0], mimic=1)
     with pytest.raises(UnsupportedError, match="joint 'mimic': mimics a helical joint, whose pitch Pinocchio's rnea"):
         gd.validate(gd.NewtonEuler(model), against=model)
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_inverse_of_the_mass_matrix(name: str) -> None:
+    """Of every formulation, with joints that mimic another, and with p."""
+    rng = np.random.default_rng(4)
+    model = build(rng, ["FreeFlyer", "RX", "Ellipsoid", "RY"], [0, 1, 2, 1], mimic=2)
+    for dyn in (gd.formulations()[name](model), gd.formulations()[name](model, parameters=["armature"])):
+        p = (dyn.parameters.values,) if dyn.parameters else ()
+        for q, v, tau in states(model, rng, 2):
+            inverse = dyn.mass_matrix_inverse(q, *p).full()
+            assert relative_error(dyn.mass_matrix(q, *p).full() @ inverse, np.eye(model.nv)) < 1e-12
+            assert relative_error(inverse, dyn.forward_dynamics_derivatives(q, v, tau, *p)[2].full()) < 1e-12
+            assert np.array_equal(inverse, inverse.T)

@@ -12,11 +12,13 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from benchmarks.common.robots import load
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.instructions import count
 from tests.helpers.models import (
+    CONSTANT_SUBSPACE,
     JOINTS,
     MIMICABLE,
     QUICK_JOINTS,
@@ -26,7 +28,7 @@ from tests.helpers.models import (
     relative_error,
     states,
 )
-from tests.helpers.sets import quick
+from tests.helpers.sets import quick, with_extras
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -41,6 +43,35 @@ def with_frames(model: pin.Model, rng: np.random.Generator) -> pin.Model:
     for joint, kind in zip((0, 1, model.njoints - 1), kinds, strict=True):
         model.addFrame(pin.Frame(f"{kind.name}_{joint}", joint, 0, placement(rng), kind))
     return model
+
+
+def check_rates(model: pin.Model, kin: Kinematics, tolerance: float, index: int) -> None:
+    """What Pinocchio has right for joints with a constant motion subspace that are not mimicked."""
+    data = model.createData()
+    q, v, a = states(model, np.random.default_rng(5), 1)[0]
+    pin.computeJointJacobiansTimeVariation(model, data, q, v)
+    pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
+    pin.updateFramePlacements(model, data)
+    for r in REFERENCES:
+        rate = pin.getFrameJacobianTimeVariation(model, data, index, r)
+        assert relative_error(kin.frame_jacobian_rate(index, r)(q, v).full(), rate) < tolerance
+        by_q, by_v = (x.full() for x in kin.frame_velocity_derivatives(index, r)(q, v))
+        wanted_q, wanted_v = pin.getFrameVelocityDerivatives(model, data, index, r)
+        assert relative_error(by_v, wanted_v) < tolerance
+        rates = [x.full() for x in kin.frame_acceleration_derivatives(index, r)(q, v, a)]
+        wanted = pin.getFrameAccelerationDerivatives(model, data, index, r)[1:]
+        assert relative_error(np.hstack(rates[1:]), np.hstack(wanted[1:])) < tolerance
+        if r == pin.LOCAL_WORLD_ALIGNED:  # Pinocchio's are about a point that does not follow the frame
+            assert np.abs(by_q - wanted_q).max() > 0.1
+            assert np.abs(rates[0] - wanted[0]).max() > 0.1
+        else:
+            assert relative_error(by_q, wanted_q) < tolerance
+            turning = ("JointModelSpherical", "JointModelPlanar", "JointModelFreeFlyer")
+            moved = [joint for joint in model.joints[1:] if model.parents[joint.id] > 0]
+            if r == pin.WORLD and any(joint.shortname() in turning for joint in moved):  # Pinocchio's is wrong
+                assert np.abs(rates[0] - wanted[0]).max() > 0.1
+            else:
+                assert relative_error(rates[0], wanted[0]) < tolerance
 
 
 def chain(joint: str) -> pin.Model:
@@ -95,6 +126,78 @@ def test_equals_pinocchio_for_each_joint_type(joint: str) -> None:
     check_frames(model, Kinematics(model, clean=0), TIGHT, map(model.getFrameId, names))
 
 
+@pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, "HelicalUnaligned", "RUBX", "Spherical"))
+def test_rates_and_derivatives_equal_pinocchio_for_each_joint_type(joint: str) -> None:
+    model = chain(joint)
+    check_rates(model, Kinematics(model, clean=0), TIGHT, model.nframes - 1)
+
+
+@pytest.mark.parametrize("robot", with_extras(["panda7", "panda", "ur5", "solo12", "talos"], "panda7"))
+def test_rates_and_derivatives_equal_pinocchio_for_robots(robot: str) -> None:
+    model = load(robot)
+    check_rates(model, Kinematics(model, clean=0), TIGHT, model.nframes - 1)
+
+
+@pytest.mark.parametrize("joint", ["SphericalZYX", "Universal", "Ellipsoid", "Composite"])
+def test_pinocchio_has_no_rate_of_motion_subspaces(joint: str) -> None:
+    """It fails when Pinocchio is fixed; then these joints belong to the tests above."""
+    model = chain(joint)
+    q, v, _ = states(model, np.random.default_rng(5), 1)[0]
+    data, index = model.createData(), model.nframes - 1
+    pin.computeJointJacobiansTimeVariation(model, data, q, v)
+    pin.updateFramePlacements(model, data)
+    wrong = pin.getFrameJacobianTimeVariation(model, data, index, pin.WORLD)
+    assert np.abs(Kinematics(model).frame_jacobian_rate(index, pin.WORLD)(q, v).full() - wrong).max() > 0.1
+
+
+def test_pinocchio_has_no_rate_of_jacobians_with_mimic() -> None:
+    """It fails when Pinocchio is fixed."""
+    model = branched(0)
+    q, v, _ = states(model, np.random.default_rng(5), 1)[0]
+    data, index = model.createData(), model.nframes - 1
+    pin.computeJointJacobiansTimeVariation(model, data, q, v)
+    pin.updateFramePlacements(model, data)
+    wrong = pin.getFrameJacobianTimeVariation(model, data, index, pin.LOCAL)
+    assert np.abs(Kinematics(model).frame_jacobian_rate(index, pin.LOCAL)(q, v).full() - wrong).max() > 0.1
+
+
+@pytest.mark.parametrize("model", [*map(chain, ("Ellipsoid", "FreeFlyer")), branched(0), branched(2)])
+def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
+    kin, data, last = Kinematics(model, clean=0), model.createData(), model.nframes - 1
+    q = states(model, np.random.default_rng(3), 1)[0][0]
+    pin.framesForwardKinematics(model, data, q)
+    for joint, name in enumerate(model.names):
+        for given in (joint, str(name)):
+            assert relative_error(kin.joint_placement(given)(q).full(), data.oMi[joint].homogeneous) < TIGHT
+    frames = (last, 0, 2, last)
+    for index, found in zip(frames, kin.frame_placements(frames)(q), strict=True):
+        assert relative_error(found.full(), data.oMf[index].homogeneous) < TIGHT
+    target = data.oMf[2]
+    error = kin.frame_error(last)(q, target.homogeneous).full().ravel()
+    # a logarithm near pi loses a digit in Pinocchio
+    assert relative_error(error, pin.log6(data.oMf[last].actInv(target)).vector) < 1e-11
+    assert np.abs(kin.frame_error(last)(q, data.oMf[last].homogeneous).full()).max() < 1e-14
+
+
+def test_several_frames_share_what_they_have_in_common() -> None:
+    model = gd.load_urdf("panda7", check="off")
+    kin = Kinematics(model)
+    both = kin.frame_placements(["flange", "joint6"]).n_instructions()
+    assert both <= kin.frame_placement("flange").n_instructions() + 24 < 200
+
+
+def test_inverse_kinematics_by_the_error_of_a_frame() -> None:
+    kin, rng = Kinematics(gd.load_urdf("puma560", check="off")), np.random.default_rng(0)
+    error, jacobian = kin.frame_error("tool"), kin.frame_jacobian("tool", pin.LOCAL)
+    for _ in range(5):
+        start = np.array([0.3, -0.8, 0.5, 0.4, 0.9, 0.2])
+        target = kin.frame_placement("tool")(start + 0.3 * rng.normal(size=6))
+        q = start
+        for _ in range(12):  # Gauss–Newton
+            q = q + np.linalg.solve(jacobian(q).full(), error(q, target).full().ravel())
+        assert np.abs(error(q, target).full()).max() < 1e-12
+
+
 @pytest.mark.parametrize("seed", quick(range(3)))
 def test_equals_pinocchio_in_any_order_of_joints_and_with_mimic(seed: int) -> None:
     model = branched(seed)
@@ -131,7 +234,16 @@ def test_laws_between_the_functions(model: pin.Model, reference: pin.ReferenceFr
     if moving is None:
         moving = ca.vertcat(ca.horzcat(hat[:3, :3] @ t[:3, :3], twist[:3]), ca.DM(1, 4))
     rate_of_entries = classical if reference == pin.LOCAL_WORLD_ALIGNED else spatial
+    by_q, by_v = kin.frame_velocity_derivatives(index, reference)(q, v)
+    a_by_q, a_by_v, a_by_a = kin.frame_acceleration_derivatives(index, reference)(q, v, a)
+    along = ca.SX(kin.tree.tangent_map(q))
     pairs = [
+        (kin.frame_jacobian_rate(index, reference)(q, v), rate(j)),
+        (by_q, ca.jacobian(twist, q) @ along),
+        (by_v, j),
+        (a_by_q, ca.jacobian(spatial, q) @ along),
+        (a_by_v, ca.jacobian(spatial, v)),
+        (a_by_a, j),
         (rate(t), moving),
         (j @ v, twist),
         (rate(twist), rate_of_entries),
@@ -247,6 +359,16 @@ def test_functions_are_named() -> None:
         "frame_acceleration": (kin.frame_acceleration("body_1", r), "q v a", "acceleration"),
         "frame_classical_acceleration": (kin.frame_classical_acceleration("body_1", r), "q v a", "acceleration"),
         "frame_bias_acceleration": (kin.frame_bias_acceleration("body_1", r), "q v", "bias"),
+        "frame_placements": (kin.frame_placements(["body_1", 0]), "q", "T_0 T_1"),
+        "joint_placement": (kin.joint_placement(1), "q", "T"),
+        "frame_error": (kin.frame_error("body_1"), "q T", "error"),
+        "frame_jacobian_rate": (kin.frame_jacobian_rate("body_1", r), "q v", "dJ"),
+        "frame_velocity_derivatives": (kin.frame_velocity_derivatives("body_1", r), "q v", "dtwist_dq dtwist_dv"),
+        "frame_acceleration_derivatives": (
+            kin.frame_acceleration_derivatives("body_1", r),
+            "q v a",
+            "dacceleration_dq dacceleration_dv dacceleration_da",
+        ),
         "center_of_mass": (kin.center_of_mass, "q", "com"),
         "integrate": (kin.integrate, "q v", "q_next"),
         "difference": (kin.difference, "q0 q1", "v"),
@@ -282,18 +404,14 @@ def test_graphs_hold_the_joints_on_the_path_only() -> None:
     """The counts of the 7-axis arm's flange, so that nobody makes them larger unawares."""
     model = gd.load_urdf("panda7", check="off")
     kin = Kinematics(model)
+    names = ("jacobian", "velocity", "acceleration", "classical_acceleration", "jacobian_rate", "velocity_derivatives")
     limits = {
-        pin.LOCAL: {"jacobian": 228, "velocity": 130, "acceleration": 262, "classical_acceleration": 280},
-        pin.WORLD: {"jacobian": 237, "velocity": 123, "acceleration": 237, "classical_acceleration": 271},
-        pin.LOCAL_WORLD_ALIGNED: {
-            "jacobian": 262,
-            "velocity": 158,
-            "acceleration": 288,
-            "classical_acceleration": 296,
-        },
+        pin.LOCAL: (228, 130, 262, 280, 430, 490),
+        pin.WORLD: (237, 123, 237, 271, 440, 500),
+        pin.LOCAL_WORLD_ALIGNED: (262, 158, 288, 296, 490, 560),
     }
     for reference, largest in limits.items():
-        for name, limit in largest.items():
+        for name, limit in zip(names, largest, strict=True):
             assert count(getattr(kin, f"frame_{name}")("flange", reference))["instructions"] <= limit
     velocity = kin.frame_velocity(model.frames[model.getFrameId("joint2")].name, pin.LOCAL)
     assert not any(
@@ -343,6 +461,22 @@ def test_the_index_that_pinocchio_gives_for_an_unknown_name() -> None:
     )
 
 
+def test_joints_that_are_not_there() -> None:
+    kin = Kinematics(build(np.random.default_rng(0), ["RX", "RY"], [0, 1]))
+    with pytest.raises(UnknownNameError) as raised:
+        kin.joint_placement("RX_1")
+    assert str(raised.value) == "no joint named 'RX_1'; nearest: 'RY_1', 'RX_0'"
+    with pytest.raises(ArgumentError) as refused:
+        kin.joint_placement(3)
+    assert str(refused.value) == (
+        "random: joint 3: give an index from 0 to 2; model.getJointId gives this number for an unknown name"
+    )
+    with pytest.raises(ArgumentTypeError, match=r"^joint: expected a name or an index in model\.joints, got float$"):
+        kin.joint_placement(1.0)
+    with pytest.raises(ArgumentError, match=r"^random: frame_placements: got no frames; give at least one$"):
+        kin.frame_placements([])
+
+
 @pytest.mark.parametrize("frame", [None, 1.0, True, b"tool", [1], np.array([1]), pin.Frame(), pin.LOCAL])
 def test_a_frame_that_is_neither_name_nor_index(frame: object) -> None:
     with pytest.raises(ArgumentTypeError) as raised:
@@ -352,7 +486,17 @@ def test_a_frame_that_is_neither_name_nor_index(frame: object) -> None:
 
 @pytest.mark.parametrize("reference", [None, "LOCAL", 1, pin.FrameType.BODY])
 @pytest.mark.parametrize(
-    "method", ["jacobian", "velocity", "acceleration", "classical_acceleration", "bias_acceleration"]
+    "method",
+    [
+        "jacobian",
+        "velocity",
+        "acceleration",
+        "classical_acceleration",
+        "bias_acceleration",
+        "jacobian_rate",
+        "velocity_derivatives",
+        "acceleration_derivatives",
+    ],
 )
 def test_a_reference_that_is_none(method: str, reference: object) -> None:
     with pytest.raises(ArgumentTypeError) as raised:

@@ -70,7 +70,6 @@ def test_terms_are_functions_of_what_they_depend_on() -> None:
         ),
         ({"to": "c", "body_only": True}, ArgumentError, "only latex has a preamble, and c has none; leave it out"),
         ({"formulation": 3}, ArgumentTypeError, "formulation=3: give a name or a class"),
-        ({"formulation": "newton_euler"}, UnsupportedError, "takes no symbols; use GeneralizedDAlembert"),
     ],
 )
 def test_what_is_not_there(options: dict[str, Any], error: type[Exception], message: str) -> None:

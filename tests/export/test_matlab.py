@@ -80,7 +80,7 @@ def test_matlab_with_several_outputs_and_with_symbols(tmp_path: Path) -> None:
     )
     found = octave(tmp_path, script)
     assert relative_error(found, np.concatenate([x.full().ravel(order="F") for x in expected])) < TOLERANCE
-    parameters = gs.symbolic_tree("two_link_arm").parameter_values().tolist()
+    parameters = gs.symbolic_tree("two_link_arm").parameters.vector().tolist()
     found = octave(tmp_path, f"printf('%.17g ', two_link_arm_nle([0.1 0.2], [0.3 0.4], {parameters}));")
     assert relative_error(found, dynamics.nle([0.1, 0.2], [0.3, 0.4]).full().ravel()) < TOLERANCE
     script = "try, two_link_arm_nle(1, 2, 3), catch e, printf('%s', e.message); end"

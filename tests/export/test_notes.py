@@ -33,3 +33,21 @@ def test_the_distances_of_the_bound_are_said() -> None:
     model = gd.load_urdf("shala_likaj_rpr")
     dynamics = gd.PrunedDynamics(model, 0.01, a_max=1, q_range=np.array([-0.25, 0.5]))
     assert "-0.25 <= q_2 <= 0.5" in "".join(derive(dynamics, "python").values())
+
+
+# Parameters
+
+
+@pytest.mark.parametrize("to", ["python", "c", "matlab"])
+def test_heads_list_p_in_order(to: str) -> None:
+    """Names and values, in the order of p; what p replaces is said nowhere else."""
+    model = gd.load_urdf("two_link_arm")
+    kinds = {"payload": ["tip"], "gravity": True, "springs": True}
+    dynamics = gd.NewtonEuler(model, parameters=kinds, springs={"joint1": (30.0, 0.5)})
+    for text in derive(dynamics, to, terms=["nle", "forward_dynamics_derivatives"]).values():
+        head = " ".join(text.replace("\n%", "\n").replace("\n *", "\n").split())
+        assert f"p: {', '.join(dynamics.parameters.names)}" in head
+        assert "gravity.x = 0.0 gravity.y = 0.0 gravity.z = -9.81 joint1.stiffness = 30.0 joint1.rest = 0.5" in head
+        assert "m/s^2" not in head
+        assert "spring of" not in head
+        assert "nle(q (2), v (2), p (15)) -> nle (2)" in head or to != "python"

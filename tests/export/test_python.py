@@ -67,7 +67,7 @@ def test_python_with_symbols(formulation: str) -> None:
     (source,) = derive("shala_likaj_rpr", "python", formulation=formulation, terms=terms, symbolic=True).values()
     check_python(dynamics, source, functions_of(dynamics, terms))
     head = " ".join(ast.get_docstring(ast.parse(source)).split())
-    assert f"parameters: {', '.join(map(str, tree.formulas))}" in head
+    assert f"p: {', '.join(tree.parameters.names)}" in head
     assert all(f" {name} = {value!r}" in head for name, value in tree.numbers.items())
 
 
@@ -110,3 +110,11 @@ def test_symbols_of_a_dynamics_are_kept() -> None:
     dynamics = gs.symbolic_tree("two_link_arm").dynamics(gd.LagrangeEuler)
     (source,) = derive(dynamics, "python", terms="nle").values()
     check_python(dynamics, source, functions_of(dynamics, ["nle"]))
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_parameters_are_exported(formulation: type[gd.Dynamics]) -> None:
+    kinds = {"inertia": ["joint2"], "armature": True}
+    dynamics = formulation(gd.load_urdf("two_link_arm"), parameters=kinds)
+    (source,) = derive(dynamics, "python", terms=["inverse_dynamics", "terms"]).values()
+    check_python(dynamics, source, functions_of(dynamics, ["inverse_dynamics", "terms"]))

@@ -272,7 +272,9 @@ def test_what_is_told_of_a_replacement(heavier: float, farther: float, told: boo
 
 
 def test_the_users_line_is_warned_about() -> None:
-    with pytest.warns(UserWarning, match=r"give a hub= for what is left, or keep_body=True to have both$") as told:
+    with pytest.warns(
+        UserWarning, match=r"give a hub= or tip_body= for what is left, or keep_body=True to have both$"
+    ) as told:
         gd.FlexibleArm(crane(), {"boom": gd.FlexibleLink(FLAT, to="nose")})
     assert told[0].filename == __file__
     with pytest.warns(TipWarning, match="neither shift nor turn the tip") as told:

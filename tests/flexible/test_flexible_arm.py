@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import casadi as ca
 import numpy as np
@@ -211,6 +212,27 @@ def test_the_user_is_told_what_a_beam_replaces() -> None:
         UserWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"
     ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0))})
+
+
+TIP = pin.Inertia(0.2, np.array([0.01, 0.0, 0.0]), np.diag([1e-4, 2e-4, 2e-4]))
+
+
+@pytest.mark.parametrize("tip_is_its_own", [True, False])
+def test_a_tip_body_is_part_of_what_a_beam_replaces_or_a_payload(tip_is_its_own: bool) -> None:
+    """Neither warns; to follow the advice to give a hub for the tip body would count it twice."""
+    model = gd.load_urdf("two_link_flexible")
+    if tip_is_its_own:
+        model.inertias[1] = model.inertias[1] + pin.SE3(np.eye(3), np.array([1.0, 0, 0])).act(TIP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dyn = FlexibleArm(model, {"link1": FlexibleLink(Beam(1.0, 0.6, EI_z=10.0), tip_body=TIP)})
+    assert dyn.replacements[0].mass == pytest.approx(0.8 if tip_is_its_own else 0.6, rel=1e-12)
+    assert dyn.replacements[0].beam_mass == pytest.approx(dyn.replacements[0].mass, rel=1e-12)
+
+
+def test_a_tip_body_that_explains_no_difference_is_no_excuse() -> None:
+    with pytest.warns(UserWarning, match=r"is now a beam of 0.7 kg at .*; give a hub= or tip_body= for what is left"):
+        FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0), tip_body=TIP)})
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ def assembly(links: Sequence[LinkModel], gravity: Array) -> Assembly:
     zero = np.zeros((nv, nv))
     return Assembly(
         name="arm", links=tuple(links), frames=(), nq=nq, nv=nv, layout=(), armature=np.zeros(nv), gravity=gravity,
+        joint_damping=np.zeros(nv), joint_friction=np.zeros(nv),
         stiffness=zero, damping=zero, actuation=np.eye(nv), rotors=(), replacements=(), beams={},
     )  # fmt: skip
 

@@ -58,8 +58,8 @@ def states(dynamics: gd.Dynamics, function: ca.Function, rng: np.random.Generato
             values.append(random_configuration(tree, rng))
         elif name == "x":
             values.append(ca.vertcat(random_configuration(tree, rng), rng.normal(size=tree.nv)))
-        elif name == "parameters":
-            values.append(tree.parameter_values())
+        elif name == "p":
+            values.append(dynamics.parameters.vector())
         else:
             values.append(rng.normal(size=function.size_in(name)[0]))
     return [np.array(x, dtype=float).ravel() for x in values]

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from gdalembert.dynamics import newton_euler
+from gdalembert.dynamics.newton_euler import formulation as newton_euler
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build
 
@@ -63,4 +63,4 @@ class Broken(gd.NewtonEuler):
     """Right in everything that a subclass leaves alone; without a name of its own it is not registered."""
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        return newton_euler.forward_dynamics(self._prepared, q, v, tau)
+        return newton_euler.forward_dynamics(self._prepared[0], q, v, tau)

@@ -12,6 +12,7 @@ import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
 from gdalembert.model.load_urdf import load_urdf, robots
+from gdalembert.model.urdf_checks import MAX_LINKS, MAX_SIZE
 from gdalembert.model.urdf_tree import MAX_DEPTH
 from tests.helpers.paths import ROOT
 
@@ -198,6 +199,84 @@ def test_a_chain_that_could_crash_the_parser():
         load_urdf(chain(MAX_DEPTH + 1))
 
 
+def with_number(old, new):
+    text = (SHIPPED / "puma560.urdf").read_text(encoding="utf-8")
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "1e31", "9" * 300])
+@pytest.mark.parametrize("old", ['ixz="0"', 'mass value="17.4"', 'armature="4.71"', 'origin xyz="0.068 0.006 0.2275"'])
+def test_enormous_numbers_are_refused_before_they_overflow(old, value):
+    key, number = old.split("=", 1)
+    new = f'{key}="{value} {number.split()[1]} 0"' if " 0.006 " in old else f'{key}="{value}"'
+    with pytest.raises(UrdfError, match=r"> is (too large; give numbers up to 1e\+30|not a finite number)") as caught:
+        load_urdf(with_number(old, new))
+    assert len(str(caught.value)) < 300
+
+
+def test_the_largest_numbers_have_finite_composite_inertias():
+    text = with_number('mass value="17.4"', 'mass value="1e30"')
+    text = text.replace('origin xyz="0.068 0.006 0.2275"', 'origin xyz="1e30 1e30 -1e30"')
+    model = load_urdf(text, check="off")
+    assert all(np.isfinite(body.toDynamicParameters()).all() for body in model.inertias)
+    assert np.isfinite(pin.crba(model, model.createData(), pin.neutral(model))).all()
+
+
+def test_limits_may_be_as_large_as_numbers_go():
+    model = load_urdf(with_number('effort="', 'effort="1e308" unread="'), check="off")
+    assert model.effortLimit.max() == 1e308
+
+
+LONG = "x" * 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('mass value="', 'mass value="' + "9" * 5_000_000),
+        ('xyz="', 'xyz="' + "1 " * 2_500_000),
+        ('name="', f'name="{LONG}'),
+        ('link name="', f'link name="{LONG}'),
+        ('parent link="', f'parent link="{LONG}'),
+        ('parent link="', f'parent link="{LONG[:900]}'),
+        ('type="', f'type="{LONG}'),
+        ('mass value="', f'mass value="${{{LONG}'),
+        ("<robot ", f'<robot version="{LONG}" '),
+        ("<robot ", f"<{LONG} "),
+    ],
+)
+def test_long_texts_are_cut_in_messages(old, new):
+    with pytest.raises(UrdfError) as caught:
+        load_urdf(with_number(old, new).replace("</robot>", f"</{LONG}>" if new[0:2] == "<x" else "</robot>"))
+    assert len(str(caught.value)) < 300
+
+
+def test_long_names_of_robots_and_files_are_cut_in_messages():
+    with pytest.raises(UnknownNameError) as unknown:
+        load_urdf(LONG)
+    with pytest.raises(UrdfError) as missing:
+        load_urdf("/x" * 100_000)
+    assert max(len(str(caught.value)) for caught in (unknown, missing)) < 11_000
+
+
+def test_sizes_are_looked_at_first(tmp_path, monkeypatch):
+    link, joint = (
+        '<link name="l{}"/>',
+        '<joint name="j{0}" type="fixed"><parent link="l{0}"/><child link="l{1}"/></joint>',
+    )
+    many = "".join(link.format(k) + joint.format(k, k + 1) for k in range(MAX_LINKS + 1))
+    assert len(many) < MAX_SIZE
+    monkeypatch.setattr(pin, "buildModelFromXML", None)
+    with pytest.raises(UrdfError, match=f"^<text>: has {MAX_LINKS + 1} links; at most {MAX_LINKS} are read$"):
+        load_urdf(f"<robot>{many}</robot>")
+    message = r"is larger than 10 MB; give the URDF of one robot, without meshes$"
+    with pytest.raises(UrdfError, match=f"^<text>: {message}"):
+        load_urdf(f"<robot>{many}</robot>{' ' * MAX_SIZE}")
+    with pytest.raises(UrdfError, match=f"^zero: {message}"):
+        load_urdf("/dev/zero")  # which has no end
+
+
 def test_entities_are_never_expanded():
     levels = "".join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(20))
     with pytest.raises(UrdfError, match="has a document type"):
@@ -245,9 +324,18 @@ DOUBTFUL = {
         arm(AXIS + '<limit effort="10" velocity="5"/>'),
         "joint 'elbow'",
     ),
-    "damping and friction are kept in the model, but tau is without them": (
+    "damping and friction are kept in the model, but tau is without them unless friction='model' is given": (
         arm(REVOLUTE + '<dynamics damping="0.1"/>'),
         "joint 'elbow'",
+    ),
+    "damping and friction of a planar joint are lost; give them to the robot, friction={joint: …}": (
+        arm('<axis xyz="0 0 1"/><dynamics damping="0.1"/>', "planar"),
+        "joint 'elbow'",
+    ),
+    "damping and friction of a joint that mimics another are lost; give 'thumb' multiplier² × damping and "
+    "|multiplier| × friction": (
+        gripper(extra='<dynamics friction="0.1"/>'),
+        "joint 'zeigefinger'",
     ),
     'gear and rotor inertia are ignored; reflected inertia goes into <dynamics armature="…"/>': (
         arm().replace(
@@ -297,7 +385,7 @@ def test_one_warning_of_a_kind():
     with pytest.warns(UrdfWarning) as caught:
         load_urdf(text)
     names = ", ".join(f"'j{i}'" for i in range(1, 9))
-    what = "damping and friction are kept in the model, but tau is without them"
+    what = "damping and friction are kept in the model, but tau is without them unless friction='model' is given"
     assert [str(warning.message) for warning in caught] == [f"<text>: 20 joints ({names}, …): {what}"]
 
 

@@ -14,7 +14,7 @@ import gdalembert as gd
 from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import Tree, from_pinocchio, read_tree
 from gdalembert.model.checks import idle_joints
-from tests.helpers.models import JOINTS, build, placement, relative_error, states
+from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states
 
 
 def model(*names: str, seed: int = 0) -> pin.Model:
@@ -71,6 +71,19 @@ def test_continuous_joints_with_any_axis_from_urdf() -> None:
         tau = pin.rnea(loaded, loaded.createData(), q, v, a)
         for cls in gd.formulations().values():
             assert relative_error(cls(loaded, clean=0).inverse_dynamics(q, v, a).full().ravel(), tau) < 1e-12
+
+
+def test_a_revolute_joint_that_mimics_a_helical_one_is_revolute() -> None:
+    given = model("HX", "RY")
+    follower = pin.JointModelRZ()
+    follower.setIndexes(1, given.joints[1].idx_q, given.joints[1].idx_v)
+    rng = np.random.default_rng(0)
+    added = given.addJoint(2, pin.JointModelMimic(pin.JointModel(follower), 3.0, 0.1), placement(rng), "follower")
+    given.appendBodyToJoint(added, inertia(rng), placement(rng))
+    assert read_tree(given).joints[2].type.is_revolute
+    for q, v, a in states(given, rng, 3):
+        tau = pin.rnea(given, given.createData(), q, v, a)
+        assert relative_error(gd.NewtonEuler(given, clean=0).inverse_dynamics(q, v, a).full().ravel(), tau) < 1e-12
 
 
 def test_reduced_models() -> None:
@@ -152,6 +165,13 @@ def set_angular_gravity(given: pin.Model, x: float) -> None:
     [
         (set_mass, -1.0, "random: joint 'RX_0': its link has the negative mass -1 kg; give a mass of at least 0"),
         (set_mass, np.nan, r"random: joint 'RX_0': its mass is not finite: \[nan\]; give finite numbers"),
+        (set_mass, 1e308, r"random: joint 'RX_0': its mass is too large: \[1e\+308\]; give numbers up to 1e\+30"),
+        (set_moment, 1e308, r"random: joint 'RX_0': its inertia is too large: \[\[.*\]\]; give numbers up to 1e\+30"),
+        (
+            set_placement,
+            1e31,
+            r"random: joint 'RY_1': its translation is too large: \[1e\+31, 0.0, 0.0\]; give numbers",
+        ),
         (set_moment, -0.5, "random: joint 'RX_0': its link has the negative principal moment -0.5 kg m² about the"),
         (set_com, np.inf, r"random: joint 'RX_0': its com is not finite: \[inf, 0.0, 0.0\]; give finite numbers"),
         (set_placement, np.nan, r"random: joint 'RY_1': its translation is not finite: \[nan, 0.0, 0.0\]; give finite"),

@@ -80,7 +80,7 @@ def test_rk4_is_the_classical_method(name: str) -> None:
     """Written out, with the flow that ``simulate`` integrates."""
     dyn = DYNAMICS[name]()
     x, u, h = state(dyn), effort(dyn, 1), 0.01
-    body = plant(dyn, unit_blocks(dyn.tree))
+    body = plant(dyn)
     flow = lambda x: body.flow(x, u)[0].full().ravel()  # noqa: E731
     k1 = flow(x)
     k2 = flow(x + h / 2 * k1)

@@ -41,8 +41,10 @@ LONG = {
     "docs/optimal_control.md",
     "docs/flexible_ocp.md",
     "docs/flexible.md",
+    "docs/parameters.md",
+    "docs/identification.md",
 }
-EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md"}
+EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md", "docs/identification.md"}
 
 
 def with_its_mark(page: Path) -> ParameterSet:

@@ -153,7 +153,7 @@ def test_a_length_that_drifts_turns_nothing_aside(name: str) -> None:
     dyn = gd.NewtonEuler(model)
     blocks = unit_blocks(dyn.tree)
     assert blocks
-    body = plant(dyn, blocks)
+    body = plant(dyn)
     q, v, u = states(model, rng, 1)[0]
     expected = body.flow(np.concatenate([q, v]), u)[0].full().ravel()
     assert relative_error(expected, dyn.state_derivative(np.concatenate([q, v]), u).full().ravel()) < 1e-14

@@ -10,7 +10,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics import newton_euler
+from gdalembert.dynamics.newton_euler import formulation as newton_euler
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions

@@ -83,6 +83,13 @@ class NoBias(Broken):
         return ca.solve(self.mass_matrix_expression(q) + self._armature_matrix, tau)
 
 
+class InverseWithoutArmature(Broken):
+    @cached_property
+    def mass_matrix_inverse(self) -> ca.Function:
+        s = self.symbols("q")
+        return function("mass_matrix_inverse", s, {"Minv": ca.inv(self.mass_matrix_expression(s["q"]))})
+
+
 class KineticWithoutArmature(Broken):
     @cached_property
     def kinetic_energy(self) -> ca.Function:
@@ -134,7 +141,7 @@ _ALL = ", ".join(f"'joint{k + 1}' ({x:.6g} kg m²)" for k, x in enumerate(PUMA.a
 _MINUS_3 = ", ".join(f"'joint{k + 1}' (-3 kg m²)" for k in range(6))
 BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     WithoutArmature: (
-        {"inverse_dynamics", "mass_matrix", "kinetic_energy"},
+        {"inverse_dynamics", "mass_matrix", "mass_matrix_inverse", "kinetic_energy"},
         [
             f"armature is missing at joint {_ALL} (in inverse_dynamics, mass_matrix)",
             "armature is missing (in kinetic_energy)",
@@ -156,7 +163,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     ),
     WrongGravityFunction: ({"generalized_gravity"}, ["gravity has the opposite sign (in generalized_gravity)"]),
     WrongEntry: (
-        {"mass_matrix", "dM/dt - 2C skew"},
+        {"mass_matrix", "mass_matrix_inverse", "dM/dt - 2C skew"},
         ["mass matrix is wrong at 'joint3' × 'joint4' (in mass_matrix)"],
     ),
     Asymmetric: (
@@ -164,7 +171,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
         ["mass matrix is not symmetric: wrong at 'joint3' × 'joint4', right at the transposed entry (in mass_matrix)"],
     ),
     Indefinite: (
-        {"mass_matrix", "M positive definite"},
+        {"mass_matrix", "mass_matrix_inverse", "M positive definite"},
         [f"mass matrix is off by a constant, as if the armature were different, at joint {_MINUS_3} (in mass_matrix)"],
     ),
     Undefined: (
@@ -187,6 +194,13 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
         [
             "forward_dynamics does not invert inverse_dynamics, which is right, worst at joint 'joint3' "
             "(in forward_dynamics)"
+        ],
+    ),
+    InverseWithoutArmature: (
+        {"mass_matrix_inverse"},
+        [
+            "mass_matrix_inverse is not the inverse of mass_matrix, which is right, worst at joint 'joint6' × 'joint6' "
+            "(in mass_matrix_inverse)"
         ],
     ),
     KineticWithoutArmature: ({"kinetic_energy"}, ["armature is missing (in kinetic_energy)"]),

@@ -12,7 +12,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.dynamics import FUNCTIONS
+from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.forces import Damping
 from gdalembert.errors import ArgumentError
 from gdalembert.model.from_pinocchio import read_tree
@@ -41,6 +41,7 @@ def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin
         "nle",
         "generalized_gravity",
         "coriolis_matrix",
+        "mass_matrix_inverse",
         "forward_dynamics",
         "state_derivative (dq/dt)",
         "state_derivative (a)",
@@ -102,7 +103,7 @@ def test_what_a_formulation_does_not_have_is_named() -> None:
 
     model = build(np.random.default_rng(0), ["RX", "Spherical"], [0, 1])
     report = assert_valid(OnlyTau(model), model, samples=5)
-    assert len(report.checks) == 11
+    assert len(report.checks) == 12
     assert report.not_checked[0].startswith("coriolis_matrix: OnlyTau: a Coriolis matrix does not follow")
     assert "  not checked: coriolis_matrix: OnlyTau" in str(report)
 
@@ -116,7 +117,8 @@ def test_singular_mass_matrices_are_named() -> None:
         model.appendBodyToJoint(joint, pin.Inertia(0, np.zeros(3), moment * np.eye(3)), pin.SE3.Identity())
     report = assert_valid(gd.NewtonEuler(model, clean=0), model, samples=10)
     assert report.not_checked == (
-        "forward_dynamics and state_derivative (a) at 10 of 10 states, where M is singular (cond(M) > 1e12)",
+        "mass_matrix_inverse, forward_dynamics and state_derivative (a) at 10 of 10 states, where M is singular "
+        "(cond(M) > 1e12)",
     )
     assert "forward_dynamics" not in [check.name for check in report.checks]
 

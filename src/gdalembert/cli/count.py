@@ -7,9 +7,18 @@ from collections.abc import Iterable
 
 import casadi as ca
 
-from gdalembert.cli.options import add_clean, add_formulation, add_robot, chosen_formulations, load
+from gdalembert.cli.options import (
+    add_clean,
+    add_formulation,
+    add_parameters,
+    add_robot,
+    chosen_formulations,
+    chosen_parameters,
+    load,
+)
 from gdalembert.cli.table import print_table
-from gdalembert.dynamics.dynamics import FUNCTIONS, Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.instructions import count
 
@@ -19,15 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot(parser)
     add_formulation(parser)
     add_clean(parser)
+    add_parameters(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the instructions, multiplications and additions of every Function of the formulations."""
-    chosen = chosen_formulations(arguments)
+    chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
     model = load(arguments.robot, arguments)
     rows = []
     for name, formulation in chosen.items():
-        dynamics = formulation(model, clean=arguments.clean)
+        dynamics = formulation(model, clean=arguments.clean, parameters=parameters)
         rows += [(name, *row) for row in _costs(dynamics)]
     print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
     return 0

@@ -6,7 +6,7 @@ import argparse
 
 import pinocchio as pin
 
-from gdalembert.cli.options import add_clean, add_robot, load, numbers
+from gdalembert.cli.options import add_clean, add_robot, check_output, load, numbers
 from gdalembert.dynamics.registry import formulations
 from gdalembert.dynamics.simplified.recipes import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
@@ -53,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default = "" if name == "a-max" else " (default: the model's)"
         text = f"with --simplify: the largest {what}, or one for all{default}"
         parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
-    parser.add_argument("--output", metavar="PATH", help="a file or a folder (default: print, if there is one file)")
+    parser.add_argument(
+        "--output", metavar="PATH", help="a file, or a folder, new or not (default: print, if there is one file)"
+    )
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
@@ -67,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_simplify(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
+    if arguments.output is not None:
+        check_output("--output", arguments.output)
     if arguments.formulation == "newton_euler" and (FORMATS[arguments.to].closed or arguments.symbolic):
         raise UnsupportedError(
             "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "

@@ -6,7 +6,7 @@ import argparse
 
 from gdalembert.cli.options import add_clean, add_robot, load
 from gdalembert.cli.table import print_table
-from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 

@@ -6,19 +6,21 @@ A command's module is imported when the command is given: ``gdalembert --help`` 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import import_module, metadata
-from typing import Never, TextIO
+from importlib import import_module
+from typing import Any, Never, TextIO
 
 from gdalembert.errors import GdalembertError, UrdfWarning
 
 _PROG = "gdalembert"
 _STATUS = (
     "exit status: 0 if all went well; 1 if a formulation disagrees with Pinocchio; "
-    "2 if the command line or a robot cannot be used; 130 if interrupted; 141 if nobody reads the output"
+    "2 if the command line or a robot cannot be used; 3 if gdalembert itself has a fault; 130 if interrupted; "
+    "141 if nobody reads the output"
 )
 _COMMANDS = {
     "robots": "list the robots that come with the package",
@@ -28,6 +30,7 @@ _COMMANDS = {
     "derive": "write the equations of a robot as closed forms or as code",
     "plot": "draw a figure of a robot into a file (needs the extra plot)",
     "view": "show a robot in the browser until Ctrl-C (needs the extra viewer)",
+    "cache": "list or remove the libraries that gd.compile has built",
 }
 """The name of each command, which is that of its module, and what it does."""
 _ALIASES = {"derive": ("export",)}
@@ -36,35 +39,93 @@ _ALIASES = {"derive": ("export",)}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; see ``gdalembert --help``.
 
+    A character that the encoding of the output does not have is written by its number, as Python does on stderr.
+
     Args:
         argv: the arguments, by default those of the process.
 
     Returns:
-        The exit status: 0 only if all went well, 1 if a validation fails, 2 for errors, 130 if interrupted, 141 if
-        the reader of the output has gone.
+        The exit status: 0 only if all went well, 1 if a validation fails, 2 for errors, 3 for a fault of the package,
+        130 if interrupted, 141 if the reader of the output has gone.
     """
-    argv = sys.argv[1:] if argv is None else list(argv)
-    arguments = _parser(argv).parse_args(argv)
+    if sys.stdout is None:
+        _tell("error: standard output is closed; give one, as >output.txt")
+        return 2
+    _encode_all()
+    try:
+        return _run(sys.argv[1:] if argv is None else list(argv))
+    except BrokenPipeError:
+        _discard_output()
+        return 141
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        return 130
+    except (GdalembertError, OSError) as error:
+        _tell(f"error: {error}")
+        _flush()
+        return 2
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        _tell(f"a fault of the package: {type(error).__name__}: {error}; 'python -X dev -m {_PROG} …' shows where")
+        return 3
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Read the arguments, run the command, and write all of its output."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UrdfWarning)
         warnings.showwarning = _show_warning
         try:
+            arguments = _parser(argv).parse_args(argv)
             status: int = arguments.run(arguments)
+        finally:  # also of --help, which raises SystemExit
             sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the interpreter's own last flush
-            return 141
-        except KeyboardInterrupt:
-            print(f"{_PROG}: interrupted", file=sys.stderr)
-            return 130
-        except (GdalembertError, OSError) as error:
-            print(f"{_PROG}: error: {_one_line(error)}", file=sys.stderr)
-            return 2
     return status
 
 
+def _encode_all() -> None:
+    """Let the output take characters that its encoding does not have; errors that the user has chosen stay."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        c_locale = sys.stdout.errors == "surrogateescape" and sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+        if c_locale or sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _tell(message: object) -> None:
+    """One line on stderr, if there is one."""
+    if sys.stderr is not None:
+        print(f"{_PROG}: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _flush() -> None:
+    """Write the rest of the output, or let it go."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+
+
+def _discard_output() -> None:
+    """Send to nowhere what could not be written, for the interpreter's own last flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Version(argparse.Action):
+    """Prints the version, which takes a moment to look up."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib import metadata
+
+        print(f"{_PROG} {metadata.version('gdalembert')}")
+        parser.exit()
+
+
 class _Parser(argparse.ArgumentParser):
-    """Errors on one line, like all of ours; argparse would print the usage first."""
+    """Errors on one line, like all of ours: argparse prints the usage first, and drops help that cannot be written."""
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> Never:
         self.exit(2, f"{_PROG}: error: {message}; see {self.prog} --help\n")
@@ -77,7 +138,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         description="Dynamics of Pinocchio models as CasADi graphs, checked against Pinocchio.",
         epilog=_STATUS,
     )
-    parser.add_argument("--version", action="version", version=f"{_PROG} {metadata.version('gdalembert')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     given = next((text for text in argv if not text.startswith("-")), None)
     for name, text in _COMMANDS.items():
@@ -99,8 +160,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    print(f"{_PROG}: warning: {_one_line(message)}", file=sys.stderr)
-
-
-def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    _tell(f"warning: {message}")

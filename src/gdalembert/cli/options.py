@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pinocchio as pin
 
@@ -64,6 +65,23 @@ def add_clean(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """``--parameters``, read by :func:`chosen_parameters`."""
+    parser.add_argument(
+        "--parameters",
+        action="append",
+        metavar="KIND[=X,Y,…]",
+        help="what is an input p of every Function, as inertia, armature or payload=tool0: a kind, all of it or the "
+        "elements with these names; repeatable (default: none)",
+    )
+
+
+def chosen_parameters(arguments: argparse.Namespace) -> dict[str, bool | list[str]]:
+    """The argument ``parameters`` of a Dynamics."""
+    pairs = (text.partition("=") for text in arguments.parameters or ())
+    return {kind: names.split(",") if given else True for kind, given, names in pairs}
+
+
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:
     """``--q``, read by :func:`configuration`."""
     text = f"the configuration, as 0,0.5,-1; --q=-1,0 if it begins with a minus (default: {default})"
@@ -81,6 +99,17 @@ def configuration(model: pin.Model, text: str) -> Array:
     if len(q) != model.nq:
         raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {len(q)}")
     return checked_configuration(f"--q {text}: q", q, read_tree(model, dynamics=False))
+
+
+def check_output(option: str, output: str) -> None:
+    """Refuse a file or folder in a folder that does not exist: its name may be mistyped.
+
+    Raises:
+        ArgumentError: if there is no such folder.
+    """
+    folder = Path(output).parent
+    if not folder.is_dir():
+        raise ArgumentError(f"{option} {output}: there is no folder {folder}; make it first, or check the name")
 
 
 def numbers(option: str, text: str, example: str) -> list[float]:

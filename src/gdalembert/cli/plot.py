@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import add_configuration, add_robot, configuration, load
+from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         output = Path(arguments.output)
     _check_ending(output)
+    check_output("--output", str(output))
     _write(FIGURES[arguments.figure](plotting, model, arguments), output)
     print(output)
     return 0

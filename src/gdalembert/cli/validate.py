@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 
-from gdalembert.cli.options import add_clean, add_formulation, add_robot, chosen_formulations, load
+from gdalembert.cli.options import (
+    add_clean,
+    add_formulation,
+    add_parameters,
+    add_robot,
+    chosen_formulations,
+    chosen_parameters,
+    load,
+)
 from gdalembert.validation.validate import validate
 
 
@@ -14,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot(parser, nargs="+")
     add_formulation(parser)
     add_clean(parser)
+    add_parameters(parser)
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="number of states (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="relative tolerance of all checks")
@@ -27,12 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         1 if a check of one of them fails, else 0.
     """
-    chosen = chosen_formulations(arguments)
+    chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
     summaries, reports = [], []
     for model in [load(robot, arguments) for robot in arguments.robot]:
         own = []
         for formulation in chosen.values():
-            dynamics = formulation(model, clean=arguments.clean)
+            dynamics = formulation(model, clean=arguments.clean, parameters=parameters)
             report = validate(
                 dynamics,
                 model,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import add_configuration, add_robot, configuration, load
+from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = load(arguments.robot, arguments)
     if arguments.screenshot is not None:
         check_png("--screenshot", arguments.screenshot)
+        check_output("--screenshot", arguments.screenshot)
     q = None if arguments.q is None else configuration(model, arguments.q)
     bodies = None if arguments.plain else visuals(arguments.robot, model, arguments.package_dir)
     with Viewer(

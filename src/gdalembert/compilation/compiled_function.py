@@ -13,11 +13,12 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import Library, load_library, row_major, shape_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.arrays import Array
 
-_KINDS = {"compiler": str, "flags": str | list | tuple, "cache": str | os.PathLike}
+_KINDS = {"compiler": str, "flags": str | list | tuple, "cache": str | os.PathLike, "time_limit": int | float}
 
 
 def compile(
@@ -26,6 +27,7 @@ def compile(
     compiler: str | None = None,
     flags: str | Sequence[str] | None = None,
     cache: str | os.PathLike[str] | None = None,
+    time_limit: float | None = None,
     interpreter: bool = False,
 ) -> CompiledFunction:
     """The Function as machine code, called with NumPy arrays.
@@ -36,22 +38,28 @@ def compile(
         flags: by default ``-O3 -march=native``, for processors like this one (others get their own library in the same
             cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster.
         cache: folder of the libraries; by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache
-            folder. It may be emptied at any time.
+            folder. It is made for its owner alone, and refused if another user could write code there. Above 1 GB, the
+            libraries that were not used for the longest time are removed. It may be emptied at any time, as
+            ``gdalembert cache --clear`` does.
+        time_limit: how long the compiler may run [s]; by default 600, at most a day.
         interpreter: evaluate by CasADi's virtual machine, without a compiler: the same calls, slower.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
-        ArgumentError: if the interpreter is given a compiler, flags or a cache.
-        CompilationError: if there is no compiler, if it fails, or if the cache cannot be written.
+        ArgumentError: if the interpreter is given an option of the compiler, or the time limit is out of range.
+        CompilationError: if there is no compiler, if it fails or takes too long, or if the cache cannot be used.
     """
     if not isinstance(function, ca.Function):
         kind = type(function).__name__
         raise ArgumentTypeError(f"compile takes a casadi.Function, as dyn.inverse_dynamics, not {kind}")
-    options: dict[str, Any] = {"compiler": compiler, "flags": flags, "cache": cache}
+    options: dict[str, Any] = {"compiler": compiler, "flags": flags, "cache": cache, "time_limit": time_limit}
     options = {name: value for name, value in options.items() if value is not None}
     for name, value in options.items():
-        if not isinstance(value, _KINDS[name]):
+        words = value if isinstance(value, list | tuple) else ()
+        if not isinstance(value, _KINDS[name]) or not all(isinstance(word, str) for word in words):
             raise ArgumentTypeError(f"compile: {name} is {value!r}; see its documentation")
+    if not 0 < options.get("time_limit", DAY) <= DAY:
+        raise ArgumentError(f"compile: time_limit is {time_limit!r}; give seconds above 0 and at most {DAY:g}")
     if not interpreter:
         return CompiledFunction(function, load_library(function, **options), options)
     if options:
@@ -63,7 +71,8 @@ class CompiledFunction:
     """A Function of real arrays: ``f(q, v, a)`` for one state, ``f.batch(Q, V, A)`` for many.
 
     A column of the ``casadi.Function`` is an array (n,), any other matrix is (rows, columns), sparse or not. Inputs
-    are arrays or lists of exactly these shapes, by position or by name; none may be left out. One output is an array,
+    are arrays or lists of exactly these shapes, by position or by name; none may be left out. p (n_p,), of a robot with
+    parameters, is one of them: ``dyn.parameters.vector({name: value})`` makes it of names. One output is an array,
     several are a tuple; they belong to the caller. ``out``, an array or a tuple of arrays, receives the outputs
     instead: float64, C-contiguous, of the right shapes.
 
@@ -119,6 +128,8 @@ class CompiledFunction:
 
     def batch(self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, **named: npt.ArrayLike) -> Any:
         """N evaluations: inputs (N, …) and outputs (N, …); an input without N is the same for all of them.
+
+        So p (n_p,) are the parameters of all states, and p (N, n_p) has a row for each.
 
         Args:
             inputs: by position, or by name (``named``).

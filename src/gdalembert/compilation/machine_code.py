@@ -7,15 +7,9 @@ processes may build the same library, and a damaged one is detected and built ag
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
 import os
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,15 +17,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from gdalembert.compilation.cache import Cache, remove
+from gdalembert.compilation.compiler import INTERPRETER, TIME_LIMIT, find_compiler
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
 One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
 """Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
-
-_COMPILERS = ("cc", "gcc", "clang")
-_FLAGS = (("-O3", "-march=native"), ("-O3",))  # the second for compilers that do not know the first
-_INTERPRETER = "CasADi's interpreter needs no compiler: compile(function, interpreter=True)"
 
 
 def row_major(function: ca.Function) -> ca.Function:
@@ -149,74 +141,43 @@ def _source(function: ca.Function) -> str:
     return f"{generator.dump()}\n#include <stddef.h>\n{numbers}\nstatic const ptrdiff_t shapes[][3] = {{{shapes}}};{_C}"
 
 
-def load_library(function: ca.Function, compiler: str = "", flags: Any = None, cache: Any = None) -> Library:
-    """The library of a Function, from the cache or built now."""
+def load_library(
+    function: ca.Function,
+    compiler: str = "",
+    flags: str | Sequence[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    time_limit: float = TIME_LIMIT,
+) -> Library:
+    """The library of a Function, from the cache or built now.
+
+    Raises:
+        CompilationError: if there is no compiler, if it fails, or if the cache cannot be used.
+    """
     name, source = function.name(), _source(function)
     shares_memory = "_alloc_mem" in source  # solvers; their memory is handed out without a lock
-    command, options, machine = _command(name, compiler, flags)
-    key = hashlib.sha256("\0".join((source, *command, *options, machine)).encode()).hexdigest()
-    entry = _cache_folder(name, cache) / key
-    for path in sorted(entry.glob("*.so")):
-        with contextlib.suppress(OSError, AttributeError):
-            if path.stem == hashlib.sha256(path.read_bytes()).hexdigest():
-                return Library(path, shares_memory)
+    tool = find_compiler(name, compiler, flags, time_limit)
+    key = hashlib.sha256("\0".join((source, *tool.key)).encode()).hexdigest()
+    libraries = Cache(cache, name)
     try:
-        return Library(_build(name, source, command, options, entry), shares_memory)
-    except OSError as error:
+        for path in libraries.libraries(key):
+            try:
+                return Library(path, shares_memory)
+            except (OSError, AttributeError):  # a library of something else
+                remove(path)
+        with libraries.build() as folder:
+            path = libraries.add(key, tool.build(source, folder))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CompilationError(
             name,
-            f"cannot use the cache folder {entry.parent}: {error.strerror or error}; "
-            "set GDALEMBERT_CACHE to a folder of your own",
+            f"cannot use the cache folder {libraries.folder}: {reason}; set GDALEMBERT_CACHE to a folder of your own",
         ) from error
-
-
-def _build(name: str, source: str, command: list[str], options: list[str], entry: Path) -> Path:
-    """Compile in a folder of its own, then move the library into ``entry``."""
-    entry.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=entry, prefix="build-") as folder:
-        code, library = Path(folder, "function.c"), Path(folder, "function.so")
-        code.write_text(source, encoding="utf-8")
-        _run(name, [*command, "-shared", "-fPIC", "-o", library.name, code.name, *options, "-lm"], folder)
-        return library.replace(entry / f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
-
-
-def _command(name: str, compiler: str, flags: Any) -> tuple[list[str], list[str], str]:
-    """The compiler's command, its flags, and its macros, which describe it and the processor."""
-    asked = (compiler or os.environ.get("CC", "")).strip()
-    commands = [shlex.split(words) for words in ((asked,) if asked else _COMPILERS)]
-    command = next((words for words in commands if shutil.which(words[0])), None)
-    if command is None:
-        sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
-        how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
-        raise CompilationError(name, f"no C compiler: looked for {sought}; install one ({how}); {_INTERPRETER}")
-    *others, last = _FLAGS if flags is None else [shlex.split(flags) if isinstance(flags, str) else flags]
-    macros = ["-dM", "-E", "-x", "c", os.devnull]
-    for options in others:
-        with contextlib.suppress(CompilationError):
-            return command, [*options], _run(name, [*command, *options, *macros])
-    return command, [*last], _run(name, [*command, *last, *macros])
-
-
-def _run(name: str, command: list[str], folder: str | None = None) -> str:
-    """The output of the compiler."""
-    english = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(command, cwd=folder, env=english, capture_output=True, text=True, errors="replace")
-    except OSError as error:
-        raise CompilationError(name, f"{command[0]} does not run: {error.strerror}; {_INTERPRETER}") from error
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        first = next((line for line in lines if "error" in line), lines[0])
-        raise CompilationError(name, f"{command[0]} fails: {first.strip()}; {_INTERPRETER}")
-    return done.stdout
-
-
-def _cache_folder(name: str, cache: str | os.PathLike[str] | None) -> Path:
-    if given := cache or os.environ.get("GDALEMBERT_CACHE"):
-        return Path(given).expanduser().absolute()
-    if (xdg := os.environ.get("XDG_CACHE_HOME", "")) and Path(xdg).is_absolute():
-        return Path(xdg) / "gdalembert"
-    try:
-        return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gdalembert"
-    except RuntimeError as error:
-        raise CompilationError(name, f"{error}; set GDALEMBERT_CACHE to a folder of your own") from error
+        return Library(path, shares_memory)
+    except (OSError, AttributeError) as error:
+        remove(path)
+        raise CompilationError(
+            name,
+            f"the library that {tool.command[0]} built does not load from {libraries.folder}: {error}; "
+            f"try another compiler, or another folder for GDALEMBERT_CACHE; {INTERPRETER}",
+        ) from error

@@ -17,49 +17,33 @@ of dq/dt = T(q) v; where v = dq/dt it is 1.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Self, TypedDict
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert import spatial
 from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
 from gdalembert.dynamics.forces import Force, Springs
 from gdalembert.dynamics.forces.force import check_forces
+from gdalembert.dynamics.forces.friction import FrictionOfJoints, JointFriction
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.linear_analysis import LinearAnalysis
+from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
+from gdalembert.dynamics.regressors import Regressors
 from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.model.checks import is_singular
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import symmetric, symmetric_solve
 from gdalembert.spatial.arrays import Array, frozen
-from gdalembert.spatial.functions import directional_derivative, function, symbols
-
-FUNCTIONS = (
-    "inverse_dynamics",
-    "mass_matrix",
-    "coriolis_matrix",
-    "nle",
-    "generalized_gravity",
-    "forward_dynamics",
-    "kinetic_energy",
-    "potential_energy",
-    "state_derivative",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-    "inverse_dynamics_hessian",
-)
-"""The Functions that every :class:`Dynamics` has; ``terms`` is the formulation's own."""
+from gdalembert.spatial.functions import symbols
 
 
 class Options(TypedDict, total=False):
@@ -67,15 +51,17 @@ class Options(TypedDict, total=False):
 
     clean: float
     springs: SpringsByJoint | None
+    friction: FrictionOfJoints | None
     forces: Sequence[Force] | None
     actuation: npt.ArrayLike | None
+    parameters: Given | None
 
 
 REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
 
 
-class Dynamics(LinearAnalysis, ABC):
+class Dynamics(LinearAnalysis, Regressors, ABC):
     """Equations of motion of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
     q, v, a, tau are Pinocchio's: lengths nq, nv, nv, nv; rad, m, s, N m, N; velocities of joints with nq ≠ nv in the
@@ -88,34 +74,48 @@ class Dynamics(LinearAnalysis, ABC):
             bit as given. What was cleaned is in ``changes``.
         springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau (Niku, examples 4.1 and 4.2):
             stiffness in N m/rad or N/m, rest in rad or m; one number each, or nv of them.
+        friction: ``{joint: Friction(viscous, coulomb)}`` (:class:`~gdalembert.Friction`) adds
+            ``viscous v + coulomb tanh(v / smoothing)`` to tau; ``"model"`` does so with ``model.damping`` and
+            ``model.friction``, which the ``<dynamics>`` of a URDF fills, for all joints and the default ``smoothing``.
         forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
+        parameters: what is an input p, the last one, of every Function: ``{kind: True or names of elements}``, or a
+            list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
+            place of inertia, ``"armature"``, ``"gravity"``, and each force element that has parameters, by its name, as
+            ``"springs"`` and ``"friction"``.
 
     Attributes:
         sources: where the equations come from, the first being what exports name; of the class.
-        tree: the numbers that stand in the graphs, after cleaning.
+        nominal: the numbers of the model, after cleaning.
+        tree: the constants that stand in the graphs: those numbers, or the symbols of ``parameters``.
+        parameters: names, values and symbols of p (:class:`~gdalembert.dynamics.parameters.parameters.Parameters`);
+            empty by default, and the Functions have no p.
         clean: the tolerance of the cleaning, as given.
         changes: what cleaning changed; :attr:`change_in_tau` is what that did to tau.
-        springs: as given.
-        forces: the force elements beside gravity. ``added_forces``: those of the arguments ``springs`` and ``forces``.
+        springs, friction: as given.
+        forces: the force elements beside gravity. ``added_forces``: those of the arguments ``springs``, ``friction``
+            and ``forces``.
         actuation: B (nv × nu); u (nu) are the efforts of the actuators [N m, N].
 
     Raises:
         ArgumentTypeError: if the model is not one.
         ModelError: if it holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
-        ArgumentError: if ``clean``, a spring or ``actuation`` cannot be used.
-        UnknownNameError: if a spring names a joint that is not there.
+        ArgumentError: if ``clean``, a spring, a friction or ``actuation`` cannot be used.
+        UnknownNameError: if a spring or a friction names a joint that is not there.
     """
 
     name: ClassVar[str]
     sources: ClassVar[tuple[Source, ...]] = ()
-    tree: Tree
+    nominal: Tree
     clean: float
     changes: tuple[Change, ...]
+    parameters: Parameters
     springs: SpringsByJoint
+    friction: FrictionOfJoints
     forces: tuple[Force, ...]
     added_forces: tuple[Force, ...]
     actuation: Array
+    _origin: tuple[Self, Array] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -133,8 +133,10 @@ class Dynamics(LinearAnalysis, ABC):
         *,
         clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
+        friction: FrictionOfJoints | None = None,
         forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
+        parameters: Given | None = None,
     ) -> None:
         self._given = read_tree(model)
         if not self._given.is_rigid:
@@ -143,19 +145,52 @@ class Dynamics(LinearAnalysis, ABC):
                 "Functions of the FlexibleArm have the inertia of its modes"
             )
         self.clean = clean
-        self.tree, self.changes = clean_tree(self._given, clean)
-        self._set_forces(springs, forces)
+        self.nominal, self.changes = clean_tree(self._given, clean)
+        self._set_up(springs, friction, forces, (), parameters)
         self._given_actuation = actuation
         self.actuation = actuation_matrix(self.tree.nv, actuation)
 
-    def _set_forces(self, springs: SpringsByJoint | None, forces: Sequence[Force] | None) -> None:
-        at_joints = Springs.at_joints(self.tree, {} if springs is None else springs)
+    def _set_up(
+        self,
+        springs: SpringsByJoint | None,
+        friction: FrictionOfJoints | None,
+        forces: Sequence[Force] | None,
+        own_forces: Sequence[Force],
+        parameters: Given | None,
+    ) -> None:
+        """Set force elements and parameters; own forces are those that a robot has without being told."""
+        tree = self.nominal.constants
+        at_joints = Springs.at_joints(tree, {} if springs is None else springs)
         self.springs = MappingProxyType(dict(springs or {}))
-        self._given_forces = check_forces(forces, self.tree)
-        self.added_forces = (*((at_joints,) if springs else ()), *self._given_forces)
-        self.forces = self.added_forces
+        self._given_forces, self._given_parameters = check_forces(forces, tree), parameters
+        friction = {} if friction is None else friction
+        losses = JointFriction.of(tree, friction)
+        self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
+        added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *self._given_forces)
+        if self.nominal.springs:
+            own_forces = (Springs.at_joints(tree, self.nominal.springs), *own_forces)
+        self.parameters = parameters_of(self.nominal, (*added, *own_forces), parameters, self.clean)
+        self.tree, self.forces, self.nominal = self.parameters.tree, self.parameters.forces, self.parameters.nominal
+        self.added_forces = self.forces[: len(added)]
+
+    def at(self, p: Values = None) -> Self:
+        """The same robot with numbers in place of p: those of the model, or p, all values or some of them by name.
+
+        Raises:
+            UnknownNameError, ArgumentError: as :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
+        """
+        if not self.parameters:
+            return self
+        values = self.parameters.vector(p)
+        tree, forces = self.parameters.put(ca.DM(values))
+        robot = self._on(tree)
+        robot.nominal, robot.forces, robot.added_forces = tree, forces, forces[: len(self.added_forces)]
+        robot.parameters, robot._origin = parameters_of(tree, forces, None, 0.0), (self, values)
+        return robot
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None:
+            return _evaluated, self._origin
         return partial(type(self), **self._arguments), (self._given,)
 
     def __repr__(self) -> str:
@@ -167,16 +202,13 @@ class Dynamics(LinearAnalysis, ABC):
         return {
             "clean": self.clean,
             "springs": dict(self.springs),
+            "friction": dict(self.friction) if isinstance(self.friction, Mapping) else self.friction,
             "forces": self._given_forces,
             "actuation": self._given_actuation,
+            "parameters": self._given_parameters,
         }
 
     # What callers ask of any robot, rigid or flexible.
-
-    @property
-    def nu(self) -> int:
-        """The number of actuators."""
-        return int(self.actuation.shape[1])
 
     @property
     def actuator_names(self) -> tuple[str, ...]:
@@ -185,11 +217,9 @@ class Dynamics(LinearAnalysis, ABC):
 
     @property
     def damping_matrix(self) -> Array:
-        """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the constant part of ∂force/∂v."""
-        q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
-        _, by_v = self.force_derivatives_expression(q, v)
-        constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
-        return frozen(ca.reshape(ca.evalf(ca.vertcat(*constant)), *by_v.shape).full())
+        """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the part D v of the forces, in the model."""
+        zero = ca.DM(self.tree.nv, self.tree.nv)
+        return frozen(sum((force.damping_matrix(self.nominal) for force in self.at().forces), zero).full())
 
     @property
     def forces_depend_on_velocity(self) -> bool:
@@ -207,167 +237,6 @@ class Dynamics(LinearAnalysis, ABC):
         """The entries of v that are modal coordinates; none of a rigid robot."""
         return range(self.tree.nv, self.tree.nv)
 
-    # The public Functions.
-
-    @cached_property
-    def inverse_dynamics(self) -> ca.Function:
-        """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
-        s = self.symbols("q", "v", "a")
-        tau = (
-            self.inverse_dynamics_expression(s["q"], s["v"], s["a"])
-            + self._armature * s["a"]
-            + self.force_torque_expression(s["q"], s["v"])
-        )
-        return function("inverse_dynamics", s, {"tau": tau})
-
-    @cached_property
-    def mass_matrix(self) -> ca.Function:
-        """(q) → (M), nv × nv, full and symmetric, armature included: equals ``pin.crba``."""
-        s = self.symbols("q")
-        return function("mass_matrix", s, {"M": self.mass_matrix_expression(s["q"]) + self._armature_matrix})
-
-    @cached_property
-    def coriolis_matrix(self) -> ca.Function:
-        """(q, v) → (C), nv × nv: C_ij = Σ_s tr(U̇_sj J_s U_siᵀ), so that dM/dt − 2 C is skew.
-
-        Christoffel's matrix where v = dq/dt; equals ``pin.computeCoriolisMatrix`` for joints with a constant motion
-        subspace.
-        """
-        s = self.symbols("q", "v")
-        return function("coriolis_matrix", s, {"C": self.coriolis_matrix_expression(s["q"], s["v"])})
-
-    @cached_property
-    def nle(self) -> ca.Function:
-        """(q, v) → (nle), nv: C v + g, and the torque of the forces."""
-        s = self.symbols("q", "v")
-        links = self.inverse_dynamics_expression(s["q"], s["v"], ca.DM(self.tree.nv, 1))
-        return function("nle", s, {"nle": links + self.force_torque_expression(s["q"], s["v"])})
-
-    @cached_property
-    def generalized_gravity(self) -> ca.Function:
-        """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; other forces are not in it."""
-        s = self.symbols("q")
-        return function("generalized_gravity", s, {"g": self.generalized_gravity_expression(s["q"])})
-
-    @cached_property
-    def forward_dynamics(self) -> ca.Function:
-        """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite.
-
-        Raises:
-            UnsupportedError: if M is singular in every configuration, as with a free-flyer on a link without mass.
-        """
-        self._require_regular_mass_matrix()
-        s = self.symbols("q", "v", "tau")
-        tau = s["tau"] - self.force_torque_expression(s["q"], s["v"])
-        return function("forward_dynamics", s, {"a": self.forward_dynamics_expression(s["q"], s["v"], tau)})
-
-    @cached_property
-    def inverse_dynamics_derivatives(self) -> ca.Function:
-        """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, all forces included.
-
-        Row i is that of tau_i. Column j of dtau_dq is the derivative of tau as q moves to ``pin.integrate(q, s e_j)``,
-        in the direction of the j-th velocity: N m or N per rad or m, in the axes of the moved link where v is. Where
-        v = dq/dt it is the partial derivative. dtau_dv is per rad/s or m/s; ∂tau/∂a is the mass matrix.
-
-        Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
-        ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
-        """
-        s = self.symbols("q", "v", "a")
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"])
-        by_q, by_v = self.force_derivatives_expression(s["q"], s["v"])
-        return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
-
-    @cached_property
-    def forward_dynamics_derivatives(self) -> ca.Function:
-        """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and all forces included.
-
-        da_dq and da_dv are derivatives of a(q, v, tau), columns as in :attr:`inverse_dynamics_derivatives`; Minv = M⁻¹
-        = ∂a/∂tau is full and exactly symmetric. With a = ``forward_dynamics(q, v, tau)``, by the implicit function
-        theorem: da_dq = −M⁻¹ dtau_dq(q, v, a), da_dv = −M⁻¹ dtau_dv(q, v, a), all with one elimination of M.
-
-        Equals ``pin.computeABADerivatives``, for the joints that :attr:`inverse_dynamics_derivatives` names. Where M is
-        singular the results are not finite.
-
-        Raises:
-            UnsupportedError: as :attr:`forward_dynamics`.
-        """
-        self._require_regular_mass_matrix()
-        s = self.symbols("q", "v", "tau")
-        q, v, nv = s["q"], s["v"], self.tree.nv
-        m = self.mass_matrix_expression(q) + self._armature_matrix
-        bias = self.inverse_dynamics_expression(q, v, ca.DM(nv, 1)) + self.force_torque_expression(q, v)
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, symmetric_solve(m, s["tau"] - bias))
-        # one elimination: that of the second call is a common subexpression
-        solved = symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
-        da_dq, da_dv, inverse = ca.horzsplit(solved, nv)
-        return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": symmetric(inverse)})
-
-    @cached_property
-    def inverse_dynamics_hessian(self) -> ca.Function:
-        """(q, v, a, lam) → (d2tau_dqdq, d2tau_dqdv, d2tau_dvdv, d2tau_dadq), nv × nv each.
-
-        The second derivatives of f = lamᵀ tau(``pin.integrate(q, δq)``, v + δv, a + δa) at δ = 0: rows are those of
-        the variable named first, columns of the second, so that d2tau_dqdv[i, j] = ∂²f/∂δq_i ∂δv_j. To second order
-
-            f = lamᵀ tau + … + ½ δq·d2tau_dqdq δq + δq·d2tau_dqdv δv + ½ δv·d2tau_dvdv δv + δa·d2tau_dadq δq.
-
-        d2tau_dadq is the derivative of M lam. tau is linear in a, with M that does not depend on v: the blocks dvda
-        and dada are zero. d2tau_dqdq and d2tau_dvdv are exactly symmetric. For joints with nq ≠ nv derivatives along
-        two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
-        derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
-        """
-        s = self.symbols("q", "v", "a", "lam")
-        q, v, a, nq, nv = s["q"], s["v"], s["a"], self.tree.nq, self.tree.nv
-        tau = ca.cse([self.inverse_dynamics_expression(q, v, a) + self.force_torque_expression(q, v)])[0]
-        gradient = ca.jtimes(tau, ca.vertcat(q, v, a), s["lam"], True)
-        by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
-        t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)
-        # d²/ds² f(q(s)) with dq/ds = T δ: δ·Tᵀ (∂²f/∂q²) T δ + ∂f/∂q·dT/ds δ
-        bend = ca.substitute(ca.jtimes(t.T @ y, q, t), y, by_q)
-        return function(
-            "inverse_dynamics_hessian",
-            s,
-            {
-                "d2tau_dqdq": symmetric(t.T @ ca.jtimes(by_q, q, t) + 0.5 * (bend + bend.T)),
-                "d2tau_dqdv": ca.jtimes(by_v, q, t).T,
-                "d2tau_dvdv": symmetric(ca.jtimes(by_v, v, ca.DM.eye(nv))),
-                "d2tau_dadq": ca.jtimes(by_a, q, t),
-            },
-        )
-
-    @cached_property
-    def kinetic_energy(self) -> ca.Function:
-        """(q, v) → (kinetic) [J], that of the armature included."""
-        s = self.symbols("q", "v")
-        energy = self.kinetic_energy_expression(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
-        return function("kinetic_energy", s, {"kinetic": energy})
-
-    @cached_property
-    def potential_energy(self) -> ca.Function:
-        """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and the forces' energy."""
-        s = self.symbols("q")
-        return function("potential_energy", s, {"potential": self.potential_energy_expression(s["q"])})
-
-    @cached_property
-    def state_derivative(self) -> ca.Function:
-        """(x, u) → (xdot): x = [q; v] (nq + nv), u (nu), tau = B u, xdot = [dq/dt; a]: what an integrator wants.
-
-        Raises:
-            UnsupportedError: as :attr:`forward_dynamics`.
-        """
-        self._require_regular_mass_matrix()
-        nq, nv = self.tree.nq, self.tree.nv
-        s = symbols(x=nq + nv, u=self.nu)
-        q, v = s["x"][:nq], s["x"][nq:]
-        tau = spatial.constant(self.actuation) @ s["u"] - self.force_torque_expression(q, v)
-        a = self.forward_dynamics_expression(q, v, tau)
-        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
-
-    @property
-    def terms(self) -> ca.Function:
-        """The formulation's own parts, one Function with named outputs; what they are, the subclass says."""
-        raise UnsupportedError(f"{type(self).__name__} names no terms")
-
     @cached_property
     def change_in_tau(self) -> float:
         """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
@@ -376,23 +245,18 @@ class Dynamics(LinearAnalysis, ABC):
         """
         if not self.changes:
             return 0.0
-        rng, given = np.random.default_rng(0), type(self)(self._given, **(self._arguments | Options(clean=0)))
+        if self._origin is not None:
+            return self._origin[0].change_in_tau
+        own, rng = self.at(), np.random.default_rng(0)
+        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None)))
         worst = 0.0
         for _ in range(100):
             state = random_configuration(self.tree, rng), rng.normal(size=self.tree.nv), rng.normal(size=self.tree.nv)
             before = given.inverse_dynamics(*state).full()
-            change = np.abs(self.inverse_dynamics(*state).full() - before).max()
+            change = np.abs(own.inverse_dynamics(*state).full() - before).max()
             worst = max(worst, float(change / max(1.0, np.abs(before).max())))
         return worst
 
-    def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
-        """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
-        m = self.mass_matrix(q)
-        return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
-    def _require_regular_mass_matrix(self) -> None:
-        if is_singular(self.tree):
-            raise UnsupportedError(
-                f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
-                "move against each other without moving any inertia; give the massless links between them a mass"
-            )
+def _evaluated(robot: Dynamics, p: Array) -> Dynamics:
+    return robot.at(p)

@@ -9,10 +9,12 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
+from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
+from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric_solve
-from gdalembert.spatial.functions import smaller, symbols
+from gdalembert.spatial.functions import derivative_along, symbols
 
 
 class Expressions(ABC):
@@ -24,10 +26,12 @@ class Expressions(ABC):
     Attributes:
         tree: the robot.
         forces: the force elements beside gravity.
+        parameters: what varies; its symbols stand in ``tree``, ``forces`` and the expressions, which are SX then.
     """
 
     tree: Tree
     forces: tuple[Force, ...]
+    parameters: Parameters
 
     # What a formulation writes down, for the links and their weight: no armature, no other force.
 
@@ -63,17 +67,14 @@ class Expressions(ABC):
     def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
         """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
 
-        By algorithmic differentiation of ``inverse_dynamics_expression``, forward (column by column) or in reverse (row
-        by row): which makes the smaller graph depends on the formulation and the robot, so both are tried.
+        By algorithmic differentiation of ``inverse_dynamics_expression``.
         """
         s = self.symbols("q", "v", "a")
         tau = ca.cse([self.inverse_dynamics_expression(s["q"], s["v"], s["a"])])[0]
         x = ca.vertcat(s["q"], s["v"])
         directions = ca.diagcat(self.tree.tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
-        forward = ca.jtimes(tau, x, directions)
-        reverse = ca.jtimes(tau, x, ca.DM.eye(self.tree.nv), True).T @ directions
-        graph = ca.Function("derivatives", list(s.values()), [smaller(forward, reverse)])
-        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a), self.tree.nv)
+        graph = ca.Function("derivatives", list(s.values()), [derivative_along(tau, x, directions)])
+        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self._p.values()), self.tree.nv)
         return dtau_dq, dtau_dv
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -102,7 +103,7 @@ class Expressions(ABC):
         graph = [ca.jacobian(torque, x) @ self.tree.tangent_map(x), ca.jacobian(torque, y)]
         by_q: Matrix
         by_v: Matrix
-        if isinstance(q, ca.SX) or isinstance(v, ca.SX):
+        if self._p or isinstance(q, ca.SX) or isinstance(v, ca.SX):
             by_q, by_v = ca.substitute(graph, [x, y], [ca.SX(q), ca.SX(v)])
         else:
             by_q, by_v = ca.Function("force_derivatives", [x, y], graph)(q, v)
@@ -116,6 +117,18 @@ class Expressions(ABC):
         """V [J]: that of gravity and of the forces."""
         return self.gravitational_energy_expression(q) + sum((force.energy(q) for force in self.forces), ca.DM(0))
 
+    def _require_bodies(self, what: str) -> None:
+        """Refuse what base parameters do not determine.
+
+        Raises:
+            UnsupportedError: if the robot has base parameters in place of the inertia of its links.
+        """
+        if isinstance(self.tree, RegroupedTree):
+            raise UnsupportedError(
+                f"{self.tree.name}: {what}: base parameters determine torques, but not what each link has part in; "
+                "make parameters of 'inertia' instead of 'base'"
+            )
+
     @property
     def _armature(self) -> Matrix:
         return spatial.constant(self.tree.armature)
@@ -125,5 +138,11 @@ class Expressions(ABC):
         return ca.diag(spatial.constant(self.tree.armature))
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
-        """Symbols by name, nq long for ``q`` and nv long for any other: the inputs of a Function."""
-        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
+        """Symbols by name, nq long for ``q`` and nv long for any other, and p: the inputs of a Function."""
+        own = symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
+        return own | self._p
+
+    @property
+    def _p(self) -> dict[str, ca.SX]:
+        """The input p, if there are parameters."""
+        return {"p": self.parameters.symbols} if self.parameters else {}

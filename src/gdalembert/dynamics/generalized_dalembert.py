@@ -344,6 +344,7 @@ class GeneralizedDAlembert(Dynamics):
         D_tra, D_rot are nv × nv, the others nv; "tra" comes from ½ m |ṙ|², "rot" from ½ ω·Ī ω, link by link, and each
         is Lagrangian by itself. Armature is in I_act alone.
         """
+        self._require_bodies("terms")
         tree, s = self.tree, self.symbols("q", "v")
         links = place(tree, s["q"])
         motions = move(tree, links, s["q"], s["v"], ca.DM(tree.nv, 1))
@@ -367,5 +368,6 @@ class GeneralizedDAlembert(Dynamics):
         Horn's T_ij, links in Pinocchio's order: the sum of the columns, I_act a and g make tau (without springs and
         other forces).
         """
+        self._require_bodies("link_torques")
         s = self.symbols("q", "v", "a")
         return function("link_torques", s, {"links": link_torques(self.tree, s["q"], s["v"], s["a"])})

@@ -1,27 +1,8 @@
-"""Kinematics of frames: placements, Jacobians, velocities, accelerations; and motion on the configuration space.
-
-A twist V = (linear; angular) of a frame is passed on from link to link in link axes, S v and S a + Ṡ v being what a
-joint adds to it and to its rate, X the change of axes and origin between a link and its parent. LOCAL goes outward,
-
-    V_i = X⁻¹ V_λ + S v            A_i = X⁻¹ A_λ + S a + Ṡ v + V_i × S v
-
-and WORLD goes inward over what the joints from i to the frame add, in the axes of the parent λ of link i (ours: the
-rate of X is X (S v ×), so that no placement in the universe is ever needed),
-
-    V_λ = X (S v + V_i)            A_λ = X (S a + Ṡ v + A_i + S v × V_i)
-
-LOCAL_WORLD_ALIGNED follows the origin x of the frame inward, all in the axes of link i and turned by R to those of λ,
-
-    x_λ = p + R x       ω_λ = R (s + ω)              ẋ_λ = R (s_x + ẋ)              s = S v about x, linear part s_x
-                        ω̇_λ = R (ṡ + ω̇ + s × ω)      ẍ_λ = R (ṡ_x + ẍ + s × (2 ẋ + s_x))
-
-whose rates make the classical acceleration; the spatial one is that of WORLD about x.
-"""
+"""Kinematics of a model: Functions of its frames, of its centre of mass, and of its configuration space."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -29,195 +10,17 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
+from gdalembert.dynamics import centroidal, frame_motion
+from gdalembert.dynamics.frames import check_reference, find_frame, joint_frame
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
-from gdalembert.spatial.spatial_vectors import Motion
-
-_NULL = ca.DM(3, 1)
-_AT_REST = Motion(_NULL, _NULL)
-
-
-def fixed_placement(frame: Frame) -> tuple[ca.DM, ca.DM]:
-    """R and p of a frame in its link."""
-    return spatial.constant(frame.rotation), spatial.constant(frame.translation)
-
-
-def placement(tree: Tree, frame: Frame, q: Matrix) -> tuple[Matrix, Matrix]:
-    """R (3 × 3) and p (3) of a frame in the universe."""
-    r, p = fixed_placement(frame)
-    for i in reversed(tree.path(frame.joint)):
-        r_i, p_i = tree.joints[i].placement(q)
-        r, p = r_i @ r, p_i + r_i @ p
-    return r, p
-
-
-def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
-    """S v and S a + Ṡ v of a joint, in the axes of its link."""
-    v_i, a_i = joint.velocity(v), joint.velocity(a)
-    (linear, angular), (linear_rate, angular_rate) = joint.subspace(q), joint.subspace_rate(q, v)
-    return (
-        Motion(linear @ v_i, angular @ v_i),
-        Motion(linear @ a_i + linear_rate @ v_i, angular @ a_i + angular_rate @ v_i),
-    )
-
-
-def _outward(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
-    """V and A of a frame, LOCAL."""
-    twist, rate = _AT_REST, _AT_REST
-    for i in tree.path(frame.joint):
-        at = tree.joints[i].placement(q)
-        added, added_rate = _added(tree.joints[i], q, v, a)
-        carried = twist.seen_from(*at)
-        rate = rate.seen_from(*at) + added_rate + carried.cross(added)
-        twist = carried + added
-    at = fixed_placement(frame)
-    return twist.seen_from(*at), rate.seen_from(*at)
-
-
-def _inward(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
-    """V and A of a frame, WORLD."""
-    twist, rate = _AT_REST, _AT_REST
-    for i in reversed(tree.path(frame.joint)):
-        at = tree.joints[i].placement(q)
-        added, added_rate = _added(tree.joints[i], q, v, a)
-        rate = (rate + added_rate + added.cross(twist)).to_parent(*at)
-        twist = (twist + added).to_parent(*at)
-    return twist, rate
-
-
-def _of_origin(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
-    """V and its rate of a frame, LOCAL_WORLD_ALIGNED: that rate is the classical acceleration."""
-    twist, rate = _AT_REST, _AT_REST
-    _, x = fixed_placement(frame)
-    for i in reversed(tree.path(frame.joint)):
-        r, p = tree.joints[i].placement(q)
-        added, added_rate = (change.about(x) for change in _added(tree.joints[i], q, v, a))
-        total = twist + added
-        turning = Motion(_NULL, added.angular)
-        rate = rate + added_rate + turning.cross(Motion(twist.linear + total.linear, twist.angular))
-        twist, rate, x = total.turned(r), rate.turned(r), p + r @ x
-    return twist, rate
-
-
-_MOTION = {pin.LOCAL: _outward, pin.WORLD: _inward, pin.LOCAL_WORLD_ALIGNED: _of_origin}
-
-
-def _links_seen_from(
-    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix
-) -> Iterator[tuple[Joint, Matrix, Matrix]]:
-    """The joints on the path to a frame, with R and p of their links in the reference."""
-    path = [tree.joints[i] for i in tree.path(frame.joint)]
-    fixed_r, fixed_p = fixed_placement(frame)
-    if reference == pin.LOCAL:
-        r, p = fixed_r.T, -fixed_r.T @ fixed_p
-        for joint in reversed(path):
-            yield joint, r, p
-            r_i, p_i = joint.placement(q)
-            r = r @ r_i.T
-            p = p - r @ p_i
-        return
-    r, p = ca.DM.eye(3), _NULL
-    links = []
-    for joint in path:
-        r_i, p_i = joint.placement(q)
-        r, p = r @ r_i, p + r @ p_i
-        links.append((joint, r, p))
-    origin = _NULL if reference == pin.WORLD else p + r @ fixed_p
-    for joint, r, p in links:
-        yield joint, r, p - origin
-
-
-def jacobian(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix) -> Matrix:
-    """J (6 × nv) of a frame: its columns are those of S, seen from the reference."""
-    columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
-    for joint, r, p in _links_seen_from(tree, frame, reference, q):
-        block = Motion(*joint.subspace(q)).to_parent(r, p).vector
-        for k, column in enumerate(joint.columns):
-            columns[column] = columns[column] + block[:, k]
-    return ca.horzcat(*columns)
-
-
-def velocity(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
-    """V (6)."""
-    return _MOTION[reference](tree, frame, q, v, ca.DM(tree.nv, 1))[0].vector
-
-
-def acceleration(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """The spatial acceleration (6)."""
-    if reference == pin.LOCAL_WORLD_ALIGNED:
-        _, rate = _inward(tree, frame, q, v, a)
-        return rate.about(placement(tree, frame, q)[1]).vector
-    return _MOTION[reference](tree, frame, q, v, a)[1].vector
-
-
-def classical_acceleration(
-    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix, a: Matrix
-) -> Matrix:
-    """The classical acceleration (6)."""
-    twist, rate = _MOTION[reference](tree, frame, q, v, a)
-    if reference == pin.LOCAL_WORLD_ALIGNED:
-        return rate.vector
-    return ca.vertcat(rate.linear + ca.cross(twist.angular, twist.linear), rate.angular)
-
-
-def bias_acceleration(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
-    """The spatial acceleration (6) at a = 0."""
-    return acceleration(tree, frame, reference, q, v, ca.DM(tree.nv, 1))
-
-
-def find_frame(tree: Tree, frame: str | int) -> int:
-    """The index in ``tree.frames`` of a frame given by name or index.
-
-    Raises:
-        UnknownNameError: if no frame has the name.
-        ArgumentError: if several have it, or if the index is out of range.
-        ArgumentTypeError: if it is neither a name nor an index.
-    """
-    if isinstance(frame, str):
-        found = [k for k, known in enumerate(tree.frames) if known.name == frame]
-        if not found:
-            raise UnknownNameError("frame", frame, (known.name for known in tree.frames))
-        if len(found) > 1:
-            listed = ", ".join(f"{k} (on {_link_name(tree, tree.frames[k])})" for k in found)
-            raise ArgumentError(
-                f"{tree.name}: frame {frame!r}: {len(found)} frames have this name: {listed}; pass the index"
-            )
-        return found[0]
-    try:
-        if isinstance(frame, bool | pin.ReferenceFrame):
-            raise TypeError
-        index = operator.index(frame)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"frame: expected a name or an index in model.frames, got {type(frame).__name__}"
-        ) from None
-    last = len(tree.frames) - 1
-    if not 0 <= index <= last:
-        hint = "; model.getFrameId gives this number for an unknown name" if index == last + 1 else ""
-        raise ArgumentError(f"{tree.name}: frame {index}: give an index from 0 to {last}{hint}")
-    return index
-
-
-def _link_name(tree: Tree, frame: Frame) -> str:
-    return "the universe" if frame.joint < 0 else f"joint {tree.joints[frame.joint].name!r}"
-
-
-def check_reference(reference: pin.ReferenceFrame) -> None:
-    """Refuse anything but the three reference frames: none of them is common enough to be the default.
-
-    Raises:
-        ArgumentTypeError: if it is not a ``pin.ReferenceFrame``.
-    """
-    if not isinstance(reference, pin.ReferenceFrame):
-        raise ArgumentTypeError(
-            f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {reference!r}"
-        )
+from gdalembert.spatial.lie.exponential_maps import motion_log
 
 
 class Kinematics:
@@ -253,6 +56,7 @@ class Kinematics:
         ArgumentError: if ``clean`` cannot be used; by the methods, if several frames have the name that is asked for,
             or if an index is out of range.
         UnknownNameError: by the methods, if no frame has the name.
+        UnsupportedError: if the constants of a tree are symbols.
     """
 
     tree: Tree
@@ -260,6 +64,11 @@ class Kinematics:
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED) -> None:
         self._given = read_tree(model, dynamics=False)
+        if not self._given.is_numeric:
+            raise UnsupportedError(
+                f"{self._given.name}: its constants are symbols, and Kinematics takes numbers; give it the model, or "
+                "the nominal tree of the Dynamics"
+            )
         self._clean = clean
         self.tree, self.changes = clean_tree(self._given, clean)
         self._functions: dict[tuple[str, int, pin.ReferenceFrame | None], ca.Function] = {}
@@ -277,17 +86,57 @@ class Kinematics:
         key = "frame_placement", index, None
         if key not in self._functions:
             s = self.symbols("q")
-            r, p = placement(self.tree, self.tree.frames[index], s["q"])
+            r, p = frame_motion.placement(self.tree, self.tree.frames[index], s["q"])
             self._functions[key] = function("frame_placement", s, {"T": spatial.transform(r, p)})
         return self._functions[key]
 
+    def frame_placements(self, frames: Sequence[str | int]) -> ca.Function:
+        """(q) → (T_0, T_1, …), 4 × 4 each: several frames, in the order given, with what they share computed once.
+
+        Raises:
+            ArgumentError: if no frame is given.
+        """
+        indices = [find_frame(self.tree, frame) for frame in frames]
+        if not indices:
+            raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
+        s = self.symbols("q")
+        placed = frame_motion.placements(self.tree, [self.tree.frames[index] for index in indices], s["q"])
+        return function("frame_placements", s, {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)})
+
+    def joint_placement(self, joint: str | int) -> ca.Function:
+        """(q) → (T), 4 × 4: the frame of one of Pinocchio's joints, by name or index, that moves with its link.
+
+        Equals ``data.oMi``.
+
+        Raises:
+            UnknownNameError: if no joint has the name.
+        """
+        s = self.symbols("q")
+        r, p = frame_motion.placement(self.tree, joint_frame(self.tree, joint), s["q"])
+        return function("joint_placement", s, {"T": spatial.transform(r, p)})
+
+    def frame_error(self, frame: str | int) -> ca.Function:
+        """(q, T) → (error), 6 [m; rad]: the twist that moves the frame to T (4 × 4) in unit time, LOCAL.
+
+        log6 of oMf⁻¹ T, with an angle of at most π: what inverse kinematics drives to zero
+        (:mod:`gdalembert.spatial.lie`).
+        """
+        s = self.symbols("q") | {"T": ca.SX.sym("T", 4, 4)}
+        r, p = frame_motion.placement(self.tree, self.tree.frames[find_frame(self.tree, frame)], s["q"])
+        difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
+        return function("frame_error", s, {"error": motion_log(difference)})
+
     def frame_jacobian(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q) → (J), 6 × nv: twist = J v; equals ``pin.computeFrameJacobian``."""
-        return self._function(jacobian, frame, reference, "J", "q")
+        return self._function(frame_motion.jacobian, frame, reference, "J", "q")
+
+    def frame_jacobian_rate(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
+        """(q, v) → (dJ), 6 × nv: the rate of the entries of J; equals ``pin.getFrameJacobianTimeVariation``."""
+        return self._function(frame_motion.jacobian_rate, frame, reference, "dJ", "q", "v")
 
     def frame_velocity(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v) → (twist), 6 [m/s; rad/s]: equals ``pin.getFrameVelocity``."""
-        return self._function(velocity, frame, reference, "twist", "q", "v")
+        return self._function(frame_motion.velocity, frame, reference, "twist", "q", "v")
 
     def frame_acceleration(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v, a) → (acceleration), 6 [m/s²; rad/s²], spatial: equals ``pin.getFrameAcceleration``, without gravity.
@@ -295,7 +144,7 @@ class Kinematics:
         LOCAL and WORLD: the rate of the entries of the twist, J a + J̇ v. LOCAL_WORLD_ALIGNED: the LOCAL one in other
         axes; there the rate of the entries of the twist is the classical acceleration.
         """
-        return self._function(acceleration, frame, reference, "acceleration", "q", "v", "a")
+        return self._function(frame_motion.acceleration, frame, reference, "acceleration", "q", "v", "a")
 
     def frame_classical_acceleration(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v, a) → (acceleration), 6 [m/s²; rad/s²], classical: equals ``pin.getFrameClassicalAcceleration``.
@@ -303,27 +152,84 @@ class Kinematics:
         LOCAL and LOCAL_WORLD_ALIGNED: the linear part is what an accelerometer at the frame's origin measures, without
         gravity.
         """
-        return self._function(classical_acceleration, frame, reference, "acceleration", "q", "v", "a")
+        return self._function(frame_motion.classical_acceleration, frame, reference, "acceleration", "q", "v", "a")
 
     def frame_bias_acceleration(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v) → (bias), 6 [m/s²; rad/s²]: the spatial acceleration at a = 0, so that acceleration = J a + bias.
 
         LOCAL and WORLD: bias = J̇ v, with J̇ the rate of the entries of J.
         """
-        return self._function(bias_acceleration, frame, reference, "bias", "q", "v")
+        return self._function(frame_motion.bias_acceleration, frame, reference, "bias", "q", "v")
+
+    def frame_velocity_derivatives(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
+        """(q, v) → (dtwist_dq, dtwist_dv), 6 × nv each: equals ``pin.getFrameVelocityDerivatives``.
+
+        Of the entries of the twist; by q in the tangent space, column j as q moves to ``pin.integrate(q, s e_j)``.
+        """
+        names = "dtwist_dq", "dtwist_dv"
+        return self._function(frame_motion.velocity_derivatives, frame, reference, names, "q", "v")
+
+    def frame_acceleration_derivatives(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
+        """(q, v, a) → (dacceleration_dq, dacceleration_dv, dacceleration_da), 6 × nv each, of the spatial acceleration.
+
+        Equals ``pin.getFrameAccelerationDerivatives``; by q as :meth:`frame_velocity_derivatives`.
+        """
+        names = "dacceleration_dq", "dacceleration_dv", "dacceleration_da"
+        return self._function(frame_motion.acceleration_derivatives, frame, reference, names, "q", "v", "a")
+
+    @property
+    def total_mass(self) -> float:
+        """Of all links that a joint moves [kg]: equals ``pin.computeTotalMass``."""
+        return centroidal.total_mass(self.tree)
 
     @cached_property
     def center_of_mass(self) -> ca.Function:
         """(q) → (com), 3 [m]: of all links that a joint moves, in the universe; equals ``pin.centerOfMass``.
 
         Raises:
-            ModelError: if the links have no mass.
+            ModelError: if the links have no mass, here and in what follows from it.
         """
-        mass = sum(joint.mass for joint in self.tree.joints)
-        if mass == 0:
-            raise ModelError(f"{self.tree.name}: its links have no mass; there is no centre of mass")
-        s = self.symbols("q")
-        return function("center_of_mass", s, {"com": self.tree.first_moment(s["q"]) / mass})
+        return self._of_robot(centroidal.center_of_mass, "com", "q")
+
+    @cached_property
+    def center_of_mass_jacobian(self) -> ca.Function:
+        """(q) → (J), 3 × nv: velocity = J v; equals ``pin.jacobianCenterOfMass``."""
+        return self._of_robot(centroidal.center_of_mass_jacobian, "J", "q")
+
+    @cached_property
+    def center_of_mass_velocity(self) -> ca.Function:
+        """(q, v) → (velocity), 3 [m/s]: equals ``data.vcom[0]``."""
+        return self._of_robot(centroidal.center_of_mass_velocity, "velocity", "q", "v")
+
+    @cached_property
+    def center_of_mass_acceleration(self) -> ca.Function:
+        """(q, v, a) → (acceleration), 3 [m/s²]: equals ``data.acom[0]``, without gravity."""
+        return self._of_robot(centroidal.center_of_mass_acceleration, "acceleration", "q", "v", "a")
+
+    @cached_property
+    def centroidal_map(self) -> ca.Function:
+        """(q) → (Ag), 6 × nv: momentum = Ag v; equals ``pin.computeCentroidalMap``.
+
+        Centroidal quantities are (linear; angular) about the centre of mass, in the axes of the universe. Armatures
+        have no part in them.
+
+        Raises:
+            UnsupportedError: if links are flexible, here and for the momentum and its rate.
+        """
+        return self._of_robot(centroidal.centroidal_map, "Ag", "q")
+
+    @cached_property
+    def centroidal_momentum(self) -> ca.Function:
+        """(q, v) → (h), 6 [kg m/s; kg m²/s]: equals ``pin.computeCentroidalMomentum``."""
+        return self._of_robot(centroidal.centroidal_momentum, "h", "q", "v")
+
+    @cached_property
+    def centroidal_momentum_rate(self) -> ca.Function:
+        """(q, v, a) → (hdot), 6 [N; N m]: equals ``pin.computeCentroidalMomentumTimeVariation``.
+
+        It is the sum of all external wrenches, weight included.
+        """
+        return self._of_robot(centroidal.centroidal_momentum_rate, "hdot", "q", "v", "a")
 
     @cached_property
     def integrate(self) -> ca.Function:
@@ -347,12 +253,16 @@ class Kinematics:
         s = symbols(q0=self.tree.nq, q1=self.tree.nq)
         return function("difference", s, {"v": difference(self.tree, s["q0"], s["q1"])})
 
+    def _of_robot(self, expression: Callable[..., Matrix], output: str, *inputs: str) -> ca.Function:
+        s = self.symbols(*inputs)
+        return function(expression.__name__, s, {output: expression(self.tree, **s)})
+
     def _function(
         self,
-        expression: Callable[..., Matrix],
+        expression: Callable[..., Any],
         frame: str | int,
         reference: pin.ReferenceFrame,
-        output: str,
+        outputs: str | tuple[str, ...],
         *inputs: str,
     ) -> ca.Function:
         index = find_frame(self.tree, frame)
@@ -362,7 +272,8 @@ class Kinematics:
         if key not in self._functions:
             s = self.symbols(*inputs)
             value = expression(self.tree, self.tree.frames[index], reference, **s)
-            self._functions[key] = function(name, s, {output: value})
+            named = {outputs: value} if isinstance(outputs, str) else dict(zip(outputs, value, strict=True))
+            self._functions[key] = function(name, s, named)
         return self._functions[key]
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Self
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.expressions import Expressions
+from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.forces.springs import ASYMMETRY
+from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.spatial.arguments import choice, vector
@@ -21,10 +23,15 @@ _HELD = 1e-12
 """Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
 
-class LinearAnalysis(Expressions, ABC):
-    """What follows from the linearised equations of motion; a part of :class:`~gdalembert.Dynamics`."""
+class LinearAnalysis(EquationsOfMotion, ABC):
+    """What follows from the linearised equations of motion; a part of :class:`~gdalembert.Dynamics`.
 
-    actuation: Array
+    Arguments ``p`` are values of the parameters, all or some by name; by default those of the model.
+    """
+
+    @abstractmethod
+    def at(self, p: Values = None) -> Self:
+        """The same robot with numbers in place of p."""
 
     @property
     @abstractmethod
@@ -36,27 +43,14 @@ class LinearAnalysis(Expressions, ABC):
     def modes(self) -> range:
         """The entries of v that are modal coordinates."""
 
-    @property
-    @abstractmethod
-    def mass_matrix(self) -> ca.Function:
-        """(q) → (M)."""
-
-    @property
-    @abstractmethod
-    def nle(self) -> ca.Function:
-        """(q, v) → (nle)."""
-
-    @property
-    @abstractmethod
-    def inverse_dynamics_derivatives(self) -> ca.Function:
-        """(q, v, a) → (dtau_dq, dtau_dv)."""
-
-    def force_stiffness(self, q: Array) -> Array:
+    def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
-        by_q, _ = self.force_derivatives_expression(ca.DM(q), ca.DM(self.tree.nv, 1))
-        return frozen(ca.DM(by_q).full())
+        s = self.symbols("q")
+        by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
+        given = [self.parameters.vector(p)] if self.parameters else []
+        return frozen(ca.Function("stiffness", list(s.values()), [by_q])(q, *given).full())
 
-    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None) -> Array:
+    def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
         """Frequencies [rad/s] of small vibrations about q, lowest first.
 
         Args:
@@ -78,14 +72,15 @@ class LinearAnalysis(Expressions, ABC):
         configuration = checked_configuration("natural_frequencies: q", q, self.tree)
         chosen = range(nv) if joints == "free" else range(first, nv)
         index = np.ix_(chosen, chosen)
-        stiffness = self.force_stiffness(configuration)[index]
+        robot = self.at(p)
+        stiffness = robot.force_stiffness(configuration)[index]
         size = np.abs(stiffness).max(initial=0)
         if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
             raise ArgumentError(
                 "natural_frequencies: the stiffness of the forces is not finite and symmetric at q; take the "
                 "eigenvalues of linearize(q)"
             )
-        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration).full()[index]))
+        half = np.linalg.inv(np.linalg.cholesky(robot.mass_matrix(configuration).full()[index]))
         squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
@@ -100,7 +95,12 @@ class LinearAnalysis(Expressions, ABC):
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def linearize(
-        self, q: npt.ArrayLike, v: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        *,
+        p: Values = None,
     ) -> tuple[Array, Array]:
         """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
 
@@ -117,7 +117,8 @@ class LinearAnalysis(Expressions, ABC):
         nv, b = self.tree.nv, self.actuation
         configuration = checked_configuration("linearize: q", q, self.tree)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
-        nle = self.nle(configuration, rate).full().ravel()
+        robot = self.at(p)
+        nle = robot.nle(configuration, rate).full().ravel()
         if u is None:
             effort = np.linalg.lstsq(b, nle, rcond=None)[0]
             left = np.abs(nle - b @ effort)
@@ -129,9 +130,9 @@ class LinearAnalysis(Expressions, ABC):
                 )
         else:
             effort = vector("linearize: u", u, b.shape[1])
-        m = self.mass_matrix(configuration).full()
+        m = robot.mass_matrix(configuration).full()
         acceleration = np.linalg.solve(m, b @ effort - nle)
-        by_q, by_v = (x.full() for x in self.inverse_dynamics_derivatives(configuration, rate, acceleration))
+        by_q, by_v = (x.full() for x in robot.inverse_dynamics_derivatives(configuration, rate, acceleration))
         rates = np.linalg.solve(m, np.hstack([-by_q, -by_v, b]))
         a_matrix = np.vstack([np.hstack([self._drift(configuration, rate), np.eye(nv)]), rates[:, : 2 * nv]])
         return a_matrix, np.vstack([np.zeros_like(b), rates[:, 2 * nv :]])

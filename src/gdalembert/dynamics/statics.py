@@ -20,15 +20,15 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.kinematics import check_reference, find_frame, fixed_placement
+from gdalembert.dynamics.frame_motion import fixed_placement
+from gdalembert.dynamics.frames import check_reference, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.checks import checked_transform
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import number, numbers, vector
+from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 

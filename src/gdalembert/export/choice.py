@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from gdalembert.dynamics.dynamics import FUNCTIONS, Dynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.symbolic.closed_forms import CLOSED
 

@@ -11,7 +11,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.export.choice import NUMERIC, Choice, called, choose
@@ -47,12 +47,13 @@ def derive(
     """The equations of a robot as text.
 
     ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"c"`` and ``"matlab"`` are code of the graph, for
-    robots of any size. In code with symbols the last argument of each function is ``parameters``; the head of the file
-    has their order. A ``SymbolicTree`` keeps its own symbols.
+    robots of any size. In code of a robot with parameters, and with symbols, the last argument of each function is
+    ``p``; the head of the file has the names of its entries and their values in the robot. A ``SymbolicTree`` keeps its
+    own symbols.
 
     Args:
         robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
-            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations.
+            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations and parameters.
         to: a name in ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
             if that lacks any of ``terms``, the first formulation that has them all.
@@ -91,13 +92,13 @@ def derive(
     wanted: Iterable[str] | None = _DEFAULT if terms is None and not into.closed else terms
     if isinstance(wanted, Iterable) and not isinstance(wanted, str):
         wanted = list(wanted)  # it may be read more than once
-    kind, dynamics, choices = _first(kinds, others, make, wanted, NUMERIC if tree is None else CLOSED)
+    kind, dynamics, choices = _first(kinds, others, make, wanted, CLOSED if into.closed else NUMERIC)
     if tree is None:
         return _code(into, dynamics, choices, [])
     automatic = not isinstance(robot, SymbolicTree)
     remarks = angles(model) if automatic else []
     if not into.closed:
-        return _code(into, dynamics, choices, [*remarks, *parameters(tree, automatic)])
+        return _code(into, dynamics, choices, [*remarks, *parameters(dynamics, automatic)])
     forms = close(tree, dynamics, kind, choices, max_terms, automatic=automatic, remarks=remarks)
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
 
@@ -105,9 +106,8 @@ def derive(
 def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) -> Files:
     if into.closed:
         raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {code_formats()}")
-    own = parameters(dynamics.tree, False) if isinstance(dynamics.tree, SymbolicTree) else []
-    chosen = choose(dynamics, _DEFAULT if terms is None else terms, CLOSED if own else NUMERIC)
-    return _code(into, dynamics, chosen, own)
+    chosen = choose(dynamics, _DEFAULT if terms is None else terms, NUMERIC)
+    return _code(into, dynamics, chosen, parameters(dynamics))
 
 
 def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dynamics:

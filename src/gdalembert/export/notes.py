@@ -53,10 +53,10 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     tree = dynamics.tree
     lines = [heading(dynamics), writer(), "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree).items()]
-    if not isinstance(tree, SymbolicTree):
+    if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
-        lines += _springs(dynamics)
-        lines += _forces(dynamics)
+    lines += _springs(dynamics)
+    lines += _forces(dynamics)
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
     lines += constants
@@ -75,11 +75,14 @@ def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[st
     return ["", *meanings, *numbers]
 
 
-def parameters(tree: SymbolicTree, automatic: bool) -> list[str]:
-    """Lines with the meaning of the entries of ``parameters``, in their order."""
-    names = {x.name for each in tree.formulas for x in each.free_symbols}
-    entries = [f"parameters: {', '.join(map(str, tree.formulas))}"]
-    return [*values(tree, names, automatic), "", *entries]
+def parameters(dynamics: Dynamics, automatic: bool = False) -> list[str]:
+    """Lines with the names of the entries of p and their values in the robot, in their order; none without p."""
+    own = dynamics.parameters
+    if not own:
+        return []
+    meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(own.names).items()] if automatic else []
+    known = [f"{plain(name)} = {value!r}" for name, value in dict(own).items() if not np.isnan(value)]
+    return ["", *meanings, *known, "", f"p: {', '.join(map(plain, own.names))}"]
 
 
 def coordinates(tree: Tree) -> dict[str, str]:
@@ -131,13 +134,19 @@ def _springs(dynamics: Dynamics) -> list[str]:
     return [
         f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
         for name, (stiffness, rest) in dynamics.springs.items()
+        if f"{name}.stiffness" not in dynamics.parameters
     ]
 
 
 def _forces(dynamics: Dynamics) -> list[str]:
-    """The force elements beside gravity and springs at joints."""
-    others = dynamics.forces[1:] if dynamics.springs else dynamics.forces
-    return [f"force in tau, nle and a: {plain(force.name)}" for force in others]
+    """The force elements beside gravity and springs at joints, with their values in the model where these are known."""
+    known = not np.isnan(dynamics.parameters.values).any()
+    forces = dynamics.at().forces if known else dynamics.forces
+    lines = []
+    for force in forces[1:] if dynamics.springs else forces:
+        constants = ", ".join(f"{plain(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
+        lines.append(f"force in tau, nle and a: {plain(force.name)}{constants and f' ({constants}, SI)'}")
+    return lines
 
 
 def _bounds(dynamics: SimplifiedDynamics) -> list[str]:

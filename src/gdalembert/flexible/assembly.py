@@ -67,7 +67,8 @@ class Assembly:
             and at its tip.
         nq, nv: with modes and rotors. ``layout``: a name for each entry of v.
         armature: nv. ``gravity``: 3.
-        stiffness, damping: nv × nv. ``actuation``: B, nv × number of actuators.
+        joint_damping, joint_friction: of the joints of the model, the first entries of v.
+        stiffness, damping: of links and flexible joints, nv × nv. ``actuation``: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
         replacements: what each beam replaces.
         beams: of the flexible links, by name.
@@ -81,6 +82,8 @@ class Assembly:
     layout: tuple[str, ...]
     armature: Array
     gravity: Array
+    joint_damping: Array
+    joint_friction: Array
     stiffness: Array
     damping: Array
     actuation: Array
@@ -150,6 +153,8 @@ def _assembly(
         layout=(*tree.velocity_names, *_mode_names(attached, names), *(f"{name} rotor" for name in rotors)),
         armature=frozen(matrices.armature),
         gravity=tree.gravity,
+        joint_damping=tree.damping,
+        joint_friction=tree.friction,
         stiffness=frozen(matrices.stiffness),
         damping=frozen(matrices.damping),
         actuation=frozen(matrices.actuation),

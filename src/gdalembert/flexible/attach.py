@@ -23,7 +23,10 @@ _DIFFERENT = 1e-2  # in mass, or in the centre of mass over the length of the be
 
 @dataclass(frozen=True)
 class Replacement:
-    """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m]."""
+    """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m].
+
+    The beam is meant with its hub, and with its tip body if the link's own body is equal to all three.
+    """
 
     link: str
     mass: float
@@ -257,14 +260,30 @@ def _abscissae(rigid: RigidLink, beam: FlexibleLink, clamped: Array, end: str | 
 
 
 def _replacement(name: str, own: Array, link: LinkModel, beam: FlexibleLink) -> Replacement:
-    """What the beam, with its hub, replaces: the link's own body (4 × 4). Warn if they differ."""
-    hub = np.zeros((4, 4)) if beam.hub is None else pseudo_inertia_of(beam.hub)
-    new = link.clamped @ (link.inertia.rigid + hub) @ link.clamped.T
-    com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
-    found = Replacement(name, float(own[3, 3]), float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
-    heavier = abs(found.mass - found.beam_mass) > _DIFFERENT * max(found.mass, found.beam_mass)
-    if heavier or np.abs(found.com - found.beam_com).max() > _DIFFERENT * beam.length:
+    """What the beam replaces: the link's own body (4 × 4). Warn if they differ.
+
+    A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
+    """
+    alone = link.inertia.rigid + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
+    found = _compared(name, own, link.clamped @ alone @ link.clamped.T)
+    if beam.tip_body is not None and _differ(found, beam):
+        at_tip = _ahead(beam.length)
+        whole = alone + at_tip @ pseudo_inertia_of(beam.tip_body) @ at_tip.T
+        with_tip = _compared(name, own, link.clamped @ whole @ link.clamped.T)
+        found = found if _differ(with_tip, beam) else with_tip
+    if _differ(found, beam):
         warnings.warn(
-            f"{found}; give a hub= for what is left, or keep_body=True to have both", stacklevel=stack_level()
+            f"{found}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
+            stacklevel=stack_level(),
         )
     return found
+
+
+def _compared(name: str, own: Array, new: Array) -> Replacement:
+    com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
+    return Replacement(name, float(own[3, 3]), float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
+
+
+def _differ(found: Replacement, beam: FlexibleLink) -> bool:
+    heavier = abs(found.mass - found.beam_mass) > _DIFFERENT * max(found.mass, found.beam_mass)
+    return bool(heavier or np.abs(found.com - found.beam_com).max() > _DIFFERENT * beam.length)

@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.kinematics import find_frame, placement
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm

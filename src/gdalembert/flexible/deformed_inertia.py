@@ -22,7 +22,7 @@ class DeformedLink:
     """
 
     modal: ModalInertia
-    mass: float
+    mass: Matrix
     first: Matrix  # c = ∫ h
     second: Matrix  # Σ = ∫ h hᵀ
     jacobian: Matrix  # G
@@ -62,7 +62,7 @@ def deformed(body: Array, modal: ModalInertia, f: Matrix) -> DeformedLink:
     masses = spatial.constant([[modal.second[a, b].trace() for b in everything] for a in everything])
     return DeformedLink(
         modal=modal,
-        mass=float(body[3, 3]),
+        mass=whole[3, 3],
         first=whole[:3, 3],
         second=whole[:3, :3],
         jacobian=jacobian,

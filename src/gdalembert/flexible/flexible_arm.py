@@ -17,22 +17,24 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert import spatial
 from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.forces import Damping, Force, Springs
+from gdalembert.dynamics.forces import Force
+from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.dynamics.parameters.parameters import Given, Values
 from gdalembert.dynamics.sources import Source
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.assembly import Assembly, assemble
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_mass import dependent
+from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.model_validity import Validity, indicators
+from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
@@ -40,7 +42,6 @@ from gdalembert.model.configuration import random_configuration
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, smaller
 
@@ -66,7 +67,9 @@ class FlexibleArm(Dynamics):
             foreshortening).
         fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
             that frame; needed only where a model made by hand does not tell them from the link's own body.
-        clean, springs, forces: as in :class:`~gdalembert.Dynamics`.
+        clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
+        parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
+            ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
         actuation: B (nv × nu), in place of that of the joints and rotors.
 
     Attributes:
@@ -75,7 +78,6 @@ class FlexibleArm(Dynamics):
         layout: a name for each entry of v.
         replacements: what each beam replaces.
         stiffness_matrix: K (nv × nv).
-        elasticity: the force element of K.
         actuation: B (nv × nu), by default an actuator for each joint velocity.
 
     Raises:
@@ -86,6 +88,7 @@ class FlexibleArm(Dynamics):
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
     tree: FlexibleTree
+    nominal: FlexibleTree
     assembly: Assembly
     kinematics: str
     links: Mapping[str, FlexibleLink] | None
@@ -100,22 +103,32 @@ class FlexibleArm(Dynamics):
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
+        friction: FrictionOfJoints | None = None,
         forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
+        parameters: Given | None = None,
     ) -> None:
         super().__init__(model, clean=clean)
+        if not self.tree.is_numeric:
+            raise UnsupportedError(
+                f"{self.tree.name}: its constants are formulas, and links are made flexible in numbers; give a "
+                "pin.Model, and parameters for what varies"
+            )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        self._set_up(assemble(self.tree, links, joints, fixed_bodies), kinematics, springs, forces, actuation)
+        assembly = assemble(self.nominal, links, joints, fixed_bodies)
+        self._set_up_arm(assembly, kinematics, springs, friction, forces, actuation, parameters)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up(
+    def _set_up_arm(
         self,
         assembly: Assembly,
         kinematics: str,
         springs: SpringsByJoint | None,
+        friction: FrictionOfJoints | None,
         forces: Sequence[Force] | None,
         actuation: npt.ArrayLike | None,
+        parameters: Given | None,
     ) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
@@ -130,23 +143,34 @@ class FlexibleArm(Dynamics):
                 "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
-        self.tree = flexible_tree(assembly, exact=self._is_exact)
-        # kinematics, statics and indicators need every mass on its own link; the recursion is smaller without that
-        self._regrouped = regrouped(self.tree)
-        self._set_forces(springs, forces)
-        self.elasticity = Springs(self.tree, assembly.stiffness, np.zeros(assembly.nv))
-        self.forces = (*self.added_forces, self.elasticity, Damping(assembly.damping))
+        self.nominal = flexible_tree(assembly, exact=self._is_exact)
+        self._set_up(springs, friction, forces, elastic_forces(self.nominal, assembly), parameters)
+        if not self._is_exact and self.tree is not self.nominal:
+            raise UnsupportedError(
+                "parameters: kinematics='first_order' takes inertia, payload, armature and gravity as numbers; take "
+                "kinematics='exact'"
+            )
         self._given_actuation = actuation
         self.actuation = assembly.actuation if actuation is None else actuation_matrix(self.tree.nv, actuation)
         if assembly.beams:
             self._check_mass_matrix()
+
+    @cached_property
+    def _regrouped(self) -> FlexibleTree:
+        """The tree for the recursion; kinematics, statics and indicators need every mass on its own link."""
+        return regrouped(self.tree)
+
+    @property
+    def elasticity(self) -> Stiffness:
+        """The force element of K."""
+        return next(force for force in self.forces if isinstance(force, Stiffness))
 
     def _check_mass_matrix(self) -> None:
         """Refuse coordinates that move no inertia of their own in the undeformed arm."""
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(recursion.mass_matrix(self._regrouped, ca.DM(q))).full() + np.diag(self.tree.armature)
+        m = ca.DM(recursion.mass_matrix(regrouped(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -159,6 +183,8 @@ class FlexibleArm(Dynamics):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None:
+            return super().__reduce__()
         return partial(_restored, **self._arguments), (
             self._given,
             self.assembly,
@@ -237,7 +263,7 @@ class FlexibleArm(Dynamics):
 
     @cached_property
     def _kinematics(self) -> Kinematics:
-        return Kinematics(self.tree, clean=0)
+        return Kinematics(self.nominal, clean=0)
 
     def _require_regular_mass_matrix(self) -> None:
         """It is regular: every mode and every rotor has inertia of its own."""
@@ -278,7 +304,7 @@ class FlexibleArm(Dynamics):
             "C_2": velocity[f],
             "G_1": gravity[r],
             "G_2": gravity[f],
-            "K_f": spatial.constant(self.stiffness_matrix[f, f]),
+            "K_f": self.elasticity.matrix[f, f],
         }
         return function("terms", s, parts)
 
@@ -289,6 +315,7 @@ class FlexibleArm(Dynamics):
         a: npt.ArrayLike | None = None,
         *,
         u: npt.ArrayLike | None = None,
+        p: Values = None,
     ) -> dict[str, Validity]:
         """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
 
@@ -298,32 +325,21 @@ class FlexibleArm(Dynamics):
             a: accelerations (N × nv); or
             u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
                 gravity and velocities load the beams.
+            p: values of the parameters, all or some by name; by default those of the model.
 
         Raises:
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
-        if a is not None and u is not None:
-            raise ArgumentError("validity: got a and u; give one of them")
-        configurations = table("validity: q", q, self.tree.nq)
-        at_rest = np.zeros((len(configurations), self.tree.nv))
-        rates = at_rest if v is None else table("validity: v", v, self.tree.nv, len(at_rest))
-        if u is not None:
-            states = np.hstack([configurations, rates]).T
-            efforts = table("validity: u", u, self.nu, len(at_rest))
-            accelerations = self.state_derivative(states, efforts.T).full()[self.tree.nq :].T
-        else:
-            accelerations = at_rest if a is None else table("validity: a", a, self.tree.nv, len(at_rest))
-        beams, links = self.assembly.beams, self.assembly.links
-        if not beams:
-            return {}
-        largest = (x.full().max(axis=1) for x in self.indicators(configurations.T, rates.T, accelerations.T))
-        found = zip(beams.values(), *largest, strict=True)
-        return {beam.name: Validity.of(beam, links[beam.link], *each) for beam, *each in found}
+        robot = self.at(p)
+        return validity(robot, robot.assembly, robot.indicators, q, v, a, u)
 
     @cached_property
     def indicators(self) -> ca.Function:
-        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`."""
-        return indicators(self.tree, self.assembly)
+        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`.
+
+        Parameters have the values of the model.
+        """
+        return indicators(self.nominal, self.assembly)
 
     def static_deflection(
         self,
@@ -332,6 +348,7 @@ class FlexibleArm(Dynamics):
         wrench: npt.ArrayLike | None = None,
         *,
         reference: pin.ReferenceFrame | None = None,
+        p: Values = None,
     ) -> Array:
         """The configuration at rest with the joints held at q: modes and rotors are solved for.
 
@@ -341,12 +358,13 @@ class FlexibleArm(Dynamics):
             reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
                 In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it
                 keeps its direction, like a weight.
+            p: values of the parameters, all or some by name; by default those of the model.
 
         Raises:
             ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
                 from q, for example because a beam buckles.
         """
-        return static_deflection(self, q, frame, wrench, reference)
+        return static_deflection(self.at(p), q, frame, wrench, reference)
 
 
 def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> FlexibleArm:
@@ -367,12 +385,14 @@ def _restored(
     *,
     clean: float = CLEANED,
     springs: SpringsByJoint | None = None,
+    friction: FrictionOfJoints | None = None,
     forces: Sequence[Force] | None = None,
     actuation: npt.ArrayLike | None = None,
+    parameters: Given | None = None,
 ) -> FlexibleArm:
     """An arm from its pickled parts."""
     arm = FlexibleArm.__new__(FlexibleArm)
     Dynamics.__init__(arm, given, clean=clean)
-    arm._set_up(assembly, kinematics, springs, forces, actuation)
+    arm._set_up_arm(assembly, kinematics, springs, friction, forces, actuation, parameters)
     arm.links = None
     return arm

@@ -20,9 +20,8 @@ from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.link_model import ModalInertia, Station, check_body
 from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
-from gdalembert.model.checks import checked_transform
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arguments import checked_transform, number
 from gdalembert.spatial.arrays import Array, frozen
 
 Where: TypeAlias = str | float

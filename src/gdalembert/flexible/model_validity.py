@@ -16,14 +16,19 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.kinematics import find_frame, placement, velocity
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.frame_motion import placement, velocity
+from gdalembert.dynamics.frames import find_frame
+from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Assembly, PlacedBeam
 from gdalembert.flexible.beams.modal_mass import largest_eigenvalue, modal_mass
 from gdalembert.flexible.link_model import LinkModel
 from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.model.tree import Frame
+from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import directional_derivative, function
 
@@ -108,6 +113,38 @@ class Validity:
 def first_frequency(link: LinkModel) -> float:
     """Of a flexible link with its root clamped, with the bodies on its stations but without child joints [rad/s]."""
     return 1 / math.sqrt(largest_eigenvalue(link.inertia.stiffness, modal_mass(link.inertia, *link.stations)))
+
+
+def validity(
+    arm: Dynamics,
+    assembly: Assembly,
+    indicators: ca.Function,
+    q: npt.ArrayLike,
+    v: npt.ArrayLike | None,
+    a: npt.ArrayLike | None,
+    u: npt.ArrayLike | None,
+) -> dict[str, Validity]:
+    """The largest indicators of a motion by flexible link, see :meth:`~gdalembert.FlexibleArm.validity`.
+
+    Raises:
+        ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
+    """
+    if a is not None and u is not None:
+        raise ArgumentError("validity: got a and u; give one of them")
+    configurations = table("validity: q", q, arm.tree.nq)
+    at_rest = np.zeros((len(configurations), arm.tree.nv))
+    rates = at_rest if v is None else table("validity: v", v, arm.tree.nv, len(at_rest))
+    if u is not None:
+        states = np.hstack([configurations, rates]).T
+        efforts = table("validity: u", u, arm.nu, len(at_rest))
+        accelerations = arm.state_derivative(states, efforts.T).full()[arm.tree.nq :].T
+    else:
+        accelerations = at_rest if a is None else table("validity: a", a, arm.tree.nv, len(at_rest))
+    if not assembly.beams:
+        return {}
+    largest = (x.full().max(axis=1) for x in indicators(configurations.T, rates.T, accelerations.T))
+    found = zip(assembly.beams.values(), *largest, strict=True)
+    return {beam.name: Validity.of(beam, assembly.links[beam.link], *each) for beam, *each in found}
 
 
 def indicators(tree: FlexibleTree, assembly: Assembly) -> ca.Function:

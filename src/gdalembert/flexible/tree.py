@@ -11,7 +11,7 @@ beam as that allows, and stations have the axes of their link.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import casadi as ca
@@ -37,16 +37,35 @@ class FlexibleTree(Tree):
         links: for each link of the assembly the index of its joint.
         modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes; the
             pseudo-inertia of the joint is that of the undeformed link.
+        link_frames: for each link of the assembly its frame as given, in the link axes of the tree (n × 4 × 4).
     """
 
     is_rigid: ClassVar[bool] = False
 
     modal_inertias: tuple[tuple[int, ModalInertia], ...] = ()
+    link_frames: Array = field(default_factory=lambda: np.zeros((0, 4, 4)))
 
     @property
     def modal(self) -> dict[int, ModalInertia]:
         """The inertia of the modes, by the index of the link's joint."""
         return dict(self.modal_inertias)
+
+    @property
+    def rigid_joints(self) -> tuple[str, ...]:
+        return self.joint_names
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        links = zip(self.joint_names, self.links, strict=True)
+        return tuple(name for name, i in links if i not in self.modal)
+
+    @property
+    def joints_with_armature(self) -> tuple[Joint, ...]:
+        return tuple(joint for joint in self.independent_joints if not isinstance(joint.type, Deflection))
+
+    def body_frame(self, name: str) -> tuple[int, Array]:
+        k = self.joint_names.index(name)
+        return self.links[k], self.link_frames[k]
 
     def stations(self, link: int) -> list[int]:
         """The joints that are the stations of a link, given by the index of its joint; the root is none of them."""
@@ -90,8 +109,11 @@ def flexible_tree(assembly: Assembly, *, exact: bool = True) -> FlexibleTree:
         links=tuple(here.joint for here in placed),
         joint_names=tuple(link.name for link in assembly.links),
         armature=assembly.armature,
+        damping=assembly.joint_damping,
+        friction=assembly.joint_friction,
         gravity=assembly.gravity,
         frames=tuple(_frame(frame, placed) for frame in assembly.frames),
+        link_frames=frozen([np.linalg.inv(here.axes) for here in placed]),
         modal_inertias=tuple((here.joint, here.inertia) for here in placed if here.inertia.modes),
     )
 
@@ -106,6 +128,8 @@ def regrouped(tree: FlexibleTree) -> FlexibleTree:
     for i, joint in reversed(list(enumerate(tree.joints))):
         if not joint.type.is_revolute:
             continue
+        if isinstance(bodies[i], ca.SX):  # what moving symbols costs is more than it saves
+            continue
         shared = joint.type.inertia_shared_with_parent(bodies[i])
         bodies[i] = bodies[i] - shared
         if joint.parent >= 0:
@@ -114,7 +138,7 @@ def regrouped(tree: FlexibleTree) -> FlexibleTree:
     return replace(
         tree,
         joints=tuple(
-            replace(joint, pseudo_inertia=frozen(clean_matrix(body)))
+            replace(joint, pseudo_inertia=body if isinstance(body, ca.SX) else frozen(clean_matrix(body)))
             for joint, body in zip(tree.joints, bodies, strict=True)
         ),
     )

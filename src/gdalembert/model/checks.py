@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -11,55 +11,53 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ModelError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.rounding import NO_INERTIA, SINGULAR, UNIT_ERROR, least_moment
+from gdalembert.model.rounding import LARGEST, NO_INERTIA, SINGULAR, least_moment
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import UNIT_ERROR
 from gdalembert.spatial.arrays import Array
 
 
-def check_body(where: str, body: pin.Inertia) -> None:
+def check_body(where: str, body: pin.Inertia, whose: str = "its link") -> None:
     """Refuse what is not the inertia of a body.
 
-    It looks at the numbers as given, before the pseudo-inertia is made of them.
+    It looks at the numbers as given, before the pseudo-inertia is made of them. Messages begin with ``where``, and say
+    ``whose`` inertia it is.
 
     Raises:
         ModelError: with the joint, the number, and what to do.
     """
     for what, given in (("mass", body.mass), ("com", body.lever), ("inertia", body.inertia)):
-        values = np.atleast_1d(given)
-        if not np.all(np.isfinite(values)):
-            raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        _check_size(where, what, np.atleast_1d(given))
     if body.mass < 0:
-        raise ModelError(f"{where}: its link has the negative mass {body.mass:.9g} kg; give a mass of at least 0")
+        raise ModelError(f"{where}: {whose} has the negative mass {body.mass:.9g} kg; give a mass of at least 0")
     if (moment := least_moment(body.inertia, body.mass)) < 0:
         raise ModelError(
-            f"{where}: its link has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
+            f"{where}: {whose} has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
             "check the signs of the inertia's off-diagonal entries"
         )
 
 
-def checked_transform(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
-    """A transform [n o a p; 0 0 0 1] (4 × 4) of an argument: numbers, or a ``pin.SE3``.
+def _check_size(where: str, what: str, values: Array) -> None:
+    if not np.all(np.isfinite(values)):
+        raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+    if np.abs(values).max() > LARGEST:
+        raise ModelError(f"{where}: its {what} is too large: {values.tolist()}; give numbers up to {LARGEST:g}")
+
+
+def check_same_joints(where: str, tree: Tree, other: Tree) -> None:
+    """Refuse a robot that has not the same joints in the same order.
 
     Raises:
-        ArgumentTypeError: if it does not consist of numbers.
-        ArgumentError: if it is not a rotation and a translation, to the tolerance.
+        ArgumentError: with the first joint that differs.
     """
-    t = numbers(what, given.homogeneous if isinstance(given, pin.SE3) else given, expected=expected)
-    if t.shape != (4, 4):
-        raise ArgumentError(f"{what}: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
-    if np.any(t[3] != (0, 0, 0, 1)):
-        raise ArgumentError(f"{what}: its last row is {t[3].tolist()}, not [0, 0, 0, 1]; give [n o a p; 0 0 0 1]")
-    products = t[:3, :3].T @ t[:3, :3]
-    i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
-    if abs(products[i, j] - (i == j)) > tolerance:
-        raise ArgumentError(
-            f"{what}: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.12g}, "
-            f"not {int(i == j)}; give the axes of the frame as unit vectors"
-        )
-    if np.linalg.det(t[:3, :3]) < 0:
-        raise ArgumentError(f"{what}: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
-    return t
+    own, found = tree.rigid_joints, other.rigid_joints
+    for name, theirs in itertools.zip_longest(own, found):
+        if name != theirs:
+            raise ArgumentError(
+                f"{where}: {other.name!r} has {'no further joint' if theirs is None else f'a joint {theirs!r}'} where "
+                f"{tree.name!r} has {'none' if name is None else repr(name)}; give a model with the same joints in the "
+                "same order"
+            )
 
 
 def check_numbers(tree: Tree) -> None:
@@ -81,19 +79,18 @@ def check_numbers(tree: Tree) -> None:
             raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
     for frame in tree.frames:
         _check_placement(f"{tree.name}: frame {frame.name!r}", frame)
-    for what in ("armature", "gravity"):
+    for what in ("armature", "damping", "friction", "gravity"):
         if not np.all(np.isfinite(getattr(tree, what))):
             raise ModelError(f"{tree.name}: its {what} is not finite: {getattr(tree, what).tolist()}")
-    for name, armature in zip(tree.velocity_names, tree.armature, strict=True):
-        if armature < 0:
-            raise ModelError(f"{tree.name}: joint {name!r}: has the negative armature {armature:.9g}; give at least 0")
+    for what in ("armature", "damping", "friction"):
+        for name, value in zip(tree.velocity_names, getattr(tree, what), strict=True):
+            if value < 0:
+                raise ModelError(f"{tree.name}: joint {name!r}: has the negative {what} {value:.9g}; give at least 0")
 
 
 def _check_placement(where: str, element: Joint | Frame) -> None:
     for what in ("rotation", "translation"):
-        values = getattr(element, what)
-        if not np.all(np.isfinite(values)):
-            raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        _check_size(where, what, getattr(element, what))
     rotation = element.rotation
     if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=UNIT_ERROR):
         raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
@@ -118,6 +115,8 @@ def idle_joints(tree: Tree) -> tuple[str, ...]:
 
 def is_singular(tree: Tree) -> bool:
     """Whether M is singular in every configuration, as for a free-flyer on a link without mass."""
+    if not tree.is_numeric:
+        return False
     twists, bodies = _generic_twists(tree)
     m = np.diag(tree.armature)
     for i, j in tree.pairs():

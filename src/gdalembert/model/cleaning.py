@@ -47,7 +47,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
 
     Args:
         tree: the tree to clean.
-        tolerance: relative size of what counts as noise; 0 returns the tree as it is.
+        tolerance: relative size of what counts as noise; 0 returns the tree as it is, as does a tree with symbols.
 
     Returns:
         The cleaned tree, and every change that was made.
@@ -60,7 +60,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         raise ArgumentTypeError(f"clean={tolerance!r}: give a number from 0 (take every bit as given) to 1e-6")
     if not 0 <= tolerance <= MOST_CLEANED:
         raise ArgumentError(f"clean={tolerance!r}: give a tolerance from 0 (take every bit as given) to 1e-6")
-    if tolerance == 0:
+    if tolerance == 0 or not tree.is_numeric:
         return tree, ()
     lengths, changes = _lengths(tree), []
     joints, frames = [], []

@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
-from gdalembert.model.rounding import UNIT_ERROR
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arguments import UNIT_ERROR, vector
 from gdalembert.spatial.arrays import Array
 
 Blocks = tuple[tuple[str, int, int], ...]

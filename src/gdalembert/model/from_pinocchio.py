@@ -20,15 +20,15 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     """Read the numbers of a model and check them: once for all objects that are then made of the tree.
 
     Args:
-        model: any ``pin.Model``: every joint type, order of joints, gravity and armature. A ``Tree`` is returned as
-            it is.
+        model: any ``pin.Model``: every joint type, order of joints, gravity, armature and friction. A ``Tree`` is
+            returned as it is.
         dynamics: whether every joint must move inertia; kinematics can do without, and nobody asks again of the tree.
 
     Raises:
         ArgumentTypeError: if it is not a ``pin.Model``.
-        ModelError: if it holds a number that is not finite, a negative mass or principal moment, a placement that is
-            not a rigid transformation, a gravity with an angular part, no joint at all, parents in disorder, or, for
-            dynamics, a joint that moves no inertia (:func:`~gdalembert.model.checks.idle_joints`).
+        ModelError: if it holds a number that is not finite, a negative mass, principal moment, armature or friction, a
+            placement that is not a rigid transformation, a gravity with an angular part, no joint at all, parents in
+            disorder, or, for dynamics, a joint that moves no inertia (:func:`~gdalembert.model.checks.idle_joints`).
     """
     if isinstance(model, Tree):
         return model
@@ -49,8 +49,9 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
 def _read(model: pin.Model) -> Tree:
     joints: list[Joint] = []
     links = [-1]
-    if model.armature.shape != (model.nv,):
-        raise ModelError(f"{model.name}: its armature has {model.armature.size} entries; give nv = {model.nv}")
+    for what in ("armature", "damping", "friction"):
+        if (given := getattr(model, what)).shape != (model.nv,):
+            raise ModelError(f"{model.name}: its {what} has {given.size} entries; give nv = {model.nv}")
     for index in range(1, model.njoints):
         if not 0 <= model.parents[index] < index:
             raise ModelError(
@@ -81,6 +82,8 @@ def _read(model: pin.Model) -> Tree:
         links=tuple(links[1:]),
         joint_names=tuple(model.names)[1:],
         armature=frozen(model.armature),
+        damping=frozen(model.damping),
+        friction=frozen(model.friction),
         gravity=frozen(model.gravity.linear),
         frames=frames,
     )
@@ -151,7 +154,7 @@ def _mimicking_type(generic: pin.JointModel, scaling: float, model: pin.Model, i
     if scaling == 0 or mimicked is None:
         raise ModelError(f"joint {name!r}: mimics with scaling {scaling}; use a fixed joint")
     joint = model.joints[mimicked]
-    if joint.shortname().startswith("JointModelH"):
+    if "Mimicking joint type: JointModelH" in str(generic.extract()):
         # Pinocchio's S of a helical mimic has no pitch, and asking for it can crash; but only a copy can be made of one
         return next(joint_type for _, joint_type, _ in _elementary(joint, model, mimicked))
     data = generic.createData()

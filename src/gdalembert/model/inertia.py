@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.model.rounding import PRODUCT_ERROR, known_digits
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.model.rounding import PRODUCT_ERROR, clean_product, known_digits
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen
 
 
@@ -33,6 +33,40 @@ def pseudo_inertia(mass: Any, com: npt.ArrayLike | ca.SX, inertia: npt.ArrayLike
     second = spatial.symmetric(spatial.pseudo_inertia_of(spatial.constant(inertia)) + first @ c.T)
     j = spatial.rows((second, first), (first.T, mass))
     return ca.sparsify(j) if isinstance(j, ca.SX) else frozen(j.full())
+
+
+DYNAMIC_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""Names of the dynamic parameters of a body, in the order of ``pin.Inertia.toDynamicParameters``."""
+
+
+def dynamic_parameters(j: Array | ca.SX) -> Matrix:
+    """m, m c and the inertia tensor about the origin (10): what torques and energies are linear in.
+
+    In the order of ``pin.Inertia.toDynamicParameters``, see :data:`DYNAMIC_PARAMETERS` [kg, kg m, kg m²].
+    """
+    full = spatial.constant(j)
+    tensor = spatial.inertia_of(full[:3, :3])
+    upper = [tensor[i, k] for k in range(3) for i in range(k + 1)]
+    return ca.vertcat(full[3, 3], full[:3, 3], *upper)
+
+
+def pseudo_inertia_of(p: Matrix) -> Matrix:
+    """J (4 × 4) of a body with the dynamic parameters p (10)."""
+    mass, first, (xx, xy, yy, xz, yz, zz) = p[0], p[1:4], ca.vertsplit(p[4:])
+    second = spatial.pseudo_inertia_of(spatial.rows((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return spatial.rows((second, first), (first.T, mass))
+
+
+def transformed(frame: Array, j: Array | ca.SX) -> Any:
+    """F J Fᵀ: the pseudo-inertia of a body in a frame in which its own frame is placed at F (4 × 4)."""
+    if isinstance(j, ca.SX):
+        return ca.sparsify(spatial.congruence(spatial.constant(frame), j))
+    return frozen(clean_product(frame, j, frame.T))
+
+
+def difference(j: Array | ca.SX, part: Array | ca.SX) -> Any:
+    """J without a part of it."""
+    return entries(j - part)
 
 
 def mass_of(j: Array | ca.SX) -> Any:

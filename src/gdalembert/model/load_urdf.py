@@ -11,11 +11,20 @@ from typing import Literal, get_args
 
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UrdfError, UrdfWarning
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ModelError,
+    UnknownNameError,
+    UrdfError,
+    UrdfWarning,
+    quoted,
+    shortened,
+)
 from gdalembert.model.checks import idle_joints
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import least_moment
-from gdalembert.model.urdf_checks import Checked, check_urdf
+from gdalembert.model.urdf_checks import MAX_SIZE, Checked, check_urdf
 
 Check = Literal["strict", "warn", "off"]
 
@@ -38,9 +47,10 @@ def load_urdf(
     ``<dynamics armature="…"/>`` (kg m²; kg for a prismatic joint) into ``model.armature``, for all velocities of the
     joint; it is part of the mass matrix and of tau.
 
-    What Pinocchio reads but does not use in ``rnea``, and neither do our formulations: ``damping`` and ``friction``
-    (stored in the model; add them to tau yourself). What it does not read: ``<transmission>``, with the rotor inertia
-    and gear ratio in it, and ``<safety_controller>``. Meshes are not opened.
+    What Pinocchio reads but does not use in ``rnea``: ``damping`` and ``friction``, as ``model.damping`` and
+    ``model.friction``; ``friction="model"`` of a formulation or an arm puts them into tau. What it does not read: those
+    of mimicking, floating and planar joints; ``<transmission>``, with the rotor inertia and gear ratio in it, and
+    ``<safety_controller>``. Meshes are not opened.
 
     Args:
         source: a name from :func:`robots`, a path, or the text of a URDF (a string that contains ``<``).
@@ -48,7 +58,7 @@ def load_urdf(
         mimic: ``True`` makes mimic joints follow the joint they mimic, ``False`` lets them move freely.
         check: what to do about a URDF that can be loaded but is doubtful (a principal moment larger than the sum of
             the others by more than 0.1 %, an axis missing or not of unit length, limits in the wrong order or
-            missing, damping, friction, a transmission or a ``<mimic>`` that is ignored, a link with a negative
+            missing, damping and friction, a transmission or a ``<mimic>`` that is ignored, a link with a negative
             principal moment in a rigid body that has none): ``"warn"`` gives a ``UrdfWarning`` per kind, ``"strict"``
             refuses, ``"off"`` is silent. The shipped robots are vetted, published violations included: about them
             ``"warn"`` is silent and only ``"strict"`` speaks.
@@ -58,9 +68,9 @@ def load_urdf(
 
     Raises:
         UrdfError: whatever ``check`` says, if the text is malformed or not a URDF, has unprocessed xacro, values that
-            are not finite numbers, negative mass, principal moments or armature, a zero axis, a planar joint not in
-            the x-y plane, joints that are not one tree or lie more than 1000 deep, an impossible mimic joint, or a
-            joint that moves no inertia.
+            are not finite numbers up to 1e30, negative mass, principal moments or armature, a zero axis, a planar joint
+            not in the x-y plane, joints that are not one tree or lie more than 1000 deep, an impossible mimic joint, or
+            a joint that moves no inertia; or if it is larger than 10 MB or has more than 5000 links.
         UnknownNameError: if there is no robot of that name.
         ArgumentTypeError, ArgumentError: for arguments of the wrong type or value.
     """
@@ -111,10 +121,11 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     if bare and not (source and os.path.exists(source)):
         raise UnknownNameError("shipped robot", str(source), robots())
     try:
-        return path.read_bytes(), path.name, path.stem, False
+        with path.open("rb") as file:
+            return file.read(MAX_SIZE + 1), path.name, path.stem, False
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UrdfError(str(source), None, f"cannot be read: {reason}") from None
+        raise UrdfError(shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
 def _check_root_joint(joint: object) -> None:
@@ -139,7 +150,7 @@ def _build(checked: Checked, source: str, root_joint: pin.JointModel | None, mim
         raise UrdfError(source, None, f"Pinocchio refuses it: {reason}") from error
     for name in ("universe", "root_joint"):  # which Pinocchio gives itself, and does not look for in the URDF
         if list(model.names).count(name) > 1:
-            raise UrdfError(source, f"joint {name!r}", "has a name that Pinocchio uses itself; rename it")
+            raise UrdfError(source, f"joint {quoted(name)}", "has a name that Pinocchio uses itself; rename it")
     for name, armature in checked.armature.items():
         joint = model.joints[model.getJointId(name)]
         model.armature[joint.idx_v : joint.idx_v + joint.nv] = armature
@@ -153,9 +164,9 @@ def _check_bodies(checked: Checked, model: pin.Model, source: str) -> None:
         body = model.inertias[joint]
         if joint and least_moment(body.inertia, body.mass) < 0:
             reason = f"has the negative principal moment {moment:.6g} kg m²; check the values and signs of <inertia>"
-            raise UrdfError(source, f"link {link!r}", reason)
+            raise UrdfError(source, f"link {quoted(link)}", reason)
         reason = "has a negative principal moment, but the rigid body it is part of has none"
-        checked.doubts.setdefault(reason, []).append(f"link {link!r}")
+        checked.doubts.setdefault(reason, []).append(f"link {quoted(link)}")
 
 
 def _check_idle(model: pin.Model, source: str) -> None:
@@ -166,7 +177,7 @@ def _check_idle(model: pin.Model, source: str) -> None:
     if idle:
         raise UrdfError(
             source,
-            f"joint {idle[0]!r}",
+            f"joint {quoted(idle[0])}",
             "moves no inertia, so that the mass matrix is singular; give the links it moves a mass and inertia, "
             'the joint <dynamics armature="…"/>, or make it fixed',
         )

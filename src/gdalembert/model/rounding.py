@@ -21,10 +21,6 @@ DOUBTFUL = 1e-3
 """How far, relatively, a URDF's axis may lie from unit length (the parser normalises it), and its largest principal
 moment above the sum of the others, without a doubt: published tables have three digits."""
 
-UNIT_ERROR = 1e-6
-"""How far a unit vector, a rotation or the unit length in a configuration may be off: nobody normalises these again,
-and torques are wrong by as much. Numbers of single precision pass."""
-
 NEGLIGIBLE = 1e-6
 """Below this part of the lengths around it a length is zero: a vector so short has no direction."""
 
@@ -43,6 +39,9 @@ CLEANED = 1e-11
 
 MOST_CLEANED = 1e-6
 """The most that it takes away: a larger number was meant."""
+
+LARGEST = 1e30
+"""The largest mass, length or moment of inertia [SI units] that is a number of a robot, and of which m l² is finite."""
 
 # Numbers that we computed, in double precision.
 

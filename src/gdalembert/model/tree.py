@@ -8,7 +8,7 @@ rows and columns simply add to those of the other (the projection Gᵀ(·)G of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -137,6 +137,8 @@ class Tree(ByValue):
         links: for Pinocchio's joints 1, 2, …: the index in ``joints`` that carries the body.
         joint_names: Pinocchio's names of those joints.
         armature: rotor inertias (nv) that stand on the diagonal of M.
+        damping, friction: viscous and Coulomb friction of the joints of the model, which are the first entries of v;
+            tau has them if a robot is given ``friction="model"``.
         gravity: acceleration (3, m/s²) in the universe frame.
         frames: operational frames, in Pinocchio's order.
         is_rigid: whether the joints' bodies are all there is; if not, the tree is good for kinematics and statics.
@@ -151,6 +153,8 @@ class Tree(ByValue):
     links: tuple[int, ...]
     joint_names: tuple[str, ...]
     armature: Array
+    damping: Array
+    friction: Array
     gravity: Array
     frames: tuple[Frame, ...] = field(repr=False)
 
@@ -166,6 +170,11 @@ class Tree(ByValue):
         return tuple(sorted(own, key=lambda joint: joint.idx_v))
 
     @property
+    def joints_with_armature(self) -> tuple[Joint, ...]:
+        """The joints that can have a rotor."""
+        return self.independent_joints
+
+    @property
     def velocity_names(self) -> tuple[str, ...]:
         """A name for each entry of v: the joint's, with ``[k]`` behind it where the joint has several."""
         names = [""] * self.nv
@@ -173,6 +182,55 @@ class Tree(ByValue):
             for k, column in enumerate(joint.columns):
                 names[column] = joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
         return tuple(names)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all constants are numbers."""
+        own = (self.armature, self.gravity, *(x for joint in self.joints for x in vars(joint).values()))
+        return not any(isinstance(x, ca.SX) for x in own)
+
+    @property
+    def constants(self) -> Tree:
+        """The tree without what a class of its own adds to the constants."""
+        return self
+
+    @property
+    def symbols(self) -> ca.SX:
+        """The symbols that a tree has for its constants; none where these are numbers."""
+        return ca.SX(0, 1)
+
+    @property
+    def symbol_names(self) -> tuple[str, ...]:
+        """A name for each of them."""
+        return ()
+
+    @property
+    def symbol_values(self) -> Array:
+        """A value for each of them, NaN where none is known."""
+        return np.zeros(0)
+
+    @property
+    def springs(self) -> Mapping[str, tuple[Any, Any]]:
+        """(stiffness, rest) of springs that belong to the robot, by joint."""
+        return {}
+
+    @property
+    def rigid_joints(self) -> tuple[str, ...]:
+        """The names of the joints that the robot has as a rigid one."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The names of Pinocchio's joints whose bodies are rigid."""
+        return self.joint_names
+
+    def body_frame(self, name: str) -> tuple[int, Array]:
+        """The joint that carries the rigid body of one of Pinocchio's joints, and its frame (4 × 4) in the link frame.
+
+        Args:
+            name: one of ``body_names``.
+        """
+        return self.links[self.joint_names.index(name)], np.eye(4)
 
     def path(self, index: int) -> list[int]:
         """The joints from the universe to ``index``, which is the last of them."""

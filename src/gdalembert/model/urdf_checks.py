@@ -17,9 +17,16 @@ from xml.parsers import expat
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import UrdfError
-from gdalembert.model.rounding import DOUBTFUL, NEGLIGIBLE, least_moment, moment_noise
+from gdalembert.errors import UrdfError, quoted, shortened
+from gdalembert.model.rounding import DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
 from gdalembert.model.urdf_tree import UrdfJoint, check_mimic_joints, depth_first
+
+MAX_SIZE = 10_000_000
+"""Longest text of a URDF [bytes or characters]: what the largest robots need many times over."""
+MAX_LINKS = 5000
+"""Most links, and most joints."""
+MAX_NAME = 1000
+"""Longest name."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
@@ -85,6 +92,10 @@ def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checke
 
 def _parse(data: str | bytes, source: str) -> ET.Element:
     """The root of the document. Names keep their prefix: the C++ parser knows no namespaces either."""
+    if len(data) > MAX_SIZE:
+        raise UrdfError(
+            source, None, f"is larger than {MAX_SIZE / 1e6:g} MB; give the URDF of one robot, without meshes"
+        )
 
     def refuse_doctype(*_: object) -> None:
         # Without it there are no entities to expand, neither from files nor by the million.
@@ -105,12 +116,15 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
     root: ET.Element = builder.close()
     for node in root.iter():
         if node.tag.startswith("xacro:"):
-            raise UrdfError(source, None, f"holds the xacro command <{node.tag}>; run xacro first")
-        for value in node.attrib.values():
+            raise UrdfError(source, None, f"holds the xacro command <{shortened(node.tag)}>; run xacro first")
+        for key, value in node.attrib.items():
             if "${" in value:
-                raise UrdfError(source, None, f"holds the xacro expression {value!r}; run xacro first")
+                raise UrdfError(source, None, f"holds the xacro expression {quoted(value)}; run xacro first")
+            if len(value) > MAX_NAME and key in ("name", "link", "joint"):
+                what = f"<{shortened(node.tag)} {key}={quoted(value)}>"
+                raise UrdfError(source, None, f"{what} is too long; give names of at most {MAX_NAME} characters")
     if root.tag != "robot":
-        raise UrdfError(source, None, f"its root element is <{root.tag}>, not <robot>; this is not a URDF")
+        raise UrdfError(source, None, f"its root element is <{shortened(root.tag)}>, not <robot>; this is not a URDF")
     return root
 
 
@@ -133,7 +147,7 @@ class _Guard:
         self.found.name = root.get("name") or name
         self.version = root.get("version", "1.0")
         if self.version not in ("1.0", "1.1", "1.2"):
-            self.refuse(None, f"its URDF version {self.version!r} is not known; known are 1.0, 1.1 and 1.2")
+            self.refuse(None, f"its URDF version {quoted(self.version)} is not known; known are 1.0, 1.1 and 1.2")
         clean = ET.Element("robot", name=self.found.name, version=self.version)
         links = self.unique("link", root)
         if not links:
@@ -153,12 +167,15 @@ class _Guard:
 
     def unique(self, tag: str, root: ET.Element) -> dict[str, ET.Element]:
         found: dict[str, ET.Element] = {}
-        for number, node in enumerate(root.findall(tag), start=1):
+        nodes = root.findall(tag)
+        if len(nodes) > MAX_LINKS:
+            self.refuse(None, f"has {len(nodes)} {tag}s; at most {MAX_LINKS} are read")
+        for number, node in enumerate(nodes, start=1):
             name = node.get("name")
             if not name:
                 self.refuse(f"{tag} number {number}", "has no name; give it one")
             if name in found:
-                self.refuse(f"{tag} {name!r}", "its name is used twice; names must be unique")
+                self.refuse(f"{tag} {quoted(name)}", "its name is used twice; names must be unique")
             found[name] = node
         return found
 
@@ -183,10 +200,12 @@ class _Guard:
             self.refuse(where, f"<{node.tag}> has no {key}; add it")
         words = text.split()
         if len(words) != known.count:
-            self.refuse(where, f"<{node.tag} {key}={text!r}> has {len(words)} numbers; give {known.count}")
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.count}")
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
-            self.refuse(where, f"<{node.tag} {key}={text!r}> is not a finite number; write digits only, no units")
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is not a finite number; write digits only, no units")
+        if node.tag not in ("axis", "limit") and max(map(abs, values)) > LARGEST:  # a direction, and bounds, may be
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is too large; give numbers up to {LARGEST:g}")
         if not known.signed and values[0] < 0:
             self.refuse(where, f"{known.name or key} is negative ({values[0]:g}{known.unit}); give at least 0")
         return values
@@ -214,7 +233,7 @@ class _Guard:
     # Links.
 
     def link(self, name: str, node: ET.Element, clean: ET.Element) -> None:
-        where = f"link {name!r}"
+        where = f"link {quoted(name)}"
         for stray in ("mass", "inertia"):
             if node.find(stray) is not None:
                 self.refuse(where, f"<{stray}> outside <inertial> counts for nothing; move it inside")
@@ -235,15 +254,17 @@ class _Guard:
         moments = np.linalg.eigvalsh(inertia)
         others = moments[0] + moments[1]
         if moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
-            self.doubt(f"link {name!r}", "a principal moment exceeds the sum of the other two, as in no real body")
+            self.doubt(
+                f"link {quoted(name)}", "a principal moment exceeds the sum of the other two, as in no real body"
+            )
 
     # Joints.
 
     def joint(self, name: str, node: ET.Element, clean: ET.Element) -> UrdfJoint:
-        where = f"joint {name!r}"
+        where = f"joint {quoted(name)}"
         kind = node.get("type")
         if kind not in _TYPES:
-            what = "has no type" if kind is None else f"type {kind!r} is not known"
+            what = "has no type" if kind is None else f"type {quoted(kind)} is not known"
             self.refuse(where, f"{what}; give one of {', '.join(_TYPES)}")
         clean.set("type", kind)
         parent, child = (self.end(where, node, tag, clean) for tag in ("parent", "child"))
@@ -299,7 +320,7 @@ class _Guard:
             self.doubt(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
 
     def dynamics(self, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
-        where = f"joint {name!r}"
+        where = f"joint {quoted(name)}"
         dynamics = self.only(where, node, "dynamics")
         if dynamics is None:
             return
@@ -307,14 +328,14 @@ class _Guard:
         if armature and kind == "fixed":
             self.refuse(where, f"is fixed and has the armature {armature:g}; leave that out")
         if armature and mimics is not None:
-            hint = f"give {mimics!r} multiplier² times it"
-            self.refuse(where, f"mimics {mimics!r} and has the armature {armature:g}; {hint}")
+            hint = f"give {quoted(mimics)} multiplier² times it"
+            self.refuse(where, f"mimics {quoted(mimics)} and has the armature {armature:g}; {hint}")
         if armature:
             self.found.armature[name] = armature
         if kind == "fixed":
             return
         if any(self.copied(where, dynamics, clean, "damping", "friction")):
-            self.doubt(where, "damping and friction are kept in the model, but tau is without them")
+            self.doubt(where, _of_friction(kind, mimics))
 
     def transmissions(self, root: ET.Element) -> None:
         hint = 'reflected inertia goes into <dynamics armature="…"/>'
@@ -322,7 +343,9 @@ class _Guard:
             ratios = [(part.text or "").strip() for part in node.iter("mechanicalReduction")]
             geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
             if geared or any("inertia" in part.tag.lower() for part in node.iter()):
-                self.doubt(f"transmission {node.get('name', '')!r}", f"gear and rotor inertia are ignored; {hint}")
+                self.doubt(
+                    f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}"
+                )
 
     # Mimic joints.
 
@@ -344,6 +367,16 @@ class _Guard:
             self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
         ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
         return name
+
+
+def _of_friction(kind: str, mimics: str | None) -> str:
+    """What becomes of the damping and friction of a joint in Pinocchio."""
+    if mimics is not None:
+        hint = f"give {mimics!r} multiplier² × damping and |multiplier| × friction"
+        return f"damping and friction of a joint that mimics another are lost; {hint}"
+    if kind in ("floating", "planar"):
+        return f"damping and friction of a {kind} joint are lost; give them to the robot, friction={{joint: …}}"
+    return "damping and friction are kept in the model, but tau is without them unless friction='model' is given"
 
 
 def _text(*values: float) -> str:

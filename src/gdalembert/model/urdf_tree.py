@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Never
 
+from gdalembert.errors import quoted
+
 MAX_DEPTH = 1000
 """Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
 
@@ -27,7 +29,7 @@ class UrdfJoint:
     @property
     def where(self) -> str:
         """What messages call it."""
-        return f"joint {self.name!r}"
+        return f"joint {quoted(self.name)}"
 
 
 def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
@@ -37,10 +39,10 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
         for tag, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in below:
-                refuse(joint.where, f"its {tag} link {link!r} does not exist{_near(link, links)}")
+                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
         if joint.child in above:
-            pair = f"{joint.name!r} and {above[joint.child].name!r}"
-            refuse(f"link {joint.child!r}", f"is the child of two joints, {pair}; a URDF is a tree")
+            pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
+            refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
         above[joint.child] = joint
         below[joint.parent].append(joint)
     roots = [link for link in links if link not in above]
@@ -68,20 +70,20 @@ def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
         seen.add(joint.name)
         if joint.mimics is None:
             continue
-        what = f"mimics {joint.mimics!r}, which"
+        what = f"mimics {quoted(joint.mimics)}, which"
         other = joints.get(joint.mimics)
         if other is None:
             refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
         if other is joint:
             refuse(joint.where, "mimics itself; name another joint")
         if other.mimics is not None:
-            refuse(joint.where, f"{what} itself mimics {other.mimics!r}; mimic {other.mimics!r} directly")
+            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
         types = {joint.type, other.type}
         if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
             hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
             refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
         if other.name not in seen:
-            hint = f"rename joints so that {other.name!r} comes first, or load with mimic=False"
+            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
             refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
 
 
@@ -91,5 +93,5 @@ def _near(name: str, known: list[str]) -> str:
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:4]))
+    shown = ", ".join(map(quoted, names[:4]))
     return shown if len(names) <= 4 else f"{shown}, …"

@@ -50,7 +50,7 @@ class Constraints:
         return f"path {sum(name.startswith('path') for name in self._rows) + 1}"
 
     def follow(self, name: str, graph: ca.Function, lower: Array, upper: Array) -> None:
-        """Keep the expression of a path of q and v, for :meth:`excess`."""
+        """Keep the expression of a path of q, v and p, for :meth:`excess`."""
         self._paths[name] = graph, lower, upper
 
     def violations(self, value: Callable[[Any], Array]) -> dict[str, float]:
@@ -62,9 +62,9 @@ class Constraints:
             found[name] = float(over.max(initial=0.0))
         return found
 
-    def excess(self, q: Array, v: Array) -> dict[str, float]:
-        """By how much a motion, N × nq and N × nv, leaves the bounds of paths of q and v."""
-        found, rows = {}, {"q": q.T, "v": v.T}
+    def excess(self, q: Array, v: Array, p: Array) -> dict[str, float]:
+        """By how much a motion, N × nq and N × nv, of a robot with p (n_p) leaves the bounds of paths of q and v."""
+        found, rows = {}, {"q": q.T, "v": v.T, "p": np.tile(p[:, None], (1, len(q)))}
         for name, (graph, lower, upper) in self._paths.items():
             x = graph(*(rows[key] for key in graph.name_in())).full()
             over = float(np.maximum(lower[:, None] - x, x - upper[:, None]).max())

@@ -11,7 +11,7 @@ import casadi as ca
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 
 Expression = ca.Function | Callable[..., Any]
-"""A ``casadi.Function`` or a callable whose inputs are named q, v, a, u."""
+"""A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, or p: the parameters of the robot."""
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 
@@ -24,7 +24,7 @@ class EvaluatedExpression(NamedTuple):
 
 
 def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) -> EvaluatedExpression:
-    """The expression at each column of the ``available`` quantities.
+    """The expression at each column of the ``available`` quantities; a single column, as that of p, is for all of them.
 
     Raises:
         ArgumentTypeError, ArgumentError: if it is not an expression of these with one value; the message names ``at``.
@@ -42,6 +42,8 @@ def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) ->
         raise ArgumentError(
             f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"
         )
+    if names == ["p"]:
+        raise ArgumentError(f"an expression at the {at} of p alone is the same all the time; take problem.p itself")
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
     try:
         value = expression(*symbols)
@@ -58,4 +60,6 @@ def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) ->
     if any(value.is_op(op) for op in _COMPARISONS):
         raise ArgumentError("an expression is a comparison; give what is compared, with its bounds as lower and upper")
     graph = ca.Function("expression", symbols, [ca.vec(value)], names, ["value"])
-    return EvaluatedExpression(graph, graph.map(available[names[0]].shape[1])(*(available[name] for name in names)))
+    n = max(available[name].shape[1] for name in names)
+    columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (available[name] for name in names))
+    return EvaluatedExpression(graph, graph.map(n)(*columns))

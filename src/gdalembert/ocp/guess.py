@@ -8,12 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.parameters.physical import columns, physical_parameters
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import Blocks, checked_configuration, projected, unit_blocks
+from gdalembert.model.configuration import (
+    Blocks,
+    checked_configuration,
+    difference,
+    integrate,
+    projected,
+    unit_blocks,
+)
 from gdalembert.ocp.steps import check_dynamics
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
+
+_NONE = np.zeros(0)
+"""The parameters of a robot without any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +66,13 @@ class Guess:
 
 
 def rest_to_rest(
-    dyn: Dynamics, q_start: npt.ArrayLike, q_end: npt.ArrayLike, duration: float = 1.0, samples: int = 51
+    dyn: Dynamics,
+    q_start: npt.ArrayLike,
+    q_end: npt.ArrayLike,
+    duration: float = 1.0,
+    samples: int = 51,
+    *,
+    p: Values = None,
 ) -> Guess:
     """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
@@ -65,9 +83,10 @@ def rest_to_rest(
         q_start, q_end: configurations (nq).
         duration: [s].
         samples: number of rows, at least 2.
+        p: the parameters of the robot, all or some by name; by default those of the model.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
     """
     check_dynamics("rest_to_rest", dyn)
     tree = dyn.tree
@@ -75,23 +94,26 @@ def rest_to_rest(
     end = checked_configuration("rest_to_rest: q_end", q_end, tree)
     samples = integer("rest_to_rest: samples", samples, 2)
     duration = number("rest_to_rest: duration", duration, "s")
-    kinematics = Kinematics(tree, clean=0)
+    values = physical_parameters("rest_to_rest", dyn, p)
+    s = symbols(q=tree.nq, v=tree.nv, q_end=tree.nq)
+    step = function("integrate", {"q": s["q"], "v": s["v"]}, {"q_next": integrate(tree, s["q"], s["v"])})
+    apart = function("difference", {"q": s["q"], "q_end": s["q_end"]}, {"v": difference(tree, s["q"], s["q_end"])})
     tau = np.linspace(0, 1, samples)
-    way = kinematics.difference(start, end).full().ravel()
-    s, rate, second = (
+    way = apart(start, end).full().ravel()
+    fraction, rate, second = (
         10 * tau**3 - 15 * tau**4 + 6 * tau**5,
         (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration,
         (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2,
     )
-    q = np.array([kinematics.integrate(start, f * way).full().ravel() for f in s])
+    q = np.array([step(start, f * way).full().ravel() for f in fraction])
     v, a = np.outer(rate, way), np.outer(second, way)
-    forces = dyn.inverse_dynamics(q.T, v.T, a.T).full()
+    forces = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(values, samples)).full()
     u = np.linalg.lstsq(dyn.actuation, forces, rcond=None)[0].T
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
 
 
-def typical_sizes(dyn: Dynamics, motion: Guess, duration: float) -> tuple[Array, Array, Array]:
-    """Typical magnitudes of q (nq), v (nv) and a (nv) in a motion of ``duration`` [s]; all positive.
+def typical_sizes(dyn: Dynamics, motion: Guess, duration: float, p: Array = _NONE) -> tuple[Array, Array, Array]:
+    """Typical magnitudes of q (nq), v (nv) and a (nv) in a motion of ``duration`` [s] with p (n_p); all positive.
 
     Joints: 1, and the largest a of any joint. A coordinate with stiffness K under a force f: f/K, f/√(K M), f/M.
     """
@@ -100,8 +122,8 @@ def typical_sizes(dyn: Dynamics, motion: Guess, duration: float) -> tuple[Array,
     largest = np.abs(a).max(initial=1.0)
     sizes = np.ones(nq), np.ones(nv), np.full(nv, largest)
     if dyn.modes.start < nv:
-        force = np.abs(dyn.inverse_dynamics(q.T, v.T, a.T).full()).max(axis=1)
-        stiffness, mass = np.diag(dyn.force_stiffness(q[0])), np.diag(dyn.mass_matrix(q[0]).full())
+        force = np.abs(dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()).max(axis=1)
+        stiffness, mass = np.diag(dyn.force_stiffness(q[0], p)), np.diag(dyn.mass_matrix(q[0], *columns(p, 1)).full())
         held = np.flatnonzero((stiffness > 0) & (np.arange(nv) >= dyn.modes.start) & (force > 0))
         sizes[0][held + nq - nv] = force[held] / stiffness[held]
         sizes[1][held] = force[held] / np.sqrt(stiffness[held] * mass[held])

@@ -11,25 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.parameters.physical import check_mass_matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.configuration import checked_configuration, lengths, projected, unit_blocks
+from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints, path_bounds
+from gdalembert.ocp.ends import checked_end, fix_configuration
 from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
-from gdalembert.ocp.solution import COARSE, OptimizationError, Solution, SolutionWarning, Stages, finer_motion
+from gdalembert.ocp.model_parameters import Design, ModelParameters
+from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages, doubts, finer_motion
+from gdalembert.ocp.solver import choose_solver, last_line, same_options
 from gdalembert.ocp.steps import CONTROLS, check_dynamics, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, integer, number, numbers, vector
+from gdalembert.spatial.arguments import choice, integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 PLACES = ("stages", "grid")
 """Where bounds and paths can hold."""
-
-_QUIET = {"print_time": False, "detect_simple_bounds": True}
-_QUIET_IPOPT = {"print_level": 0, "sb": "yes"}
 
 
 class Problem:
@@ -55,6 +56,10 @@ class Problem:
         control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
         bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
             the grid, which is easier to solve and may violate them in between.
+        p: the parameters of ``dyn``, all values (n_p) or some by name, the others being those of the model; by default
+            those of the model. Every solve may set others: nothing is built again.
+        design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
+            their values in ``p``, within these bounds.
 
     Attributes:
         opti: the ``casadi.Opti``.
@@ -62,10 +67,12 @@ class Problem:
         t: times of the grid (N + 1) [s].
         q, v: at the grid, nq × (N + 1) and nv × (N + 1).
         u: nu × N (constant) or nu × (N + 1) (linear) [N m, N].
+        p: the parameters of the robot (n_p × 1), for costs and constraints; no entries if it has none.
         stages: ``t, q, v, a, u`` where the equations of motion hold, a column for each stage.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        ArgumentTypeError, ArgumentError: if an argument cannot be used, or no robot has the parameters p.
+        UnknownNameError: if a name in ``p`` or ``design`` is not that of a parameter.
     """
 
     def __init__(
@@ -80,6 +87,8 @@ class Problem:
         scheme: str = "legendre",
         control: str = "constant",
         bounds_at: str = "stages",
+        p: Values = None,
+        design: Design | None = None,
     ) -> None:
         check_dynamics("Problem", dyn)
         intervals = integer("intervals", intervals, 1)
@@ -100,19 +109,24 @@ class Problem:
         self._constraints = Constraints(self.opti)
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
+        self._built: tuple[str, Mapping[str, Any]] | None = None
+        self._parameters = ModelParameters(self.opti, dyn, p, design)
+        self._values, self.p = self._parameters.values, self._parameters.p
         nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.nu
         self._x = self.opti.variable(nq + nv, intervals + 1)
         self.q, self.v = self._x[:nq, :], self._x[nq:, :]
         self.u = self.opti.variable(nu, intervals + (control == "linear"))
         self._set_duration(duration)
         self._scale_u()
+        h = self.duration / intervals
         self._steps = transcribe(
-            self.opti, dyn, self._x, self.u, self.duration / intervals, self._effort, method, degree, scheme, control
+            self.opti, dyn, self._x, self.u, h, self._effort, method, degree, scheme, control, self._parameters
         )
         fractions = (np.arange(intervals)[:, None] + self._steps.rule.c).ravel() / intervals
         self._fractions = fractions
         self.stages = Stages(self.duration * ca.DM(fractions).T, *self._steps.stages)
         self._bound(bounds_at)
+        self._parameters.bound(self._constraints)
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -167,38 +181,17 @@ class Problem:
         self._fix("end", self.intervals, q, v)
 
     def _fix(self, name: str, column: int, q: npt.ArrayLike | None, v: npt.ArrayLike | None) -> None:
-        tree = self.dyn.tree
         if name in self._fixed:
             raise ArgumentError(f"{name} was called before; make a new Problem for other ends")
-        if q is not None:
-            given = checked_configuration(f"{name}: q", q, tree)
-            self.bounds.check(f"{name}: q", given, "q")
-        if v is not None:
-            speed = vector(f"{name}: v", v, tree.nv, repeat=True)
-            self.bounds.check(f"{name}: v", speed, "v")
+        tree = self.dyn.tree
+        given, speed = checked_end(name, tree, self.bounds, q, v)
         self._fixed.add(name)
-        if q is not None:
-            self._ends[name] = given = projected(given, self._blocks)
-            if column == 0 or not self._blocks:
-                self._constraints.fix(f"q of {name}", self.q[:, column], given)
-            else:
-                turning = {i for _, start, stop in self._blocks for i in range(start, stop)}
-                for i in set(range(tree.nq)) - turning:
-                    self.opti.subject_to(self.q[i, column] == given[i])
-                apart = Kinematics(tree, clean=0).difference(given, self.q[:, column])
-                self.opti.subject_to(apart[self._turning_columns()] == 0)
-                self._constraints.note(f"q of {name}", apart, np.zeros(tree.nv))
-        if v is not None:
+        if given is not None:
+            self._ends[name] = given
+            where = self.q[:, column]
+            fix_configuration(name, self.opti, self._constraints, tree, where, given, as_rotations=column > 0)
+        if speed is not None:
             self._constraints.fix(f"v of {name}", self.v[:, column], speed)
-
-    def _turning_columns(self) -> list[int]:
-        """The entries of v that rotate quaternions and pairs (cos, sin)."""
-        turning = []
-        for name, start, stop in self._blocks:
-            joint = next(joint for joint in self.dyn.tree.joints if joint.name == name)
-            shifts = joint.type.nq - (stop - start)
-            turning += list(joint.columns)[shifts:]
-        return turning
 
     def path(
         self,
@@ -211,8 +204,8 @@ class Problem:
         """Keep an expression of the motion between two bounds.
 
         Args:
-            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``; its
-                only value is a number or a matrix.
+            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``, and p
+                if the robot has parameters; its only value is a number or a matrix.
             lower, upper: bounds of the same shape, or one number; equal ones make an equation.
             at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v are available. By
                 default the stages, and for inequalities of q and v the grid too.
@@ -225,7 +218,7 @@ class Problem:
         graph, values = self._evaluated(expression, at or "stages")
         low, high = path_bounds(lower, upper, values.shape[0])
         name = self._constraints.next_path()
-        if set(graph.name_in()) <= {"q", "v"}:
+        if set(graph.name_in()) <= {"q", "v", "p"}:
             self._constraints.follow(name, graph, low, high)
             if at is None and np.all(low < high):
                 values = ca.horzcat(values, self._evaluated(expression, "grid").values)
@@ -242,9 +235,10 @@ class Problem:
 
     def _evaluated(self, expression: Expression, at: str) -> EvaluatedExpression:
         """An expression at each stage, or at each instant of the grid."""
+        p = {"p": self.p} if self.dyn.parameters else {}
         if at == "grid":
-            return evaluate(expression, {"q": self.q, "v": self.v}, at)
-        return evaluate(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")}, at)
+            return evaluate(expression, {"q": self.q, "v": self.v} | p, at)
+        return evaluate(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")} | p, at)
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
@@ -286,14 +280,16 @@ class Problem:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
         known = [self._ends[name] for name in ("start", "end") if name in self._ends]
         shortest, longest = self._range
-        motion = rest_to_rest(self.dyn, known[0], known[-1], 1.0)
+        motion = rest_to_rest(self.dyn, known[0], known[-1], 1.0, p=self._values)
         fastest = (np.abs(motion.v) / self.bounds.v_upper).max()
-        return rest_to_rest(self.dyn, known[0], known[-1], float(np.clip(1.25 * fastest, shortest, longest)))
+        duration = float(np.clip(1.25 * fastest, shortest, longest))
+        return rest_to_rest(self.dyn, known[0], known[-1], duration, p=self._values)
 
     def _set_initial(self) -> None:
         motion = self._rest_to_rest() if self._guess is None else self._guess
+        check_mass_matrix("solve", self.dyn, motion.q[0], self._values)
         duration = float(np.clip(motion.t[-1] - motion.t[0], *self._range))
-        q, v, a = typical_sizes(self.dyn, motion, duration)
+        q, v, a = typical_sizes(self.dyn, motion, duration, self._values)
         self.opti.set_linear_scale(self._x, ca.repmat(ca.DM(np.concatenate([q, v])), 1, self._x.shape[1]))
         if (k := self._steps.k) is not None:
             sizes = np.concatenate([a, np.ones(len(self._steps.free))])
@@ -310,34 +306,38 @@ class Problem:
             rates = [self.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
             self.opti.set_initial(k, ca.vertcat(a.T, ca.horzcat(*rates)[self._steps.free, :]))
 
-    def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solution:
+    def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Values = None) -> Solution:
         """Solve the problem.
 
         Args:
             solver: name of a CasADi NLP solver.
             options: options of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they override ours, which make
                 it quiet.
+            p: the parameters of the robot in this solve, all values or some by name, the others being those of the
+                problem; by default those of the problem. What is optimised starts at these values. A solve that differs
+                from the last one in p and the guess alone builds nothing.
 
         Returns:
             The solution; also one that the solver calls acceptable only: see ``status``.
 
         Raises:
-            ArgumentError: if nothing is to be minimised, there is no guess, or CasADi refuses the options.
+            ArgumentError: if nothing is to be minimised, there is no guess, CasADi refuses the options, or no robot has
+                the parameters p.
+            ArgumentTypeError, UnknownNameError: if p cannot be used.
             OptimizationError: if the solver stops without a solution; it has the last iterate.
 
         Warns:
-            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`.
+            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
+                has the optimum of p.
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        self._values = self._parameters.set(p)
         self._set_initial()
-        quiet: dict[str, Any] = _QUIET | (
-            {f"ipopt.{k}": v for k, v in _QUIET_IPOPT.items()} if solver == "ipopt" else {}
-        )
-        try:
-            self.opti.solver(solver, quiet | dict(options or {}))
-        except Exception as error:
-            raise ArgumentError(f"solve: CasADi refuses {solver!r} with {options}: {_last_line(error)}") from None
+        wanted = dict(options or {})
+        if self._built is None or self._built[0] != solver or not same_options(self._built[1], wanted):
+            choose_solver(self.opti, solver, wanted)
+            self._built = solver, wanted
         failure = None
         try:
             self.opti.solve()
@@ -346,18 +346,12 @@ class Problem:
         try:
             stats = self.opti.stats()
         except RuntimeError:
-            raise ArgumentError(f"solve: CasADi refuses the problem: {_last_line(failure)}") from failure
+            raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(failure)}") from failure
         solution = self._solution(stats)
         if failure is not None:
             raise OptimizationError(solution)
-        if not solution.step_error <= COARSE:
-            warnings.warn(
-                f"{self.dyn.tree.name}: the steps are too coarse: velocities after one miss those of the motion by "
-                f"{solution.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
-                "solution.simulate()",
-                SolutionWarning,
-                stacklevel=2,
-            )
+        for doubt in doubts(solution):
+            warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
     def _solution(self, stats: Mapping[str, Any]) -> Solution:
@@ -368,7 +362,8 @@ class Problem:
         x = value(self._x).reshape(self._x.shape).T
         q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
         stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
-        error, finer = finer_motion(self.dyn, self._finer, t, x, u, self.control)
+        p = value(self.p).ravel()
+        error, finer = finer_motion(self.dyn, self._finer, t, x, u, self.control, p)
         passed = (finer[:, :nq], finer[:, nq:]) if np.isfinite(error) else (stages.q, stages.v)
         g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
         return Solution(
@@ -382,16 +377,13 @@ class Problem:
             q=projected(q, self._blocks),
             v=v,
             u=u,
+            p=p,
             stages=stages,
             constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
             length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
             step_error=error,
-            excess=self.bounds.excess(*passed) | self._constraints.excess(*passed),
+            excess=self.bounds.excess(*passed) | self._constraints.excess(passed[0], passed[1], p),
             violations={"the equations of motion": float(np.abs(value(self._steps.equations)).max())}
             | self._constraints.violations(value),
             stats=dict(stats),
         )
-
-
-def _last_line(error: BaseException | None) -> str:
-    return str(error).strip().splitlines()[-1]

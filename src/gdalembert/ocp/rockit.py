@@ -9,6 +9,8 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
@@ -24,7 +26,9 @@ class Symbols(NamedTuple):
     u: ca.MX
 
 
-def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True) -> Symbols:
+def add_to_rockit(
+    ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True, p: Values | ca.MX = None
+) -> Symbols:
     """Add the states, controls, dynamics and bounds of a robot to a ``rockit.Ocp`` or one of its stages.
 
     Args:
@@ -33,9 +37,11 @@ def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, impl
         bounds: of q, v and u; none by default.
         implicit: whether a is an algebraic variable with inverse dynamics as its equation, for
             ``rockit.DirectCollocation``; else a is forward dynamics, for any method.
+        p: the parameters of ``dyn``: numbers, all or some by name, by default those of the model; or an expression of
+            ``ocp`` (n_p × 1): ``ocp.parameter(n_p)`` is set before each solve, ``ocp.variable(n_p)`` is optimised.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
         UnsupportedError: if rockit is missing, or q has unit lengths, which rockit's integrators do not preserve.
     """
     try:
@@ -56,13 +62,14 @@ def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, impl
     limits = Bounds.of(dyn) if bounds is None else bounds
     if (limits.v_names, limits.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
         raise ArgumentError(f"the bounds are not those of {tree.name}; make them by Bounds.of(dyn, model)")
+    given = _given_parameters(dyn, p)
     effort = spatial.constant(dyn.actuation)
     q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(effort.shape[1])
     if implicit:
         a = ocp.algebraic(tree.nv)
-        ocp.add_alg(dyn.inverse_dynamics(q, v, a) - effort @ u)
+        ocp.add_alg(dyn.inverse_dynamics(q, v, a, *given) - effort @ u)
     else:
-        a = dyn.state_derivative(ca.vertcat(q, v), u)[tree.nq :]
+        a = dyn.state_derivative(ca.vertcat(q, v), u, *given)[tree.nq :]
     ocp.set_der(q, dyn.tree.configuration_rate(q, v))
     ocp.set_der(v, a)
     for x, lower, upper in (
@@ -76,3 +83,16 @@ def add_to_rockit(ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, impl
             else:
                 ocp.subject_to((float(lower[i]) <= x[int(i)]) <= float(upper[i]))
     return Symbols(q, v, a, u)
+
+
+def _given_parameters(dyn: Dynamics, p: Values | ca.MX) -> list[Any]:
+    """p as the last input of a Function; nothing if the robot has no parameters."""
+    if not isinstance(p, ca.MX):
+        values = physical_parameters("add_to_rockit", dyn, p)
+        return [values] if dyn.parameters else []
+    if p.shape != (len(dyn.parameters), 1) or not dyn.parameters:
+        raise ArgumentError(
+            f"add_to_rockit: p has shape {p.shape}; {dyn.tree.name} has {len(dyn.parameters)} parameters: give "
+            + (f"({len(dyn.parameters)}, 1)" if dyn.parameters else "none")
+        )
+    return [p]

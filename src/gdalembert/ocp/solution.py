@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import GdalembertError
+from gdalembert.dynamics.parameters.physical import columns, physical_parameters
+from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
@@ -25,6 +27,8 @@ _FEWEST, _MOST = 16, 4096
 """Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
 """Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
+_NONE = np.zeros(0)
+"""The parameters of a robot without any."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
 
@@ -49,6 +53,7 @@ class Solution:
         t: N + 1 [s].
         q, v: (N + 1) × nq and (N + 1) × nv.
         u: N × nu (constant) or (N + 1) × nu (linear) [N m, N].
+        p: the parameters of the robot (n_p), the optimum of those that are optimised; empty if it has none.
         stages: ``t, q, v, a, u`` at the stages, one row for each.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
@@ -70,6 +75,7 @@ class Solution:
     q: Array
     v: Array
     u: Array
+    p: Array
     stages: Stages
     constraint_violation: float
     length_violation: float
@@ -82,6 +88,16 @@ class Solution:
     def duration(self) -> float:
         """Duration of the motion [s]."""
         return float(self.t[-1])
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """p by name."""
+        return dict(zip(self.dyn.parameters.names, self.p.tolist(), strict=True))
+
+    @property
+    def robot(self) -> Dynamics:
+        """The robot with the numbers p in place of parameters, ``dyn.at(p)``."""
+        return self.dyn.at(self.p)
 
     @property
     def evaluation_time(self) -> float:
@@ -102,7 +118,7 @@ class Solution:
         """The motion under this u, by :func:`gdalembert.simulate`: it shows the error of the steps of the problem.
 
         Args:
-            dyn: another model, which starts at the same q and v; by default that of the problem.
+            dyn: another model, which starts at the same q and v; by default that of the problem, at :attr:`p`.
             samples: number of output times in each interval.
             options: options of ``simulate``.
 
@@ -117,7 +133,9 @@ class Solution:
             u = self._rows_of_u[fractions.astype(int)]
         else:
             u = np.column_stack([np.interp(fractions, np.arange(n + 1), column) for column in self.u.T])
-        return simulate(dyn or self.dyn, (self.q[0], self.v[0]), t, u, hold=hold, **options)
+        if dyn is None:
+            dyn, options = self.dyn, {"p": self.p} | options
+        return simulate(dyn, (self.q[0], self.v[0]), t, u, hold=hold, **options)
 
     def __str__(self) -> str:
         worst = max(self.excess.items(), key=lambda item: item[1], default=None)
@@ -131,33 +149,50 @@ class Solution:
 
 
 class SolutionWarning(UserWarning):
-    """A solution whose steps are too coarse."""
+    """A solution whose steps are too coarse, or whose parameters no robot has."""
 
 
-def finer_motion(dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str) -> tuple[float, Array]:
+def doubts(solution: Solution) -> Iterator[str]:
+    """Why a solution may be none: each is worth a warning."""
+    if not solution.step_error <= COARSE:
+        yield (
+            "the steps are too coarse: velocities after one miss those of the motion by "
+            f"{solution.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
+            "solution.simulate()"
+        )
+    try:
+        physical_parameters("the optimum of p", solution.dyn, solution.p)
+    except ArgumentError as error:
+        yield f"{error}; or give narrower bounds in design"
+
+
+def finer_motion(
+    dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str, p: Array = _NONE
+) -> tuple[float, Array]:
     """:attr:`Solution.step_error`, infinite if the finer steps diverge; and the states of all finer steps."""
     h = np.diff(t)
     reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
-    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq]) / _RESOLVED)), _MOST)
+    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq], p) / _RESOLVED)), _MOST)
     motion = [x[:1].T]
     for i in range(steps):
         middle = (i + 0.5) / steps
         held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
-        reached = finer(reached, held.T, h[None, :] / steps)[0]
+        reached = finer(reached, held.T, h[None, :] / steps, *columns(p, len(h)))[0]
         motion.append(reached.full())
     missed = (reached[nq:, :] - x[1:, nq:].T).full()
-    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed).full()
-    largest = max(dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T).full().max(), np.finfo(float).tiny)
+    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
+    kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
+    largest = max(kinetic.max(), np.finfo(float).tiny)
     error = float(np.sqrt(energies.max() / largest))
     return error if np.isfinite(error) else math.inf, np.hstack(motion).T
 
 
-def _highest_frequency(dyn: Dynamics, q: Array) -> float:
+def _highest_frequency(dyn: Dynamics, q: Array, p: Array) -> float:
     """The highest natural frequency under springs and elasticity, at q [rad/s]."""
-    stiffness = dyn.force_stiffness(q)
+    stiffness = dyn.force_stiffness(q, p)
     if not stiffness.any():
         return 0.0
-    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q).full(), stiffness)).real
+    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q, *columns(p, 1)).full(), stiffness)).real
     return math.sqrt(max(squares.max(), 0.0))
 
 

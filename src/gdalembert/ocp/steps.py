@@ -70,7 +70,7 @@ def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
 
     Returns:
         (x, u, h) → (x_next, q, v, a): [q; v] (nq + nv) after the step of h [s], with quaternions and pairs (cos, sin)
-        normalised; and the four stages, a column each.
+        normalised; and the four stages, a column each. If the robot has parameters, p is the last input.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -84,7 +84,7 @@ def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
     for i in range(len(method.c)):
         x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.a[i], rates, strict=False) if w), ca.SX(0))
         q, scale = unit_and_scale(x[:nq], blocks)
-        rate = dyn.state_derivative(ca.vertcat(q, x[nq:]), _control_at(s["u"], method.c[i]))
+        rate = dyn.state_derivative(ca.vertcat(q, x[nq:]), _control_at(s["u"], method.c[i]), *dyn.symbols().values())
         states.append(ca.vertcat(q, x[nq:]))
         rates.append(ca.vertcat(scale * rate[:nq], rate[nq:]))
     x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.b, rates, strict=True)), ca.SX(0))
@@ -107,7 +107,8 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     Returns:
         (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
         and below them the rates of those entries of q whose rate is not an entry of v (:func:`free_rates`);
-        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates.
+        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates. If the
+        robot has parameters, p is the last input.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -134,7 +135,8 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
         unit, _ = unit_and_scale(q[:, i], blocks)
         stages.append(unit)
         residual += [
-            dyn.inverse_dynamics(unit, v[:, i], a[:, i]) - effort @ _control_at(s["u"], method.c[i]),
+            dyn.inverse_dynamics(unit, v[:, i], a[:, i], *dyn.symbols().values())
+            - effort @ _control_at(s["u"], method.c[i]),
             w[:, i] - dyn.tree.configuration_rate(q[:, i], v[:, i])[free, 0],
         ]
     outputs = {
@@ -174,7 +176,7 @@ def _differentiable(step: ca.Function) -> ca.Function:
 def _step_symbols(dyn: Dynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
     choice("control", control, CONTROLS)
     shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (dyn.nu, 1 + (control == "linear"))}
-    return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()}
+    return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()} | dyn.symbols()
 
 
 def _control_at(u: ca.SX, fraction: float) -> Matrix:

@@ -1,4 +1,4 @@
-"""Figures of motions, torques, modes, forces and graph sizes, by matplotlib.
+"""Figures of motions, torques, identifications, modes, forces and graph sizes, by matplotlib.
 
 Each function draws one figure, on ``ax`` if it is given, else in a new pyplot figure. It returns the Axes, or an array
 of them if the figure has several. It shows nothing and changes no setting of matplotlib. Without matplotlib the import
@@ -7,7 +7,9 @@ raises an ``UnsupportedError``.
 
 from gdalembert.plotting.deflections import tip_deflection
 from gdalembert.plotting.ellipsoids import force_ellipsoid, velocity_ellipsoid
+from gdalembert.plotting.excitations import excitation
 from gdalembert.plotting.graph_sizes import instructions, scaling
+from gdalembert.plotting.identifications import identification
 from gdalembert.plotting.mode_shapes import mode_shapes
 from gdalembert.plotting.motions import energy_balance, motion
 from gdalembert.plotting.pruning import pruning_error
@@ -15,7 +17,9 @@ from gdalembert.plotting.torques import torque_decomposition
 
 __all__ = [
     "energy_balance",
+    "excitation",
     "force_ellipsoid",
+    "identification",
     "instructions",
     "mode_shapes",
     "motion",

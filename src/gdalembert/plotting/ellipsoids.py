@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.kinematics import Kinematics, check_reference, find_frame
+from gdalembert.dynamics.frames import check_reference, find_frame
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.rounding import ROUND_OFF

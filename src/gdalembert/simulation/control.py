@@ -1,7 +1,11 @@
-"""The control of a motion: u as an expression of (t, x) and of numbers that are constant between two output times."""
+"""The control of a motion: u as an expression of (t, x) and of numbers that are constant between two output times.
+
+Feedback may depend on the parameters p of the robot, too, which are constant in a motion.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +19,8 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial.arguments import numbers, real
 from gdalembert.spatial.arrays import Array
 
-Law = Callable[[float, Array, Array], npt.ArrayLike]
-"""(t, q, v) → u."""
+Law = Callable[[float, Array, Array], npt.ArrayLike] | Callable[[float, Array, Array, Array], npt.ArrayLike]
+"""(t, q, v) → u, or (t, q, v, p) → u."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +75,24 @@ class FirstOrderHold(ZeroOrderHold):
 
 @dataclass(frozen=True)
 class ContinuousFeedback:
-    """A ``casadi.Function`` (t, x) → u, or a Python callable wrapped as one."""
+    """A ``casadi.Function`` (t, x) → u or (t, x, p) → u, or a Python callable wrapped as one.
+
+    Attributes:
+        p: the inputs behind t and x.
+    """
 
     function: ca.Function
+    p: tuple[Array, ...] = ()
     numbers: int = 0
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
-        return self.function(t, x)
+        return self.function(t, x, *self.p)
 
     def interval(self, k: int, x: Array) -> Array:
         return np.empty(0)
 
     def at(self, k: int, t: float, x: Array) -> Array:
-        return np.asarray(self.function(t, x).full().ravel())
+        return np.asarray(self.function(t, x, *self.p).full().ravel())
 
     def before(self, k: int, u: Array) -> Array:
         return np.asarray(u[k])
@@ -122,11 +131,13 @@ class PythonFeedback(ca.Callback):
     integrator fails.
     """
 
-    def __init__(self, law: Law, nq: int, nv: int, nu: int, times: Array) -> None:
+    def __init__(self, law: Law, nq: int, nv: int, nu: int, times: Array, p: tuple[Array, ...] = ()) -> None:
         ca.Callback.__init__(self)
-        self.law, self.nq, self.nv, self.nu, self.times = law, nq, nv, nu, times
+        self.nq, self.nv, self.nu, self.times, self.p = nq, nv, nu, times, p
+        self.law: Callable[..., npt.ArrayLike] = law
         self.error: BaseException | None = None
         self.reason = ""
+        self._nan = np.full(nu, np.nan)
         self.construct("u", {"enable_fd": True})
 
     def get_n_in(self) -> int:
@@ -143,7 +154,7 @@ class PythonFeedback(ca.Callback):
 
     def _called(self, t: float, x: Array) -> Array:
         self.reason = "u raised an exception, see above"
-        answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy())
+        answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
         self.reason = f"u did not return {self.nu} real numbers at t = {t:g} s"
         said = f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
         try:
@@ -160,19 +171,21 @@ class PythonFeedback(ca.Callback):
 
     def value(self, t: float, x: Array) -> Array:
         """What the callable returns, or NaN."""
-        if self.error is None and np.all(np.isfinite(x)):
-            try:
+        try:
+            if self.error is None and np.all(np.isfinite(x)):
                 return self._called(t, x)
-            except BaseException as error:  # KeyboardInterrupt must not be lost
-                self.error = error
-        return np.full(self.nu, np.nan)
+        except BaseException as error:  # KeyboardInterrupt must not be lost
+            self.error = error
+        return self._nan
 
     def eval(self, arg: Sequence[ca.DM]) -> list[ca.DM]:
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
 
 
-def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Control, PythonFeedback | None]:
+def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool, p: Array) -> tuple[Control, PythonFeedback | None]:
     """The argument u of ``simulate``, checked; and the Python callable in it, if it is one.
+
+    Feedback that takes the parameters is given ``p`` (n_p).
 
     Raises:
         ArgumentTypeError, ArgumentError: if u cannot drive the model.
@@ -180,10 +193,9 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool) -> tuple[Co
     if u is None:
         return ZeroOrderHold(np.zeros((len(t), nu))), None
     if isinstance(u, ca.Function):
-        return _graph(u, nq + nv, nu, hold), None
+        return _graph(u, nq + nv, nu, hold, p), None
     if callable(u):
-        _check_arguments(u)
-        law = PythonFeedback(u, nq, nv, nu, t)
+        law = PythonFeedback(u, nq, nv, nu, t, (p,) if _takes_parameters(u, bool(len(p))) else ())
         return (SampledFeedback(law, nu) if hold else ContinuousFeedback(law)), law
     try:
         table = _one_or_more(real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u), nu)
@@ -207,23 +219,32 @@ def _one_or_more(u: Array, nu: int) -> Array:
     return u.reshape(1) if nu == 1 and u.ndim == 0 else u
 
 
-def _check_arguments(law: Law) -> None:
-    """Refuse a callable that does not take (t, q, v), if Python knows its signature."""
+def _takes_parameters(law: Law, parametric: bool) -> bool:
+    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature.
+
+    Raises:
+        ArgumentTypeError: if it takes neither.
+    """
     try:
         signature = inspect.signature(law)
     except (TypeError, ValueError):
-        return
-    try:
-        signature.bind("t", "q", "v")
-    except TypeError:
-        n = len(signature.parameters)
-        raise ArgumentTypeError(f"simulate: u takes {n} argument{'' if n == 1 else 's'}; give u(t, q, v)") from None
+        return False
+    for names in ("tqv", "tqvp")[: 1 + parametric]:
+        with contextlib.suppress(TypeError):
+            signature.bind(*names)
+            return len(names) == 4
+    n = len(signature.parameters)
+    wanted = "u(t, q, v)" + " or u(t, q, v, p)" * parametric
+    raise ArgumentTypeError(f"simulate: u takes {n} argument{'' if n == 1 else 's'}; give {wanted}")
 
 
-def _graph(u: ca.Function, nx: int, nu: int, hold: bool) -> ContinuousFeedback:
+def _graph(u: ca.Function, nx: int, nu: int, hold: bool, p: Array) -> ContinuousFeedback:
     if hold:
         raise ArgumentError("simulate: hold=True takes rows of u or a callable, not a casadi.Function; drop hold")
     shapes = [u.size_in(i) for i in range(u.n_in())], [u.size_out(i) for i in range(u.n_out())]
+    if len(p) and shapes == ([(1, 1), (nx, 1), (len(p), 1)], [(nu, 1)]):
+        return ContinuousFeedback(u, (p,))
     if shapes != ([(1, 1), (nx, 1)], [(nu, 1)]):
-        raise ArgumentError(f"simulate: u is {u}; give a Function (t, x[{nx}]) -> (u[{nu}])")
+        wanted = f"(t, x[{nx}]) -> (u[{nu}])" + f" or (t, x[{nx}], p[{len(p)}]) -> (u[{nu}])" * bool(len(p))
+        raise ArgumentError(f"simulate: u is {u}; give a Function {wanted}")
     return ContinuousFeedback(u)

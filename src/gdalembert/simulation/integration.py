@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -16,9 +17,10 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale
+from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import ContinuousFeedback, Control, PythonFeedback
+from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
@@ -44,7 +46,8 @@ class Plant:
 
     Attributes:
         unit: (x) → (projection), x with unit lengths in q.
-        flow: (x, u) → (xdot, power): of the actuators [W], of the dampers [W], and the kinetic energy [J].
+        flow: (x, u) → (xdot, power): of the actuators [W], of the dampers [W], and the kinetic energy [J]. If the robot
+            has parameters, p is the last input.
     """
 
     nq: int
@@ -54,21 +57,32 @@ class Plant:
     flow: ca.Function
 
 
-def plant(dyn: Dynamics, blocks: Blocks) -> Plant:
-    """The plant of a robot: its dynamics see unit lengths.
+_PLANTS: WeakKeyDictionary[Dynamics, Plant] = WeakKeyDictionary()
+
+
+def plant(dyn: Dynamics) -> Plant:
+    """The plant of a robot, built once: its dynamics see unit lengths.
 
     dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
     rate of its direction.
     """
+    if dyn not in _PLANTS:
+        _PLANTS[dyn] = _new_plant(dyn, unit_blocks(dyn.tree))
+    return _PLANTS[dyn]
+
+
+def _new_plant(dyn: Dynamics, blocks: Blocks) -> Plant:
     nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.state_derivative.size1_in(1)
-    s = symbols(x=nq + nv, u=nu)
+    s = symbols(x=nq + nv, u=nu) | (p := dyn.symbols())
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     x, v = ca.vertcat(q, s["x"][nq:]), s["x"][nq:]
-    xdot = dyn.state_derivative(x, s["u"])
+    xdot = dyn.state_derivative(x, s["u"], *p.values())
     torque = spatial.constant(dyn.actuation) @ s["u"]
     outputs = {
         "xdot": ca.vertcat(scale * xdot[:nq], xdot[nq:]),
-        "power": ca.vertcat(ca.dot(v, torque), dyn.dissipated_power_expression(q, v), dyn.kinetic_energy(q, v)),
+        "power": ca.vertcat(
+            ca.dot(v, torque), dyn.dissipated_power_expression(q, v), dyn.kinetic_energy(q, v, *p.values())
+        ),
     }
     return Plant(nq, nu, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
 
@@ -101,21 +115,30 @@ def integrate(
     x0: Array,
     advance: Callable[[int], None],
     sampled: bool,
+    interrupts: Interrupts,
 ) -> PartialMotion:
-    """The motion from x0 at t[0] through all output times, or up to a failure; ``advance`` counts them."""
+    """The motion from x0 at t[0] through all output times, or up to a failure or interrupt; ``advance`` counts them."""
     n, plant, control = len(t), integrators.plant, integrators.control
     motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
     size = 1 if sampled else math.ceil((n - 1) / _PIECES)
-    while (k := motion.reached) < n - 1:
+    interrupts.prepares = False
+    while (k := motion.reached) < n - 1 and interrupts.error is None:
         stop = min(k + size, n - 1)
-        numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
         try:
+            interrupts.stops = True
+            numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
             _check(feedback)
             x, energies, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
             _check(feedback)
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
                 raise RuntimeError("the state is not finite")
-        except RuntimeError as error:
+            interrupts.stops = False
+        except BaseException as error:
+            interrupts.stops = False
+            if interrupts.error is not None:
+                return motion
+            if not isinstance(error, RuntimeError):
+                raise
             if stop - k == 1:
                 motion.failure = U_FAILED if feedback is not None and feedback.error is not None else str(error)
                 return motion
@@ -143,10 +166,14 @@ class Integrators:
     """The integrators of CasADi for the pieces of the output times; pieces with the same times share one.
 
     Time is counted from the start t0 of a piece, which is a parameter next to the numbers of the control.
+
+    Attributes:
+        p: the parameters of the robot (n_p); empty if it has none.
     """
 
     plant: Plant
     control: Control
+    p: Array
     method: str
     step: float | None
     options: Mapping[str, Any]
@@ -157,7 +184,7 @@ class Integrators:
         solver, steps = self._like(t)
         u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
         with self._quiet():
-            found = solver(x0=x0, u=u)
+            found = solver(x0=x0, u=u, p=self.p)
         return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
 
     def _like(self, t: Array) -> tuple[ca.Function, int]:
@@ -176,8 +203,9 @@ class Integrators:
         x, since, constants = ca.MX.sym("x", plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("u", numbers + 1)
         now = constants[numbers] + since
         u = self.control.expression(now, plant.unit(x) if plant.blocks else x, constants[:numbers])
-        xdot, power = plant.flow(x, u)
-        problem = {"x": x, "t": since, "u": constants, "ode": xdot, "quad": power}
+        p = ca.MX.sym("p", len(self.p))
+        xdot, power = plant.flow(x, u, *([p] if len(self.p) else []))
+        problem = {"x": x, "t": since, "u": constants, "p": p, "ode": xdot, "quad": power}
         kind, own = (ADAPTIVE | FIXED)[self.method]
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
         steps = 0

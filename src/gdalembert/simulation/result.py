@@ -34,6 +34,7 @@ class Simulation:
         constraint_violation: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before
             the output was projected (N).
         blocks: the entries of q that are quaternions and pairs (cos, sin).
+        p: the parameters of the robot (n_p); empty if it has none.
     """
 
     model: str
@@ -53,6 +54,7 @@ class Simulation:
     action: Array
     constraint_violation: Array
     blocks: Blocks
+    p: Array
 
     @property
     def x(self) -> Array:

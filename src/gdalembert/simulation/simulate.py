@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns, physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation.control import Law, PythonFeedback, SampledFeedback, control
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Integrators, PartialMotion, integrate, plant
+from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
@@ -33,6 +36,7 @@ def simulate(
     t: npt.ArrayLike,
     u: npt.ArrayLike | ca.Function | Law | None = None,
     *,
+    p: Values = None,
     hold: bool = False,
     method: str = "auto",
     reltol: float | None = None,
@@ -54,6 +58,9 @@ def simulate(
             ``None``: zero. Numbers (nu): constant. (N, nu): a row for each output time, linear in between. A
             ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u ((nu), (nu, 1) or a ``casadi.DM``), which
             the integrator calls several times a step, and so must have no memory. With nu = 1, one number is u, too.
+            Feedback of a robot with parameters may take them as well: (t, x, p) → u, or (t, q, v, p) → u.
+        p: the parameters of ``dyn`` in this motion, all values (n_p) or some by name, the others being those of the
+            model; by default those of the model. Graphs are built once for all p.
         hold: rows of u, or values of a callable that is called at the output times only, are held until the next
             output time, as by a digital controller.
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
@@ -66,9 +73,12 @@ def simulate(
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if an argument cannot be used, or a is not finite at x0.
+        ArgumentTypeError, ArgumentError: if an argument cannot be used, no robot has the parameters p (the inertia of
+            a link is not that of a body), or a is not finite at x0.
+        UnknownNameError: if a name in p is not that of a parameter.
         UnsupportedError: if M is singular in every configuration.
-        SimulationError: if the integration fails before the end; it has the motion up to there.
+        SimulationError: if the integration fails before the end; it has the motion up to there in ``result``.
+        KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
     Warns:
         SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged.
@@ -77,17 +87,23 @@ def simulate(
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
-    tree, blocks = dyn.tree, unit_blocks(dyn.tree)
-    times, start = _times(t), _start(x0, tree, blocks)
-    body = plant(dyn, blocks)
-    driven, feedback = control(u, times, tree.nq, tree.nv, body.nu, hold)
+    tree, values = dyn.tree, physical_parameters("simulate", dyn, p)
+    times, start = _times(t), _start(x0, tree, unit_blocks(tree))
+    check_mass_matrix("simulate", dyn, start[: tree.nq], values)
+    body = plant(dyn)
     method = _method(dyn, method)
-    integrators = Integrators(body, driven, method, step, _settings(method, reltol, abstol, step) | dict(options or {}))
-    _check_first(tree.name, integrators, feedback, start, float(times[0]))
-    with show_progress(f"{tree.name}: simulate", len(times) - 1, "output times", shown=progress) as advance:
-        motion = integrate(integrators, feedback, times, start, advance, isinstance(driven, SampledFeedback))
-    reason, cause = _reason(motion.failure, method, feedback), _cause(feedback)
+    settings = _settings(method, reltol, abstol, step) | dict(options or {})
+    shown = show_progress(f"{tree.name}: simulate", len(times) - 1, "output times", shown=progress)
+    with shown as advance, Interrupts() as interrupts:
+        driven, feedback = control(u, times, tree.nq, tree.nv, body.nu, hold, values)
+        integrators = Integrators(body, driven, values, method, step, settings)
+        _check_first(tree.name, integrators, feedback, start, float(times[0]))
+        sampled = isinstance(driven, SampledFeedback)
+        motion = integrate(integrators, feedback, times, start, advance, sampled, interrupts)
+    reason, cause = _reason(motion.failure, method, feedback), _cause(feedback, interrupts)
     result = _result(dyn, integrators, times[: motion.reached + 1], motion)
+    if interrupts.error is not None:
+        raise _stopped(interrupts.error, result)
     if reason is not None:
         raise _failure(result, reason, times) from cause
     _warn_of_imbalance(result)
@@ -96,18 +112,21 @@ def simulate(
 
 def _check_first(robot: str, integrators: Integrators, feedback: PythonFeedback | None, x0: Array, t0: float) -> None:
     """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
-    first = integrators.plant.flow(x0, integrators.control.at(0, t0, x0))[0].full()
+    u = integrators.control.at(0, t0, x0)
+    first = integrators.plant.flow(x0, u, *columns(integrators.p, 1))[0].full()
     if feedback is not None and feedback.error is not None:
         raise feedback.error
     if not np.all(np.isfinite(first)):
         raise ArgumentError(f"simulate: {robot}: a is not finite at x0, where M may be singular; start from another x0")
 
 
-def _cause(feedback: PythonFeedback | None) -> Exception | None:
+def _cause(feedback: PythonFeedback | None, interrupts: Interrupts) -> Exception | None:
     """The exception of u, which is forgotten, so that u can be called again; raised at once if it is an interrupt."""
     if feedback is None:
         return None
     cause, feedback.error = feedback.error, None
+    if interrupts.error is not None:
+        return None
     if cause is not None and not isinstance(cause, Exception):
         raise cause
     return cause
@@ -177,11 +196,12 @@ def _settings(method: str, reltol: float | None, abstol: float | None, step: flo
 
 def _result(dyn: Dynamics, integrators: Integrators, t: Array, motion: PartialMotion) -> Simulation:
     body, driven = integrators.plant, integrators.control
-    nq, count = body.nq, len(t)
+    nq, count, p = body.nq, len(t), integrators.p
     x = motion.x[:count]
     u = np.array([driven.at(k, float(t[k]), x[k]) for k in range(count)])
     before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
-    rates, left = (body.flow(x.T, each.T)[0].full().T for each in (u, before))
+    given = columns(p, count)
+    rates, left = (body.flow(x.T, each.T, *given)[0].full().T for each in (u, before))
     q, v = x[:, :nq], x[:, nq:]
     found = {
         "t": t,
@@ -191,12 +211,13 @@ def _result(dyn: Dynamics, integrators: Integrators, t: Array, motion: PartialMo
         "dq": rates[:, :nq],
         "a_before": left[:, nq:],
         "u": u,
-        "kinetic": dyn.kinetic_energy(q.T, v.T).full().ravel(),
-        "potential": dyn.potential_energy(q.T).full().ravel(),
+        "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
+        "potential": dyn.potential_energy(q.T, *given).full().ravel(),
         "work": motion.energies[:count, 0],
         "dissipated": motion.energies[:count, 1],
         "action": motion.energies[:count, 2],
         "constraint_violation": motion.drift[:count],
+        "p": p,
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
     for array in arrays.values():
@@ -218,6 +239,14 @@ def _reason(message: str | None, method: str, feedback: PythonFeedback | None) -
     if method in FIXED:
         return "the steps diverge: give a shorter step, or more damping"
     return "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
+
+
+def _stopped(error: BaseException, result: Simulation) -> BaseException:
+    """The exception of a signal handler, with the motion so far."""
+    reached = f"{float(result.t[-1]):g} s"
+    error.add_note(f"simulate: {result.model}: stopped after {reached}; the motion up to there is in .result")
+    error.result = result  # type: ignore[attr-defined]
+    return error.with_traceback(None)
 
 
 def _failure(result: Simulation, reason: str, times: Array) -> SimulationError:

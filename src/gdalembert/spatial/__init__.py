@@ -18,19 +18,15 @@ from gdalembert.spatial.algebra import (
     translation,
     twist,
 )
-from gdalembert.spatial.lie import (
-    cosine,
-    inverse_screw_shift,
+from gdalembert.spatial.lie.exponential_maps import inverse_screw_shift, screw_shift
+from gdalembert.spatial.lie.quaternions import (
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
     quaternion_product,
     quaternion_rotation,
-    screw_shift,
-    sine_defect_over_cube,
-    sine_over_angle,
-    versine_over_square,
 )
+from gdalembert.spatial.lie.series import cosine, sine_defect_over_cube, sine_over_angle, versine_over_square
 
 __all__ = [
     "Matrix",

@@ -12,6 +12,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gdalembert.spatial.arrays import frozen
+
 Matrix: TypeAlias = Any
 """A CasADi matrix of any kind: SX, MX or DM, and what they give when they meet (a union cannot say that to mypy)."""
 
@@ -19,6 +21,14 @@ Matrix: TypeAlias = Any
 def constant(values: ArrayLike | ca.SX) -> Matrix:
     """Numbers as a sparse DM, symbols as a sparse SX: a zero of a model never enters a graph."""
     return ca.sparsify(values if isinstance(values, ca.SX) else ca.DM(np.asarray(values, dtype=float)))
+
+
+def entries(x: Matrix) -> Any:
+    """The inverse: a frozen array of numbers, a sparse SX of symbols; a column of numbers is an array of one axis."""
+    if isinstance(x, ca.SX) and not x.is_constant():
+        return ca.sparsify(x)
+    values = ca.evalf(x).full()
+    return frozen(values.ravel() if values.shape[1] == 1 else values)
 
 
 def skew(w: Matrix) -> Matrix:

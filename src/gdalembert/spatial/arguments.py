@@ -1,4 +1,4 @@
-"""Checks of arguments: numbers, integers, choices, vectors, tables, functions of the abscissa.
+"""Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa.
 
 ``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it.
 """
@@ -17,6 +17,10 @@ from gdalembert.spatial.arrays import Array, frozen
 
 Property: TypeAlias = float | Callable[[Any], Any]
 """A number, or a function of the abscissa η [m] that takes a NumPy array, or a single number, of it."""
+
+UNIT_ERROR = 1e-6
+"""How far a unit vector, a rotation or the unit length in a configuration may be off: nobody normalises these again,
+and torques are wrong by as much. Numbers of single precision pass."""
 
 
 def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
@@ -145,6 +149,48 @@ def table(what: str, given: Any, width: int, count: int | None = None) -> Array:
         n = "N" if count is None else count
         raise ArgumentError(f"{what} has shape {np.shape(given)}; give ({n}, {width}), one row for each time")
     return array
+
+
+def checked_rotation(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
+    """A rotation matrix R (3 × 3) of an argument.
+
+    Raises:
+        ArgumentTypeError: if it does not consist of numbers.
+        ArgumentError: if it is not a rotation, to the tolerance.
+    """
+    r = numbers(what, given, expected=expected)
+    if r.shape != (3, 3):
+        raise ArgumentError(f"{what}: got numbers of shape {r.shape}; give 3 × 3")
+    _check_axes(what, r, tolerance)
+    return r
+
+
+def checked_transform(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
+    """A transform [n o a p; 0 0 0 1] (4 × 4) of an argument: numbers, or a ``pin.SE3``.
+
+    Raises:
+        ArgumentTypeError: if it does not consist of numbers.
+        ArgumentError: if it is not a rotation and a translation, to the tolerance.
+    """
+    t = numbers(what, getattr(given, "homogeneous", given), expected=expected)
+    if t.shape != (4, 4):
+        raise ArgumentError(f"{what}: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
+    if np.any(t[3] != (0, 0, 0, 1)):
+        raise ArgumentError(f"{what}: its last row is {t[3].tolist()}, not [0, 0, 0, 1]; give [n o a p; 0 0 0 1]")
+    _check_axes(what, t[:3, :3], tolerance)
+    return t
+
+
+def _check_axes(what: str, r: Array, tolerance: float) -> None:
+    products = r.T @ r
+    i, j = (int(k) for k in np.unravel_index(np.abs(products - np.eye(3)).argmax(), (3, 3)))
+    if abs(products[i, j] - (i == j)) > tolerance:
+        raise ArgumentError(
+            f"{what}: its columns n, o, a are not orthonormal: {'noa'[i]}·{'noa'[j]} is {products[i, j]:.12g}, "
+            f"not {int(i == j)}; give the axes of the frame as unit vectors"
+        )
+    if np.linalg.det(r) < 0:
+        raise ArgumentError(f"{what}: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
 
 
 def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bool = False) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Any
 
 import casadi as ca
@@ -23,9 +24,18 @@ class BatchFunction:
     def __init__(self, function: ca.Function, *shape: int) -> None:
         self._function, self._shape = function, shape
         self._mapped: dict[int, ca.Function] = {}
+        self._p: Array | None = None
+
+    def at(self, p: Array | None) -> BatchFunction:
+        """The Function of all inputs but the last one, which is p at every state; ``None``: of all inputs."""
+        twin = copy(self)
+        twin._p = p
+        return twin
 
     def __call__(self, *columns: Array) -> Array:
         n = len(columns[0])
+        if self._p is not None:
+            columns = (*columns, np.broadcast_to(self._p, (n, len(self._p))))
         try:
             values = self._map(n)(*(column.T for column in columns)).full()
         except RuntimeError as error:

@@ -31,8 +31,19 @@ def directional_derivative(expression: ca.SX, x: ca.SX, direction: ca.SX) -> ca.
     return ca.jtimes(expression, x, direction)
 
 
+def derivative_along(expression: Matrix, x: Matrix, directions: Matrix) -> Matrix:
+    """∂expression/∂x @ directions, differentiated forward (column by column) or in reverse (row by row).
+
+    Which makes the smaller graph depends on the expression, so both are tried.
+    """
+    forward = ca.jtimes(expression, x, directions)
+    reverse = ca.jtimes(expression, x, ca.DM.eye(expression.shape[0]), True).T @ directions
+    return smaller(forward, reverse)
+
+
 def smaller(one: Matrix, other: Matrix) -> Matrix:
-    """The one of two equal expressions that has fewer operations; the first if they are numbers."""
-    if isinstance(one, ca.DM):
-        return one
+    """The one of two equal expressions that has fewer operations; the first that consists of numbers, if one does."""
+    for each in (one, other):
+        if isinstance(each, ca.DM):
+            return each
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)

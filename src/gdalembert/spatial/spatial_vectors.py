@@ -23,6 +23,13 @@ class Motion:
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
+    def __neg__(self) -> Motion:
+        return Motion(-self.linear, -self.angular)
+
+    def times(self, x: Matrix) -> Motion:
+        """The sum of these, 3 × n, each times its entry of x (n)."""
+        return Motion(self.linear @ x, self.angular @ x)
+
     def cross(self, other: Motion) -> Motion:
         """The rate of ``other`` carried along by this twist."""
         turning = spatial.skew(self.angular)

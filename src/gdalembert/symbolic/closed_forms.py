@@ -57,7 +57,8 @@ def closed_forms(
         ArgumentError: if a parameter has the name of an input's entry.
         UnsupportedError: if the robot is too large; the message has its size.
     """
-    tree = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
+    given = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
+    tree = given.exact or given
     dynamics = tree.dynamics(formulation)
     known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
     if of not in known:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sympy
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
@@ -106,6 +107,8 @@ def from_denavit_hartenberg(
     n = len(joints)
     symbols: dict[str, Any] = {
         "armature": constants.vector(formula(row.armature) for row in rows),
+        "damping": np.zeros(n),
+        "friction": np.zeros(n),
         "gravity": constants.vector(formulas(gravity, 3, f"{name}: gravity")),
     }
     names = tuple(joint.name for joint in joints)

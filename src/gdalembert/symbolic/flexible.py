@@ -86,9 +86,9 @@ def flexible_arm_forms(
         "K": _stiffness(counts, constants),
     }
     parameters = ca.vertcat(*constants.symbols.values())
-    inputs = {"q": robot.q, "v": robot.v, "parameters": parameters}
+    inputs = {"q": robot.q, "v": robot.v, "p": parameters}
     function = ca.Function("flexible_arm", [*inputs.values()], [*terms.values()], [*inputs], [*terms])
-    symbols = {**names, "parameters": list(constants.symbols)}
+    symbols = {**names, "p": list(constants.symbols)}
     return to_trigonometric(function, symbols, max_terms=max_terms)
 
 

@@ -82,7 +82,7 @@ def to_trigonometric(
     """
     graph = _with_outputs(_expanded(function), outputs)
     values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
-    parameters = values[graph.index_in("parameters")] if "parameters" in graph.name_in() else []
+    parameters = values[graph.index_in("p")] if "p" in graph.name_in() else []
     budget = _Budget(graph, max_terms, any(x.as_number() is None for x in parameters))
     algebra = Algebra(
         "a trigonometric polynomial",

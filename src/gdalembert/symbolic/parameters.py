@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.tree import SymbolicTree, in_symbols
 from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -40,10 +40,17 @@ _AXES = "xyz"
 
 @dataclass
 class Constants:
-    """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol."""
+    """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol.
+
+    Attributes:
+        symbols: the symbol of each formula.
+        numbers: the values of SymPy symbols.
+        fixed: names of those symbols that stand for numbers, and are symbols in closed forms alone.
+    """
 
     symbols: dict[sympy.Expr, ca.SX] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
 
     def entry(self, expression: sympy.Expr) -> Any:
         """A number, or an SX symbol with a sign."""
@@ -68,6 +75,11 @@ class Constants:
         self.numbers[name] = float(value)
         return symbol(name)
 
+    def angle(self, name: str, value: float) -> sympy.Expr:
+        """A number that closed forms have as a symbol."""
+        self.fixed.add(name)
+        return self.named(name, value)
+
     def rotation(self, axis: str, by: Formula, name: str, where: str) -> sympy.Matrix:
         """The exact rotation (3 × 3) about x, y or z; a number that is not a multiple of π/2 gets a symbol.
 
@@ -77,7 +89,7 @@ class Constants:
         x = angle(by)
         if x.is_number and x.is_real:
             right = (2 * x / sympy.pi).is_Integer
-            return turned_about(axis, x if right else self.named(name, float(x)))
+            return turned_about(axis, x if right else self.angle(name, float(x)))
         try:
             TrigonometricPolynomial.of(sympy.sin(x))
         except UnsupportedError:
@@ -87,13 +99,14 @@ class Constants:
 
     def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
         """The tree, whose entries are made here, with all symbols."""
-        return SymbolicTree(
+        exact = SymbolicTree(
             **vars(tree),
-            parameters=ca.vertcat(ca.SX(0, 1), *self.symbols.values()),
+            p=ca.vertcat(ca.SX(0, 1), *self.symbols.values()),
             formulas=tuple(self.symbols),
             numbers=self.numbers,
-            springs=springs or {},
+            spring_constants=springs or {},
         )
+        return in_symbols(exact, self.fixed)
 
 
 def symbolic_tree(
@@ -116,7 +129,7 @@ def symbolic_tree(
             ``spring`` (stiffness, rest).
         gravity: acceleration (3) in the universe frame.
         others: the constants that are not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers
-            of the robot (angles other than right angles get symbols all the same).
+            of the robot (angles other than right angles are symbols in closed forms all the same).
         clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`).
 
     Raises:
@@ -212,7 +225,7 @@ def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Co
     if "rotation" in given:
         rotation = _given_rotation(given["rotation"], i, constants, where)
     else:
-        rotation = _rotation(joint, i, constants)
+        rotation = _rotation(joint, i, constants.named if others == "symbols" else constants.angle)
     changed["rotation"] = constants.matrix(rotation.tolist())
     if joint.offset:
         changed["offset"] = constants.entry(number(f"offset_{i}", joint.offset))
@@ -254,18 +267,18 @@ def _given_rotation(value: Any, i: int, constants: Constants, where: str) -> sym
     raise ArgumentError(f"{where}: rotation {value!r}; give an axis and an angle, as ('x', 'alpha')")
 
 
-def _rotation(joint: Joint, i: int, constants: Constants) -> sympy.Matrix:
-    """The rotation of the joint frame: exact for right angles; other angles get symbols."""
+def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -> sympy.Matrix:
+    """The rotation of the joint frame: exact for right angles; other angles get names."""
     r = joint.rotation
     if np.all(np.isin(r, (-1, 0, 1))):
         return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])
     for k, axis in enumerate(_AXES):
         if r[k, k] == 1:
             a, b = (k + 1) % 3, (k + 2) % 3
-            return turned_about(axis, constants.named(f"beta_{i}", math.atan2(r[b, a], r[a, a])))
+            return turned_about(axis, named(f"beta_{i}", math.atan2(r[b, a], r[a, a])))
     yaw, pitch, roll = pin.rpy.matrixToRpy(r)[::-1]
     parts = zip("zyx", ("yaw", "pitch", "roll"), (yaw, pitch, roll), strict=True)
-    z, y, x = (turned_about(axis, constants.named(f"{name}_{i}", value)) for axis, name, value in parts)
+    z, y, x = (turned_about(axis, named(f"{name}_{i}", value)) for axis, name, value in parts)
     return z * y * x
 
 

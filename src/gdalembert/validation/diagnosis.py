@@ -57,6 +57,9 @@ _BLOCKS = "terms are not the blocks of the equation of motion"
 
 FAILURES: dict[str, Failure] = {
     "nle": Failure(("inverse_dynamics",)),
+    "mass_matrix_inverse": Failure(
+        ("mass_matrix",), "mass_matrix_inverse is not the inverse of mass_matrix, which is right"
+    ),
     SYMMETRIC: Failure(("mass_matrix",), "mass matrix is not symmetric"),
     POSITIVE_DEFINITE: Failure(("mass_matrix",), "mass matrix is not positive definite"),
     SKEW: Failure(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from typing import Self
 
 import casadi as ca
 import numpy as np
@@ -12,7 +14,7 @@ from gdalembert.errors import ArgumentError, GdalembertError, UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import directional_derivative, symbols
+from gdalembert.spatial.functions import directional_derivative
 from gdalembert.validation import diagnosis
 from gdalembert.validation.diagnosis import DQ_DT, DV_DT, POSITIVE_DEFINITE, SKEW, SYMMETRIC, Explanation
 from gdalembert.validation.references import Reference, ReferenceSample
@@ -39,6 +41,12 @@ _SINGULAR = 1e12
 
 Explain = Callable[[ReferenceSample], list[Explanation]]
 
+ReferenceAt = Callable[[Array | None], Reference]
+"""The reference that has p."""
+
+POWER, MASS_MATRIX_RATE = "power", "mass_matrix_rate"
+"""Functions made of those of the system under test."""
+
 
 def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
     """The Functions that are evaluated, and the shape of each one's output."""
@@ -46,6 +54,7 @@ def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
     return {
         "inverse_dynamics": (nv,),
         "mass_matrix": (nv, nv),
+        "mass_matrix_inverse": (nv, nv),
         "nle": (nv,),
         "generalized_gravity": (nv,),
         "coriolis_matrix": (nv, nv),
@@ -58,41 +67,49 @@ def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
 class DynamicsUnderTest(SystemUnderTest):
     """A :class:`~gdalembert.Dynamics`. Functions that it does not support are not checked.
 
+    Args:
+        dynamics: the system under test.
+        reference_at: the reference that has p.
+        p: values of the parameters; ``None`` without parameters.
+
     Raises:
         ArgumentError: if a Function cannot be built, or gives another shape.
     """
 
-    def __init__(self, dynamics: Dynamics, reference: Reference) -> None:
-        super().__init__(reference)
+    def __init__(self, dynamics: Dynamics, reference_at: ReferenceAt, p: Array | None = None) -> None:
+        super().__init__(reference_at(p))
+        self._reference_at, self.p, self.parameter_names = reference_at, p, dynamics.parameters.names
         self.name = getattr(dynamics, "name", type(dynamics).__name__)
         self._actuation = dynamics.actuation
         self._tolerance = EXACT if dynamics.clean == 0 else AFTER_CLEANING
         # a handful of cleaned constants may add up
         self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
         self._unsupported: list[str] = []
-        self._states = self._singular = 0
+        self._counts = {"states": 0, "singular": 0}  # at all p
         self._functions: dict[str, BatchFunction] = {}
         for name, shape in shapes_of_functions(self.tree).items():
             try:
-                self._functions[name] = batched(built(dynamics, name), name, shape)
+                self._functions[name] = batched(built(dynamics, name), name, shape).at(p)
             except UnsupportedError as error:
                 self._unsupported.append(f"{name}: {error}")
-        q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
-        potential = built(dynamics, "potential_energy")
-        power = directional_derivative(potential(q), q, self.tree.configuration_rate(q, v))
-        rate = dynamics.mass_matrix_rate(q, v)
-        self._power = BatchFunction(ca.Function("power", [q, v], [ca.densify(power)]))
-        self._mass_matrix_rate = BatchFunction(
-            ca.Function("mass_matrix_rate", [q, v], [ca.densify(rate)]), self.tree.nv, self.tree.nv
-        )
+        self._functions |= {name: function.at(p) for name, function in _rates(dynamics).items()}
         self.torque = self._functions["inverse_dynamics"]
+
+    def changed(self, p: Array) -> Self:
+        twin = copy(self)
+        twin.p, twin.reference = p, self._reference_at(p)
+        twin.tree = twin.reference.tree
+        twin._functions = {name: function.at(p) for name, function in self._functions.items()}
+        twin.torque = twin._functions["inverse_dynamics"]
+        return twin
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        if not self._singular:
+        if not self._counts["singular"]:
             return tuple(self._unsupported)
-        count = f"{self._singular} of {self._states} states"
-        return (*self._unsupported, f"forward_dynamics and {DV_DT} at {count}, where M is singular (cond(M) > 1e12)")
+        count = f"{self._counts['singular']} of {self._counts['states']} states"
+        solved = f"mass_matrix_inverse, forward_dynamics and {DV_DT}"
+        return (*self._unsupported, f"{solved} at {count}, where M is singular (cond(M) > 1e12)")
 
     # Where residuals are made.
 
@@ -118,8 +135,14 @@ class DynamicsUnderTest(SystemUnderTest):
         f, q, v, a, part = self._functions, states.q, states.v, states.a, "forward dynamics"
         condition = condition_numbers(reference.mass_matrix)
         regular = condition <= _SINGULAR
-        self._states += len(states)
-        self._singular += int(np.sum(~regular)) if "forward_dynamics" in f else 0
+        self._counts["states"] += len(states)
+        self._counts["singular"] += int(np.sum(~regular)) if "forward_dynamics" in f else 0
+        if "mass_matrix_inverse" in f:
+            inverse = np.zeros_like(reference.mass_matrix)
+            inverse[regular] = np.linalg.inv(reference.mass_matrix[regular])
+            scale = np.maximum(condition * self._noise / SOLVED, 1)
+            own = f["mass_matrix_inverse"](q)
+            yield Residual("mass_matrix_inverse", "mass matrix", own, inverse, SOLVED, scale, regular)
         if "forward_dynamics" in f:
             own, scale = f["forward_dynamics"](q, v, reference.tau), self._acceleration_scale(condition, reference, a)
             yield Residual("forward_dynamics", part, own, a, SOLVED, scale, regular)
@@ -137,7 +160,7 @@ class DynamicsUnderTest(SystemUnderTest):
         yield Residual("kinetic_energy", "energy", kinetic, _kinetic_energy(reference, v), self._tolerance)
         power = _power(reference, v)
         scale = power_scale(np.abs(reference.gravity * v).sum(axis=1), power)
-        yield Residual("potential_energy", "energy", self._power(q, v), power, self._tolerance, scale)
+        yield Residual("potential_energy", "energy", self._functions[POWER](q, v), power, self._tolerance, scale)
 
     def _laws(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         f, q, v = self._functions, states.q, states.v
@@ -147,7 +170,7 @@ class DynamicsUnderTest(SystemUnderTest):
         yield Residual(POSITIVE_DEFINITE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)), LAW)
         if "coriolis_matrix" in f:
             c = f["coriolis_matrix"](q, v)
-            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), self._mass_matrix_rate(q, v), LAW)
+            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), f[MASS_MATRIX_RATE](q, v), LAW)
 
     def _acceleration_scale(self, condition: Array, reference: TorqueTerms, a: Array) -> Array:
         """The tolerance scale of accelerations: solving with M may lose as many digits as cond(M) has."""
@@ -216,7 +239,22 @@ class DynamicsUnderTest(SystemUnderTest):
 
     def _explain_potential_energy(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v
-        return diagnosis.explain_potential_energy(self._power(q, v), _power(sample.terms, v), sample)
+        own = self._functions[POWER](q, v)
+        return diagnosis.explain_potential_energy(own, _power(sample.terms, v), sample)
+
+
+def _rates(dynamics: Dynamics) -> dict[str, BatchFunction]:
+    """(q, v, p) → dV/dt, dM/dt."""
+    s, nv = dynamics.symbols("q", "v"), dynamics.tree.nv
+    q, v, *p = s.values()
+    potential = built(dynamics, "potential_energy")
+    power = directional_derivative(potential(q, *p), q, dynamics.tree.configuration_rate(q, v))
+    rate = dynamics.mass_matrix_rate(q, v)
+    inputs = list(s.values())
+    return {
+        POWER: BatchFunction(ca.Function(POWER, inputs, [ca.densify(power)])),
+        MASS_MATRIX_RATE: BatchFunction(ca.Function(MASS_MATRIX_RATE, inputs, [ca.densify(rate)]), nv, nv),
+    }
 
 
 def built(dynamics: Dynamics, name: str) -> ca.Function:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Self
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import directional_derivative, symbols
+from gdalembert.spatial.functions import directional_derivative
 from gdalembert.validation import diagnosis
 from gdalembert.validation.diagnosis import ELASTIC_ENERGY, POWER_BALANCE, Explanation
-from gdalembert.validation.dynamics import ROUNDING, DynamicsUnderTest, Explain, batched, built
+from gdalembert.validation.dynamics import POWER, ROUNDING, DynamicsUnderTest, Explain, batched, built
 from gdalembert.validation.reference_recursion import ReferenceRecursion
 from gdalembert.validation.references import ReferenceSample
 from gdalembert.validation.residuals import EXACT, LAW, SOLVED, Residual, eigenvalues, power_scale
 from gdalembert.validation.states import States, rnea
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import UndeformedArm
+
+_ENERGY_RATE = "energy_rate"
 
 
 class FlexibleArmUnderTest(DynamicsUnderTest):
@@ -34,20 +36,24 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
 
     reference: ReferenceRecursion
 
-    def __init__(self, arm: FlexibleArm, model: pin.Model | None, tree: Tree | None) -> None:
-        self._undeformed = None if tree is None else UndeformedArm(arm, model, tree)
-        super().__init__(arm, ReferenceRecursion(arm))
+    def __init__(self, arm: FlexibleArm, model: pin.Model | None, tree: Tree | None, p: Array | None = None) -> None:
+        self._arm, self._model = arm, None if tree is None else (model, tree)
+        self._undeformed = self._undeformed_at(p)
+        super().__init__(arm, ReferenceRecursion(arm).at, p)
         self._undeformed_tolerance = self._tolerance
         self._tolerance, self._noise = EXACT, ROUNDING  # the reference is computed from the same cleaned constants
-        self._assembly, self._rigid_and_modal = arm.assembly, slice(0, arm.modes.stop)
-        nq, nv = arm.tree.nq, arm.tree.nv
-        q, v, a = symbols(q=nq, v=nv, a=nv).values()
-        self._elastic_energy = batched(built(arm, ELASTIC_ENERGY), ELASTIC_ENERGY, ())
-        energy = built(arm, "kinetic_energy")(q, v) + built(arm, "potential_energy")(q)
-        rates = ca.vertcat(arm.tree.configuration_rate(q, v), a)
-        power = directional_derivative(energy, ca.vertcat(q, v), rates)
-        self._energy_rate = BatchFunction(ca.Function("energy_rate", [q, v, a], [ca.densify(power)]))
-        self._terms = _terms(built(arm, "terms"), q, v)
+        self._rigid_and_modal = slice(0, arm.modes.stop)
+        functions = {ELASTIC_ENERGY: batched(built(arm, ELASTIC_ENERGY), ELASTIC_ENERGY, ())}
+        functions |= {_ENERGY_RATE: _energy_rate(arm)} | _terms(arm)
+        self._functions |= {name: function.at(p) for name, function in functions.items()}
+
+    def _undeformed_at(self, p: Array | None) -> UndeformedArm | None:
+        return None if self._model is None else UndeformedArm(self._arm, *self._model, p)
+
+    def changed(self, p: Array) -> Self:
+        twin = super().changed(p)
+        twin._undeformed = self._undeformed_at(p)
+        return twin
 
     @property
     def against(self) -> str:
@@ -72,28 +78,28 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
     def _elasticity(self, states: States, without: TorqueTerms, reference: TorqueTerms) -> Iterator[Residual]:
         q, v, a = states.q, states.v, states.a
         x = self.reference.linear_coordinates(q)
-        elastic = 0.5 * np.sum(x * (x @ self._assembly.stiffness), axis=1)
-        yield Residual(ELASTIC_ENERGY, "energy", self._elastic_energy(q), elastic, self._tolerance)
+        elastic = 0.5 * np.sum(x * self.reference.elastic(q), axis=1)
+        yield Residual(ELASTIC_ENERGY, "energy", self._functions[ELASTIC_ENERGY](q), elastic, self._tolerance)
         _, dampers = self.reference.passive(q, v)
         power = np.sum((self.torque(q, v, a) - dampers) * v, axis=1)
         addends = (times(without.mass_matrix, a), without.velocity, reference.gravity)
         scale = power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
-        yield Residual(POWER_BALANCE, "law", self._energy_rate(q, v, a), power, LAW, scale)
+        yield Residual(POWER_BALANCE, "law", self._functions[_ENERGY_RATE](q, v, a), power, LAW, scale)
 
     def _blocks(self, states: States, without: TorqueTerms) -> Iterator[Residual]:
         """``terms``: the equation of motion of joints and modes, without armature and rotors."""
         own = self._rigid_and_modal
-        found = {name: term(states.q, states.v) for name, term in self._terms.items()}
-        stiffness = _stiffness_of_links(self._assembly)[own, own]
+        k_f = self.reference.stiffness_of_links[own, own]
         references = {
-            "m": (without.mass_matrix - np.diag(self._assembly.armature))[:, own, own],
-            "C": without.velocity[:, own],
-            "G": without.gravity[:, own],
-            "K_f": np.broadcast_to(stiffness, found["K_f"].shape),
+            "terms (m)": (without.mass_matrix - np.diag(self.reference.tree.armature))[:, own, own],
+            "terms (C)": without.velocity[:, own],
+            "terms (G)": without.gravity[:, own],
+            "terms (K_f)": np.broadcast_to(k_f, (len(states), *k_f.shape)),
         }
         names = self.reference.velocity_names[own]
         for name, reference in references.items():
-            yield Residual(f"terms ({name})", "terms", found[name], reference, self._tolerance, names=names)
+            found = self._functions[name](states.q, states.v)
+            yield Residual(name, "terms", found, reference, self._tolerance, names=names)
 
     def _rigid(self, undeformed: UndeformedArm, states: States) -> Iterator[Residual]:
         """The undeformed arm beside Pinocchio, which has no springs."""
@@ -146,7 +152,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         return self._explain_addends(nle - sample.terms.nle, sample)
 
     def _explain_addends(self, difference: Array, sample: ReferenceSample) -> list[Explanation]:
-        stiffness = self.reference.linear_coordinates(sample.states.q) @ self._assembly.stiffness
+        stiffness = self.reference.elastic(sample.states.q)
         return [
             *diagnosis.explain_addend("damping D v", difference, sample.dampers, sample),
             *diagnosis.explain_addend("stiffness K q", difference, stiffness, sample),
@@ -154,14 +160,25 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
 
     def _explain_elastic_energy(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v
-        difference = self._power(q, v) - np.sum(sample.terms.gravity * v, axis=1)
-        elastic = np.sum(self.reference.linear_coordinates(q) @ self._assembly.stiffness * v, axis=1)
+        difference = self._functions[POWER](q, v) - np.sum(sample.terms.gravity * v, axis=1)
+        elastic = np.sum(self.reference.elastic(q) * v, axis=1)
         return diagnosis.explain_addend("elastic energy", difference, elastic, sample)
 
 
-def _terms(terms: ca.Function, q: ca.SX, v: ca.SX) -> dict[str, BatchFunction]:
-    """M, C, G and K_f of joints and modes, assembled from their blocks."""
-    t = terms.call({"q": q, "v": v})
+def _energy_rate(arm: FlexibleArm) -> BatchFunction:
+    """(q, v, a, p) → the rate of kinetic and potential energy."""
+    s = arm.symbols("q", "v", "a")
+    q, v, a, *p = s.values()
+    energy = built(arm, "kinetic_energy")(q, v, *p) + built(arm, "potential_energy")(q, *p)
+    rates = ca.vertcat(arm.tree.configuration_rate(q, v), a)
+    power = directional_derivative(energy, ca.vertcat(q, v), rates)
+    return BatchFunction(ca.Function("energy_rate", list(s.values()), [ca.densify(power)]))
+
+
+def _terms(arm: FlexibleArm) -> dict[str, BatchFunction]:
+    """(q, v, p) → M, C, G and K_f of joints and modes, assembled from their blocks."""
+    s = arm.symbols("q", "v")
+    t = built(arm, "terms").call(s)
     joints, modes = t["m_r"].shape[0], t["m_f"].shape[0]
     whole = {
         "m": ca.vertcat(ca.horzcat(t["m_r"], t["m_rf"]), ca.horzcat(t["m_rf"].T, t["m_f"])),
@@ -171,13 +188,5 @@ def _terms(terms: ca.Function, q: ca.SX, v: ca.SX) -> dict[str, BatchFunction]:
     }
     n = joints + modes
     shapes = {"m": (n, n), "C": (n,), "G": (n,), "K_f": (n, n)}
-    return {name: BatchFunction(ca.Function(name, [q, v], [ca.densify(x)]), *shapes[name]) for name, x in whole.items()}
-
-
-def _stiffness_of_links(assembly: Assembly) -> Array:
-    """K_f of all links, nv × nv."""
-    k = np.zeros((assembly.nv, assembly.nv))
-    for e in assembly.links:
-        own = slice(e.mode_columns.start, e.mode_columns.stop)
-        k[own, own] = e.inertia.stiffness
-    return k
+    functions = {name: ca.Function(name, list(s.values()), [ca.densify(x)]) for name, x in whole.items()}
+    return {f"terms ({name})": BatchFunction(function, *shapes[name]) for name, function in functions.items()}

@@ -8,7 +8,9 @@ kinematics. The former and the arm's Functions share how a section moves with it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
+from typing import Self
 
 import casadi as ca
 import numpy as np
@@ -20,7 +22,7 @@ from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import symbols
+from gdalembert.validation.arm_with_parameters import assembly_at, elastic_matrices, stiffness_of_links
 from gdalembert.validation.references import AddedForces, Reference, ReferenceSample, units_of_inertia
 from gdalembert.validation.states import States, configuration_rates, draws
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
@@ -37,19 +39,34 @@ class ReferenceRecursion(Reference):
     """A second computation of an arm's tau, with armature, K q, D v and force elements added.
 
     Attributes:
+        stiffness_of_links: K_f (nv × nv).
         source: the reference, in a sentence of a diagnosis.
         missing: why there is no second computation, so that the reference is the arm's own tau; or "".
     """
 
-    def __init__(self, arm: FlexibleArm) -> None:
-        self.tree, self.velocity_names, self._assembly = arm.tree, arm.layout, arm.assembly
-        self._links = _links_of(arm)
+    def __init__(self, arm: FlexibleArm, p: Array | None = None) -> None:
+        self._arm, self.tree, self.velocity_names = arm, arm.nominal, arm.layout
+        self._links, self._forces = _links_of(arm), AddedForces(arm)
         self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
-        self._forces = AddedForces(arm)
-        self._integrate = BatchFunction(Kinematics(arm.tree).integrate, arm.tree.nq)
+        self._integrate = BatchFunction(Kinematics(arm.nominal).integrate, arm.tree.nq)
         self._scales = _coordinate_scales(arm.assembly)
         self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
         self._set_up_configuration(arm)
+        self._set_parameters(p)
+
+    def at(self, p: Array | None) -> Self:
+        """The reference with other values of the parameters."""
+        twin = copy(self)
+        twin._set_parameters(p)
+        return twin
+
+    def _set_parameters(self, p: Array | None) -> None:
+        arm = self._arm
+        self._assembly = arm.assembly if p is None else assembly_at(arm, ca.DM(p))
+        self._stiffness, self._damping = elastic_matrices(arm, p)
+        self.stiffness_of_links = stiffness_of_links(arm, p)
+        self.tree = replace(arm.nominal, armature=self._assembly.armature, gravity=self._assembly.gravity)
+        self._links, self._forces = self._links.at(p), self._forces.at(p)
 
     def _set_up_configuration(self, arm: FlexibleArm) -> None:
         """The neutral configuration, the names of q, and the index in q of the integral of each entry of v."""
@@ -80,8 +97,11 @@ class ReferenceRecursion(Reference):
     def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
         """K q and D v (n × nv each), with the force elements that were added to the arm."""
         springs, dampers = self._forces.parts(q, v)
-        stiffness, damping = self._assembly.stiffness, self._assembly.damping
-        return self.linear_coordinates(q) @ stiffness.T + springs, v @ damping.T + dampers
+        return self.elastic(q) + springs, v @ self._damping.T + dampers
+
+    def elastic(self, q: Array) -> Array:
+        """K q (n × nv)."""
+        return np.asarray(self.linear_coordinates(q) @ self._stiffness.T)
 
     def linear_coordinates(self, q: Array) -> Array:
         """What K acts on (n × nv): q where v is its rate, else 0."""
@@ -129,8 +149,15 @@ class _Links:
     source = "the second computation"
     missing = ""
 
-    def __init__(self, symbols: tuple[ca.SX, ca.SX, ca.SX], tau: Matrix) -> None:
-        self.torque = BatchFunction(ca.Function("links", list(symbols), [ca.densify(tau)]), symbols[1].shape[0])
+    def __init__(self, symbols: dict[str, ca.SX], tau: Matrix) -> None:
+        links = ca.Function("links", list(symbols.values()), [ca.densify(tau)])
+        self.torque = BatchFunction(links, symbols["v"].shape[0])
+
+    def at(self, p: Array | None) -> Self:
+        """The links with p."""
+        twin = copy(self)
+        twin.torque = self.torque.at(p)
+        return twin
 
     def terms(self, states: States) -> TorqueTerms:
         """tau and its terms at n states."""
@@ -141,24 +168,25 @@ class _MatrixRecursion(_Links):
     """The 4 × 4 recursion of Book 1984."""
 
     def __init__(self, arm: FlexibleArm) -> None:
-        q, v, a = _symbols(arm)
-        rotors = len(arm.assembly.rotors)
-        without_rotors = (x[: x.shape[0] - rotors] for x in (q, v, a))
-        tau = book_1984.inverse_dynamics(arm.assembly.links, arm.assembly.gravity, *without_rotors)
-        super().__init__((q, v, a), ca.vertcat(tau, ca.SX(rotors, 1)))
+        s, rotors = arm.symbols("q", "v", "a"), len(arm.assembly.rotors)
+        assembly = assembly_at(arm, arm.parameters.symbols)
+        without_rotors = (s[name][: s[name].shape[0] - rotors] for name in ("q", "v", "a"))
+        tau = book_1984.inverse_dynamics(assembly.links, assembly.gravity, *without_rotors)
+        super().__init__(s, ca.vertcat(tau, ca.SX(rotors, 1)))
 
 
 class _ExplicitEquations(_Links):
-    """M, C and G of Cetinkunt and Book 1988, each evaluated by itself rather than taken from tau."""
+    """M, C and G of Cetinkunt and Book 1988, each evaluated by itself rather than taken from tau; they have no p."""
 
     def __init__(self, arm: FlexibleArm) -> None:
-        q, v, a = _symbols(arm)
+        s = arm.symbols("q", "v", "a")
+        q, v, a = s["q"], s["v"], s["a"]
         links, nv, rotors = arm.assembly.links, arm.tree.nv, len(arm.assembly.rotors)
         own_q, own_v, still = q[: arm.tree.nq - rotors], v[: nv - rotors], ca.SX(rotors, 1)
         m = ca.diagcat(cetinkunt_book_1988.mass_matrix(links, own_q, exact=False), ca.SX(rotors, rotors))
         c = ca.vertcat(cetinkunt_book_1988.coriolis_vector(links, own_q, own_v, exact=False), still)
         g = ca.vertcat(cetinkunt_book_1988.gravity_vector(links, arm.assembly.gravity, own_q, exact=False), still)
-        super().__init__((q, v, a), m @ a + c + g)
+        super().__init__(s, m @ a + c + g)
         self._mass_matrix = BatchFunction(ca.Function("M", [q], [ca.densify(m)]), nv, nv)
         self._velocity = BatchFunction(ca.Function("C", [q, v], [ca.densify(c)]), nv)
         self._gravity = BatchFunction(ca.Function("G", [q], [ca.densify(g)]), nv)
@@ -175,16 +203,11 @@ class _OwnInverseDynamics(_Links):
     title = source = "its own inverse dynamics"
 
     def __init__(self, arm: FlexibleArm) -> None:
-        q, v, a = _symbols(arm)
-        super().__init__((q, v, a), arm.inverse_dynamics_expression(q, v, a))
+        s = arm.symbols("q", "v", "a")
+        super().__init__(s, arm.inverse_dynamics_expression(s["q"], s["v"], s["a"]))
         self.missing = (
             f"a second computation of tau: the explicit equations are too large for {arm.tree.nv} coordinates"
         )
-
-
-def _symbols(arm: FlexibleArm) -> tuple[ca.SX, ca.SX, ca.SX]:
-    q, v, a = symbols(q=arm.tree.nq, v=arm.tree.nv, a=arm.tree.nv).values()
-    return q, v, a
 
 
 def _links_of(arm: FlexibleArm) -> _Links:

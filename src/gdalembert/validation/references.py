@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 
 import casadi as ca
@@ -49,12 +50,18 @@ class ReferenceSample:
 
 
 class AddedForces:
-    """The force elements that were added to a robot, at n states."""
+    """The force elements that were added to a robot, at n states; with parameters, at p."""
 
     def __init__(self, dynamics: Dynamics) -> None:
-        q, v = dynamics.symbols("q", "v").values()
-        torque = sum((force.torque(q, v) for force in dynamics.added_forces), ca.DM(dynamics.tree.nv, 1))
-        self.torque = BatchFunction(ca.Function("forces", [q, v], [ca.densify(torque)]), dynamics.tree.nv)
+        s, nv = dynamics.symbols("q", "v"), dynamics.tree.nv
+        torque = sum((force.torque(s["q"], s["v"]) for force in dynamics.added_forces), ca.DM(nv, 1))
+        self.torque = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(torque)]), nv)
+
+    def at(self, p: Array | None) -> AddedForces:
+        """The force elements with p."""
+        twin = copy(self)
+        twin.torque = self.torque.at(p)
+        return twin
 
     def parts(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The torque at rest, and what v adds to it (n × nv each)."""

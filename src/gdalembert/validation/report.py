@@ -13,15 +13,17 @@ from gdalembert.spatial.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """q (nq), v (nv) and a (nv) of one random state."""
+    """q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
 
     q: Array
     v: Array
     a: Array
+    p: Array | None = None
 
     def to_dict(self) -> dict[str, list[float]]:
         """As lists."""
-        return {"q": self.q.tolist(), "v": self.v.tolist(), "a": self.a.tolist()}
+        own = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
+        return {name: values.tolist() for name, values in own.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,7 @@ class Report:
         not_checked: what could not be checked, and why.
         diagnosis: if a check failed, sentences about what is wrong and where.
         against: what the system was compared with, in words.
+        p: the values of the parameters (n_p each) that the states were shared out over; none without parameters.
     """
 
     model: str
@@ -92,6 +95,7 @@ class Report:
     not_checked: tuple[str, ...]
     diagnosis: tuple[str, ...]
     against: str = "Pinocchio"
+    p: tuple[Array, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -108,7 +112,7 @@ class Report:
     def __str__(self) -> str:
         states = "1 state" if self.samples == 1 else f"{self.samples} states"
         lines = [
-            f"{self.model}: {self.system} against {self.against} on {states} (seed {self.seed})",
+            f"{self.model}: {self.system} against {self.against} on {states}{self._at_p()} (seed {self.seed})",
             *self._table(),
         ]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
@@ -116,6 +120,13 @@ class Report:
             failed = sum(not check.ok for check in self.checks)
             lines += [f"FAILED: {failed} of {len(self.checks)} checks", *(f"  - {text}" for text in self.diagnosis)]
         return "\n".join(lines)
+
+    def _at_p(self) -> str:
+        """At which p, in words."""
+        if not self.p:
+            return ""
+        others = len(self.p) - 1
+        return " at one p" if not others else f" at p of the model and {others} random p"
 
     def _table(self) -> list[str]:
         head = ("quantity", "worst error", "tolerance", "worst joint", "")
@@ -143,6 +154,7 @@ class Report:
             "ok": self.ok,
             "samples": self.samples,
             "seed": self.seed,
+            "p": [p.tolist() for p in self.p],
             "checks": [check.to_dict() for check in self.checks],
             "not_checked": list(self.not_checked),
             "diagnosis": list(self.diagnosis),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +63,11 @@ class WorstResiduals:
     Args:
         names: of the entries of v.
         tolerance: of all checks, instead of the residuals' own.
+        p: values of the parameters, if there are any.
     """
 
-    def __init__(self, names: tuple[str, ...], tolerance: float | None) -> None:
-        self._names, self._tolerance = names, tolerance
+    def __init__(self, names: tuple[str, ...], tolerance: float | None, p: Array | None = None) -> None:
+        self._names, self._tolerance, self._p = names, tolerance, p
         self._worst: dict[str, _Worst] = {}
 
     def update(self, residuals: Iterable[Residual], states: States) -> None:
@@ -72,7 +75,7 @@ class WorstResiduals:
         for residual in residuals:
             if residual.is_judged:
                 if residual.name not in self._worst:
-                    self._worst[residual.name] = _Worst(residual, self._names, self._tolerance)
+                    self._worst[residual.name] = _Worst(residual, self._names, self._tolerance, self._p)
                 self._worst[residual.name].update(residual, states)
 
     def checks(self) -> tuple[Check, ...]:
@@ -80,11 +83,24 @@ class WorstResiduals:
         return tuple(worst.check() for worst in self._worst.values())
 
 
+def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
+    """Each check once, with the largest of its errors."""
+    by_name: dict[str, list[Check]] = {}
+    for check in chain.from_iterable(given):
+        by_name.setdefault(check.name, []).append(check)
+    return tuple(_worst_of(same) for same in by_name.values())
+
+
+def _worst_of(same: list[Check]) -> Check:
+    per_joint = {name: max(check.per_joint[name] for check in same) for name in same[0].per_joint}
+    return replace(max(same, key=lambda check: check.error), per_joint=per_joint)
+
+
 class _Worst:
     """The worst residual of one quantity so far."""
 
-    def __init__(self, residual: Residual, names: tuple[str, ...], tolerance: float | None) -> None:
-        self._name, self._part = residual.name, residual.part
+    def __init__(self, residual: Residual, names: tuple[str, ...], tolerance: float | None, p: Array | None) -> None:
+        self._name, self._part, self._p = residual.name, residual.part, p
         self._names = names if residual.names is None else residual.names
         self._tolerance = residual.tolerance if tolerance is None else tolerance
         self._per_entry = np.zeros(residual.value.shape[1:])
@@ -100,7 +116,7 @@ class _Worst:
         if errors[k, *entry] > self._error:
             self._error = float(errors[k, *entry])
             self._entry = tuple(self._names[i] for i in entry)
-            self._state = State(judged.q[k], judged.v[k], judged.a[k])
+            self._state = State(judged.q[k], judged.v[k], judged.a[k], self._p)
 
     def check(self) -> Check:
         per_joint: dict[str, float] = {}

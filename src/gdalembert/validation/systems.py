@@ -10,8 +10,9 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.validation import diagnosis
@@ -28,14 +29,21 @@ class SystemUnderTest(ABC):
     Attributes:
         name: in the report. ``batch``: how many states are evaluated at a time.
         torque: tau at n states.
+        p: values of the parameters, if it has any. ``parameter_names``: of the entries of p.
     """
 
     name: str
     torque: Torque
     batch: int = 500
+    p: Array | None = None
+    parameter_names: tuple[str, ...] = ()
 
     def __init__(self, reference: Reference) -> None:
         self.reference, self.tree = reference, reference.tree
+
+    def changed(self, p: Array) -> SystemUnderTest:
+        """The system under test at other values of its parameters, beside the reference that has them."""
+        raise UnsupportedError(f"{self.name}: no reference at other values of p")
 
     @property
     def against(self) -> str:
@@ -57,25 +65,27 @@ class SystemUnderTest(ABC):
 
 
 class TorqueFunction(SystemUnderTest):
-    """A ``casadi.Function`` or a Python callable (q, v, a) → tau.
+    """A ``casadi.Function`` or a Python callable (q, v, a) → tau, or (q, v, a, p) → tau at one p.
 
     Raises:
-        ArgumentTypeError: if it is neither.
-        ArgumentError: if it does not fit the reference.
+        ArgumentTypeError: if it is neither, or p does not consist of numbers.
+        ArgumentError: if it does not fit the reference, or p not the system.
     """
 
-    def __init__(self, system: object, reference: Reference) -> None:
+    def __init__(self, system: object, reference: Reference, p: object = None) -> None:
         super().__init__(reference)
         if isinstance(system, ca.Function):
             self.name = system.name()
-            _check_function(system, self.tree)
-            self.torque = BatchFunction(system, self.tree.nv)
+            _check_function(system, self.tree, p is not None)
+            self.p = None if p is None else vector("validate: p", p, system.size1_in(3))
+            self.torque = BatchFunction(system, self.tree.nv).at(self.p)
         elif isinstance(system, type) or not callable(system):
             raise ArgumentTypeError(_not_a_system(system))
         else:
             self.name = getattr(system, "__name__", type(system).__name__)
-            _check_signature(system)
-            self.torque = _torque_of_callable(system, self.tree.nv)
+            _check_signature(system, p is not None)
+            self.p = None if p is None else numbers("validate: p", p).ravel()
+            self.torque = _torque_of_callable(system, self.tree.nv, self.p)
             self.batch = 20  # slow enough for progress to be seen
 
     def residuals(self, states: States) -> Iterator[Residual]:
@@ -91,30 +101,44 @@ class TorqueFunction(SystemUnderTest):
         return tuple(explanation.text for explanation in explanations)
 
 
-def _check_function(function: ca.Function, tree: Tree) -> None:
+_GIVE_P = "give p=, the values that the model has"
+
+
+def _check_function(function: ca.Function, tree: Tree, has_p: bool) -> None:
     name = f"the Function {function.name()!r}"
-    inputs, wanted = function.name_in(), ["q", "v", "a"]
-    if function.n_in() != 3 or "tau" in inputs or (sorted(inputs) == sorted(wanted) and inputs != wanted):
-        raise ArgumentError(f"{name} takes ({', '.join(inputs)}); it must take (q, v, a)")
+    inputs, wanted = function.name_in(), ["q", "v", "a"] + ["p"] * has_p
+    if not has_p and function.n_in() == 4 and inputs[:3] in (wanted, ["i0", "i1", "i2"]):
+        raise ArgumentError(f"{name} takes ({', '.join(inputs)}); {_GIVE_P}")
+    if function.n_in() != len(wanted) or "tau" in inputs or (sorted(inputs) == sorted(wanted) and inputs != wanted):
+        raise ArgumentError(f"{name} takes ({', '.join(inputs)}); it must take ({', '.join(wanted)})")
     if function.n_out() != 1:
         raise ArgumentError(f"{name} has {function.n_out()} outputs; it must have one, tau")
     if function.has_free():
         raise ArgumentError(f"{name} has free variables: {', '.join(function.get_free())}; give them values")
     shapes = [function.size_in(k) for k in range(3)] + [function.size_out(0)]
-    for what, (rows, columns), n in zip((*wanted, "tau"), shapes, (tree.nq, *[tree.nv] * 3), strict=True):
+    for what, (rows, columns), n in zip(("q", "v", "a", "tau"), shapes, (tree.nq, *[tree.nv] * 3), strict=True):
         if (rows, columns) != (n, 1):
             raise ArgumentError(f"{name}: {what} is {rows} × {columns}; for {tree.name!r} it must be {n} × 1")
 
 
-def _check_signature(system: Callable[..., object]) -> None:
+def _check_signature(system: Callable[..., object], has_p: bool) -> None:
     try:
         signature = inspect.signature(system)
     except (TypeError, ValueError):  # written in another language
         return
+    if not _takes(signature, 4 if has_p else 3):
+        if not has_p and _takes(signature, 4):
+            raise ArgumentError(f"the system under test takes {signature}; {_GIVE_P}")
+        wanted = "(q, v, a, p)" if has_p else "(q, v, a)"
+        raise ArgumentError(f"the system under test takes {signature}; it must take {wanted}")
+
+
+def _takes(signature: inspect.Signature, number: int) -> bool:
     try:
-        signature.bind(0, 0, 0)
+        signature.bind(*[0] * number)
     except TypeError:
-        raise ArgumentError(f"the system under test takes {signature}; it must take (q, v, a)") from None
+        return False
+    return True
 
 
 def _not_a_system(system: object) -> str:
@@ -123,13 +147,14 @@ def _not_a_system(system: object) -> str:
     return f"cannot validate {type(system).__name__}; give a Dynamics, or a Function or callable (q, v, a) -> tau"
 
 
-def _torque_of_callable(system: Callable[..., npt.ArrayLike], nv: int) -> Torque:
-    """tau of a Python callable of three vectors; an exception or a wrong result becomes an ArgumentError."""
+def _torque_of_callable(system: Callable[..., npt.ArrayLike], nv: int, p: Array | None) -> Torque:
+    """tau of a Python callable of vectors; an exception or a wrong result becomes an ArgumentError."""
+    last = () if p is None else (p,)
 
     def one(q: Array, v: Array, a: Array) -> Array:
         at = f"at q = {q.tolist()}, v = {v.tolist()}, a = {a.tolist()}"
         try:
-            given = system(q.copy(), v.copy(), a.copy())
+            given = system(q.copy(), v.copy(), a.copy(), *(x.copy() for x in last))
         except Exception as error:
             raise ArgumentError(f"the system under test raised {type(error).__name__}: {error}; {at}") from error
         try:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.parameters.bodies import inertia_of
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.link_model import LinkModel, Station
+from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.validation.arm_with_parameters import assembly_at
 from gdalembert.validation.states import States
 from gdalembert.validation.wording import listed
 
@@ -19,16 +23,17 @@ class UndeformedArm:
     """The arm with modes and their rates at zero, and with rotors that turn with their joints.
 
     Attributes:
-        model: the given one, with rigid beams in place of its flexible links, and rotors added to its armature.
+        model: the given one, with rigid beams in place of its flexible links, rotors added to its armature, and p.
 
     Raises:
         ArgumentError: if the arm was made from another model.
     """
 
-    def __init__(self, arm: FlexibleArm, model: pin.Model, tree: Tree) -> None:
+    def __init__(self, arm: FlexibleArm, model: pin.Model, tree: Tree, p: Array | None = None) -> None:
         _check_joints(arm, tree)
         self._assembly, self._nq, self._nv = arm.assembly, arm.tree.nq, arm.tree.nv
-        self.model = _with_rigid_links(arm.assembly, model)
+        at_p = arm.assembly if p is None else assembly_at(arm, ca.DM(p))
+        self.model = _with_rigid_links(arm.assembly, at_p, model)
 
     @property
     def velocity_map(self) -> Array:
@@ -56,17 +61,22 @@ def rotor_index(assembly: Assembly, link: LinkModel) -> int:
     return assembly.nv - len(assembly.rotors) + assembly.rotors.index(link.name)
 
 
-def _with_rigid_links(assembly: Assembly, model: pin.Model) -> pin.Model:
+def _with_rigid_links(assembly: Assembly, at_p: Assembly, model: pin.Model) -> pin.Model:
+    """The model with the bodies, the armature and the gravity that p changes, beside rigid beams and rotors."""
     rigid = model.copy()
+    change = at_p.armature - assembly.armature
     armature = np.array(model.armature)
-    for link in assembly.links:
-        if link.inertia.modes:
-            rigid.inertias[model.getJointId(link.name)] = _rigid_body(link)
+    for link, changed in zip(assembly.links, at_p.links, strict=True):
+        if link.inertia.modes or changed is not link:
+            rigid.inertias[model.getJointId(link.name)] = _rigid_body(changed)
         own = link.idx_v
-        # a rotor without an inertia of its own has the joint's armature, which the model already includes
-        if link.name in assembly.rotors and not (armature[own] > 0 and assembly.armature[own] == 0):
-            armature[own] += assembly.armature[rotor_index(assembly, link)]
-    rigid.armature = armature
+        if link.name in assembly.rotors:
+            rotor = rotor_index(assembly, link)
+            # a rotor without an inertia of its own has the joint's armature, which the model already includes
+            given = 0.0 if armature[own] > 0 and assembly.armature[own] == 0 else assembly.armature[rotor]
+            armature[own] += given + change[rotor]
+    rigid.armature = armature + change[: model.nv]
+    rigid.gravity.linear = np.array(model.gravity.linear) + at_p.gravity - assembly.gravity
     return rigid
 
 
@@ -80,7 +90,7 @@ def _rigid_body(link: LinkModel) -> pin.Inertia:
 
     body = link.inertia.rigid + sum(at(station) for station in link.stations)
     in_link = link.clamped @ body @ link.clamped.T
-    return pin.Inertia.FromPseudoInertia(pin.PseudoInertia.FromMatrix((in_link + in_link.T) / 2))
+    return inertia_of(link.name, dynamic_parameters((in_link + in_link.T) / 2).full().ravel())
 
 
 def _check_joints(arm: FlexibleArm, tree: Tree) -> None:

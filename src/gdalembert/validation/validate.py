@@ -4,11 +4,24 @@
 that is trusted here: g, h = C v and the columns of M are what it gives at rest, at a = 0, and at unit accelerations.
 What cannot be compared with it is judged by the laws of mechanics. Pinocchio knows a flexible arm only undeformed; the
 reference for the rest is a second computation (:mod:`gdalembert.validation.reference_recursion`).
+
+For a Function or a callable, tau is compared, and the terms that can be computed from it: g = f(q, 0, 0), C v = f(q, v,
+0) − g, columns of M = f(q, 0, e_j) − g. The law is that tau is their sum.
+
+For a :class:`~gdalembert.FlexibleArm`, every Function is compared in the same way with a second computation of M, C v
+and g, to which K q and damping v are added. It is the 4 × 4 recursion, or with first-order kinematics the explicit
+equations, up to 30 coordinates. The modal coordinates are such that each alone causes a slope of 0.05 rad at some
+section, or that deflection by length (standard deviation; their rates are 20 times as large). In addition,
+``elastic_energy`` is compared with ½ q·K q, ``terms`` with the blocks of the equation of motion, and the power of tau
+minus that of the dampers with the rate of the energies. Finally, with modes and their rates at zero and rotors turning
+with their joints, tau, M, nle and g of the joints are compared with ``pin.rnea`` of the model in which undeformed beams
+replace the bodies of flexible links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import casadi as ca
@@ -16,19 +29,21 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import integer, number
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
+from gdalembert.validation.parameters import explain_by_parameters, values_of_parameters
 from gdalembert.validation.references import AddedForces, PinocchioReference
 from gdalembert.validation.report import Check, Report, State
-from gdalembert.validation.residuals import AFTER_CLEANING, WorstResiduals
+from gdalembert.validation.residuals import AFTER_CLEANING, WorstResiduals, worst_of
 from gdalembert.validation.states import States
 from gdalembert.validation.systems import SystemUnderTest, TorqueFunction
 
@@ -38,6 +53,7 @@ System = Dynamics | ca.Function | Callable[[Array, Array, Array], npt.ArrayLike]
 """What can be validated: a Dynamics, or anything (q, v, a) → tau."""
 
 _STATES_OF_DIAGNOSIS = 64
+_STATES_OF_PARAMETERS = 3
 
 
 def validate(
@@ -47,6 +63,7 @@ def validate(
     seed: int = 0,
     tolerance: float | None = None,
     progress: bool = False,
+    p: Values = None,
 ) -> Report:
     """Compare a formulation with Pinocchio at random states, and check the laws that it must obey.
 
@@ -61,32 +78,30 @@ def validate(
     M is symmetric; M is positive definite (the error is how far its smallest eigenvalue lies below zero, relative to
     the largest); dM/dt = C + Cᵀ.
 
-    For a Function or a callable, tau is compared, and the terms that can be computed from it: g = f(q, 0, 0),
-    C v = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g. The law is that tau is their sum.
+    What is compared for a Function, a callable or a :class:`~gdalembert.FlexibleArm` stands at the top of this module.
 
-    For a :class:`~gdalembert.FlexibleArm`, every Function is compared in the same way with a second computation of M,
-    C v and g, to which K q and damping v are added. It is the 4 × 4 recursion, or with first-order kinematics the
-    explicit equations, up to 30 coordinates. The modal coordinates are such that each alone causes a slope of 0.05 rad
-    at some section, or that deflection by length (standard deviation; their rates are 20 times as large). In addition,
-    ``elastic_energy`` is compared with ½ q·K q, ``terms`` with the blocks of the equation of motion, and the power of
-    tau minus that of the dampers with the rate of the energies. Finally, with modes and their rates at zero and rotors
-    turning with their joints, tau, M, nle and g of the joints are compared with ``pin.rnea`` of the model in which
-    undeformed beams replace the bodies of flexible links.
+    With parameters, the states are shared out over p of the model and four random physical p
+    (:meth:`~gdalembert.dynamics.parameters.parameters.Parameters.random`). Each p is written into a copy of
+    ``against``, so that numbers that are parameters are not compared with its own. The report names the parameters
+    that a failure is due to.
 
     Args:
-        system: the system under test: a ``Dynamics``; a ``casadi.Function`` (q, v, a) → tau; or any callable that takes
-            three NumPy vectors (nq, nv, nv) and returns nv numbers.
+        system: a ``Dynamics``; a ``casadi.Function`` (q, v, a) → tau; or any callable that takes three NumPy vectors
+            (nq, nv, nv) and returns nv numbers.
         against: the ``pin.Model`` to compare with. For an arm it is the one that the arm was made from; without it, an
             arm is not compared with Pinocchio.
         samples: number of states.
         seed: of the random generator, an integer from 0.
         tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second computation
-            of an arm, 1e-9 otherwise; always 1e-9 for ``forward_dynamics`` and ``state_derivative``, and 1e-11 for the
-            laws, which hold to rounding whatever was cleaned. The error of accelerations is divided by a tolerance
+            of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
+            ``state_derivative``, and 1e-11 for the laws, which hold to rounding whatever was cleaned. The error of
+            M⁻¹ and of accelerations is divided by a tolerance
             scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14, or 1e-10 after the default cleaning; they are
             left out where cond(M) is above 1e12. For an arm δ is 1e-14, and the effect of rounded forces on the
             accelerations is added to cond(M).
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
+        p: the one p of a ``Dynamics`` to compare at, all values or some by name. For a Function or a callable
+            (q, v, a, p) → tau, and for a ``Dynamics`` of a tree with formulas: the values that ``against`` has.
 
     Returns:
         A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``.
@@ -98,53 +113,94 @@ def validate(
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
-    return _compare(_under_test(system, against), samples, seed, tolerance, progress)
+    at_each_p = _at_each_p(system, against, p, samples, seed)
+    return _compare(at_each_p, samples, seed, tolerance, progress)
 
 
-def _compare(under_test: SystemUnderTest, samples: int, seed: int, tolerance: float | None, progress: bool) -> Report:
-    reference, robot = under_test.reference, under_test.tree.name
-    worst = WorstResiduals(reference.velocity_names, tolerance)
+def _at_each_p(
+    system: System, model: pin.Model | None, p: Values, samples: int, seed: int
+) -> Sequence[SystemUnderTest]:
+    if not isinstance(system, Dynamics):
+        return [TorqueFunction(system, PinocchioReference(model, _tree_of(model)), p)]
+    values = values_of_parameters(system, p, seed)
+    under_test = _under_test(system, model, values[0] if values else None)
+    return [under_test, *(under_test.changed(other) for other in values[1:samples])]
+
+
+def _compare(
+    at_each_p: Sequence[SystemUnderTest], samples: int, seed: int, tolerance: float | None, progress: bool
+) -> Report:
+    under_test, n = at_each_p[0], len(at_each_p)
+    reference, robot, done = under_test.reference, under_test.tree.name, 0
+    worst = [WorstResiduals(reference.velocity_names, tolerance, each.p) for each in at_each_p]
     examined = next(reference.states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
     with show_progress(f"{robot}: {under_test.name}", samples, "states", shown=progress) as advance:
         for states in reference.states(samples, seed, under_test.batch):
-            worst.update(under_test.residuals(states), states)
+            for k, each in enumerate(at_each_p):
+                own = states[(k - done) % n :: n]
+                if len(own):
+                    worst[k].update(each.residuals(own), own)
+            done += len(states)
             advance(len(states))
-    checks = worst.checks()
+    checks = [of_p.checks() for of_p in worst]
     return Report(
         model=robot,
         system=under_test.name,
         samples=samples,
         seed=seed,
-        checks=checks,
+        checks=worst_of(checks),
         not_checked=under_test.not_checked,
-        diagnosis=_diagnose(under_test, checks, examined),
+        diagnosis=_diagnose(at_each_p, checks, examined),
         against=under_test.against,
+        p=tuple(each.p for each in at_each_p if each.p is not None),
     )
 
 
-def _under_test(system: System, model: pin.Model | None) -> SystemUnderTest:
+def _under_test(system: Dynamics, model: pin.Model | None, p: Array | None) -> SystemUnderTest:
     """The system under test with the reference that fits it: no rigid model is one for flexible links."""
-    if isinstance(system, Dynamics) and not system.tree.is_rigid:
+    if not system.tree.is_rigid:
         tree = None if model is None else _tree_of(model)
-        return FlexibleArmUnderTest(cast(FlexibleArm, system), model, tree)
+        return FlexibleArmUnderTest(cast(FlexibleArm, system), model, tree, p)
     tree = _tree_of(model)
-    if not isinstance(system, Dynamics):
-        return TorqueFunction(system, PinocchioReference(model, tree))
     own = system.tree
     if (own.nq, own.nv) != (tree.nq, tree.nv):
         raise ArgumentError(
             f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
             f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
         )
-    return DynamicsUnderTest(system, PinocchioReference(model, tree, AddedForces(system)))
+    forces = AddedForces(system)
+
+    def reference_at(p: Array | None) -> PinocchioReference:
+        if p is None or not isinstance(system.parameters, ModelParameters):  # formulas: the model has p
+            return PinocchioReference(model, tree, forces.at(p))
+        written = system.parameters.write(model, p)
+        own = replace(tree, armature=frozen(written.armature), gravity=frozen(written.gravity.linear))
+        return PinocchioReference(written, own, forces.at(p))
+
+    return DynamicsUnderTest(system, reference_at, p)
 
 
-def _diagnose(under_test: SystemUnderTest, checks: tuple[Check, ...], states: States) -> tuple[str, ...]:
-    """Sentences about the checks that failed, judged by some states and those of the worst errors."""
-    failed = {check.name: check for check in checks if not check.ok}
-    large = {name: check for name, check in failed.items() if check.error > diagnosis.SMALL}
-    if not large:
-        return (diagnosis.of_small_differences(max(c.error for c in failed.values())),) if failed else ()
+def _diagnose(
+    at_each_p: Sequence[SystemUnderTest], checks: Sequence[tuple[Check, ...]], states: States
+) -> tuple[str, ...]:
+    """Sentences about the checks that failed, each at the first p where it did."""
+    failed = [check for of_p in checks for check in of_p if not check.ok]
+    if failed and max(check.error for check in failed) <= diagnosis.SMALL:
+        return (diagnosis.of_small_differences(max(check.error for check in failed)),)
+    sentences: list[str] = []
+    known: set[str] = set()
+    for under_test, of_p in zip(at_each_p, checks, strict=True):
+        large = {c.name: c for c in of_p if not c.ok and c.error > diagnosis.SMALL and c.name not in known}
+        if large:
+            sentences += _sentences(under_test, large, states)
+            if under_test is not at_each_p[0]:
+                sentences.append(explain_by_parameters(at_each_p[0], under_test, large, states[:_STATES_OF_PARAMETERS]))
+        known |= large.keys()
+    return tuple(sentences)
+
+
+def _sentences(under_test: SystemUnderTest, large: Mapping[str, Check], states: States) -> tuple[str, ...]:
+    """About the checks that failed, judged by some states and those of the worst errors."""
     for check in large.values():
         states = states.join(States(check.state.q[None], check.state.v[None], check.state.a[None]))
     tolerance = max(AFTER_CLEANING, *(check.tolerance for check in large.values()))

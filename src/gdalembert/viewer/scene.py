@@ -13,7 +13,8 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.kinematics import Kinematics, find_frame
+from gdalembert.dynamics.frames import find_frame
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.centreline import centreline, links_of
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm

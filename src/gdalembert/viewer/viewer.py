@@ -26,6 +26,7 @@ from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.primitives import color_of, extent
 from gdalembert.viewer.scene import Scene
+from gdalembert.viewer.server import serve
 
 _BACKGROUND = np.array([244.0, 246.0, 249.0])
 _FIELD_OF_VIEW = 0.7
@@ -54,7 +55,8 @@ class Viewer:
         package_dirs: folders to search for the URDF's ``package://``.
         frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.
         scale: exaggeration of the deflections of flexible links; the picture states it if it is not 1.
-        host, port: address of the page; port 0 takes any free port, and a port in use is replaced by the next one.
+        host, port: address of the page; port 0 takes any free port, and a port in use is replaced by the next one. Who
+            can reach the address sees the robot; pages of other sites in the same browser do not.
         open: whether to open the page in a browser.
 
     Attributes:
@@ -94,7 +96,7 @@ class Viewer:
         self.scene = Scene(robot, links=links, visual_model=visual_model, frames=frames)
         self.q = self.scene.neutral if q is None else checked_configuration("Viewer: q", q, self.scene.tree)
         with _quiet():
-            self.server = viser.ViserServer(host=host, port=port, label=self.scene.tree.name, verbose=False)
+            self.server = serve(viser, host, port, self.scene.tree.name)
         try:
             self._fill(visualizer)
         except Exception:

@@ -9,7 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import spatial
-from gdalembert.dynamics import newton_euler
+from gdalembert.dynamics.newton_euler import formulation as newton_euler
 from gdalembert.dynamics.newton_euler.aba import Articulated
 from gdalembert.dynamics.newton_euler.crba import Composite
 from gdalembert.dynamics.newton_euler.links import Link
@@ -66,7 +66,7 @@ def test_articulated_bodies_and_elimination_agree(joint: str) -> None:
     model = build(np.random.default_rng(11), ["RX", joint, "RevoluteUnaligned", joint, "RY"], [0, 1, 2, 2, 4])
     dyn = gd.NewtonEuler(model, clean=0)
     s = [ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("tau", model.nv)]
-    ways = newton_euler.forward_dynamics(dyn._prepared, *s), gd.Dynamics.forward_dynamics_expression(dyn, *s)
+    ways = newton_euler.forward_dynamics(dyn._prepared[0], *s), gd.Dynamics.forward_dynamics_expression(dyn, *s)
     both = ca.Function("both", s, ways)
     for q, v, a in states(model, np.random.default_rng(12), 2):
         tau = pin.rnea(model, model.createData(), q, v, a)

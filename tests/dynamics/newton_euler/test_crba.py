@@ -25,7 +25,7 @@ def test_the_composite_of_a_free_robot_is_the_robot(name: str) -> None:
     for q, v, _ in states(model, np.random.default_rng(8), 2):
         links = place(prepared(model), ca.DM(q))
         whole, (r, p) = composites(links)[0], composed(links)[0]
-        mass, first, second = whole.mass, r @ whole.first.full().ravel(), r @ whole.second.full() @ r.T
+        mass, first, second = float(whole.mass), r @ whole.first.full().ravel(), r @ whole.second.full() @ r.T
         pin.ccrba(model, data, q, v)
         assert mass == pytest.approx(data.Ig.mass, rel=1e-14)
         com = pin.centerOfMass(model, data, q)

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from gdalembert.dynamics import newton_euler
+from gdalembert.dynamics.newton_euler import formulation as newton_euler
 from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, sense_of
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.dynamics.newton_euler.rotations import NO_TURN

@@ -2,7 +2,8 @@
 
 from gdalembert.dynamics.forces.damping import Damping
 from gdalembert.dynamics.forces.force import Force
+from gdalembert.dynamics.forces.friction import Friction, JointFriction
 from gdalembert.dynamics.forces.gravity import Gravity
 from gdalembert.dynamics.forces.springs import Springs
 
-__all__ = ["Damping", "Force", "Gravity", "Springs"]
+__all__ = ["Damping", "Force", "Friction", "Gravity", "JointFriction", "Springs"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -35,13 +36,40 @@ class Force(ABC):
 
     Attributes:
         name: what a decomposition of torques calls the element.
+        not_negative: the quantities among the parameters that no robot has below 0, as ``viscous``.
     """
 
     name: ClassVar[str]
+    not_negative: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """The torque (nv) [N m, N]."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """What can vary, ``element.quantity``, with its values: ``parameters={name of the force: True}`` makes inputs
+        of them; none by default."""
+        return {}
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Force:
+        """The element with other values of some of its parameters, numbers or symbols."""
+        raise UnsupportedError(f"force {self.name!r}: it has parameters, but no with_parameters(values)")
+
+    def parameters_of(self, tree: Tree) -> Mapping[str, float]:
+        """The parameters in another model of the robot, by default those of the element: a model does not have them."""
+        return self.parameters
+
+    def write_parameters(self, model: pin.Model, values: Mapping[str, float]) -> None:
+        """Set the parameters in a model, by default none: a model does not have them."""
+        return
+
+    def damping_matrix(self, tree: Tree) -> Matrix:
+        """D (nv × nv) of viscous damping D v, a part of the torque: by default the constant entries of ∂torque/∂v."""
+        q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+        by_v = ca.jacobian(ca.SX(self.torque(q, v)), v)
+        constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
+        return ca.evalf(ca.reshape(ca.vertcat(*constant), *by_v.shape))
 
     def energy(self, q: Matrix) -> Matrix:
         """The potential energy [J]; 0 for an element that stores none."""

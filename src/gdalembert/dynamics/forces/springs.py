@@ -38,6 +38,7 @@ class Springs(Force):
     """
 
     name: ClassVar[str] = "springs"
+    not_negative: ClassVar[tuple[str, ...]] = ("stiffness",)
 
     tree: Tree
     stiffness: Any
@@ -80,6 +81,24 @@ class Springs(Force):
             for column, k, x in zip(joint.columns, *_entries(joint, spring), strict=True):
                 stiffness[column], rest[column] = spatial.constant(k), spatial.constant(x)
         return cls(tree, ca.diag(ca.vertcat(*stiffness)), ca.vertcat(*rest))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Stiffness and rest of each spring, ``joint.stiffness``, ``joint.rest``; none where K couples joints."""
+        k, rest = ca.DM(self.stiffness), ca.DM(self.rest)
+        rows, columns = k.sparsity().get_triplet()
+        if rows != columns:
+            return {}
+        names = self.tree.velocity_names
+        pairs = (((f"{names[i]}.stiffness", k[i, i]), (f"{names[i]}.rest", rest[i])) for i in rows)
+        return {name: float(value) for pair in pairs for name, value in pair}
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Springs:
+        stiffness, rest = ca.SX(ca.DM(self.stiffness)), ca.SX(ca.DM(self.rest))
+        for i, name in enumerate(self.tree.velocity_names):
+            stiffness[i, i] = values.get(f"{name}.stiffness", stiffness[i, i])
+            rest[i] = values.get(f"{name}.rest", rest[i])
+        return Springs(self.tree, *(x if ca.symvar(x) else ca.evalf(x) for x in (stiffness, rest)))
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """K (x − rest)."""

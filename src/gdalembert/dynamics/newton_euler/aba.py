@@ -26,7 +26,7 @@ class Articulated:
     angular: Matrix  # I
 
     @classmethod
-    def of(cls, mass: float, first: Matrix, second: Matrix) -> Articulated:
+    def of(cls, mass: Matrix, first: Matrix, second: Matrix) -> Articulated:
         """That of a rigid body."""
         return cls(mass * ca.DM.eye(3), -spatial.skew(first), spatial.inertia_of(second))
 

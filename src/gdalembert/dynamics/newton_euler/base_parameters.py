@@ -15,17 +15,20 @@ become one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkGeometry, choose, placed
+from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
-from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_product, clean_rotation
+from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
 
@@ -48,32 +51,84 @@ class PreparedJoint(Joint):
         return self.type.integrate(own, ca.DM(self.frame_offset)) if self.frame_offset else own
 
 
+@dataclass(frozen=True, eq=False)
+class PreparedTree(Tree):
+    """A robot in link frames of our own.
+
+    Attributes:
+        unit: the unit of length [m] of all lengths, of gravity, and of h and m in the pseudo-inertias, which are
+            ∫ x unit and ∫ unit², all in kg m².
+    """
+
+    unit: float = 1.0
+
+    def with_constants(self, tree: Tree) -> PreparedTree:
+        """The same links with the gravity and the armature of a tree."""
+        gravity: Any = entries(spatial.constant(tree.gravity) / self.unit)
+        return replace(self, gravity=gravity, armature=tree.armature)
+
+
+@dataclass(frozen=True, eq=False)
+class RegroupedTree(Tree):
+    """A robot whose bodies are those of no robot, but have given base parameters.
+
+    Torques and M are right, and energies but for a constant; what a single link does is not.
+
+    Attributes:
+        prepared: the same robot in link frames of our own, with the base parameters as inertias.
+    """
+
+    prepared: PreparedTree = field(kw_only=True)
+
+
 def keeps_joint_axes(joint: Joint) -> bool:
     """Whether the link of a joint keeps the axes of the joint; never that of a joint as given."""
     return isinstance(joint, PreparedJoint) and joint.keeps_joint_axes
 
 
-@lru_cache(maxsize=64)
-def prepare(tree: Tree) -> Tree:
+def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True) -> Tree:
     """The same robot, to rounding, in link frames of our own, with base parameters for inertias.
 
-    There are no operational frames, and lengths (gravity too) can be in a unit of their own.
+    There are no operational frames, and lengths (gravity too) can be in a unit of their own. Bodies may be symbols;
+    a tree with symbols in its geometry is returned as it is.
+
+    Args:
+        tree: the robot.
+        regroup_symbols: whether bodies that are symbols are regrouped as well. It makes them smaller, at the cost of
+            operations on the symbols.
+        keep_axes: whether links may keep the axes of their joints.
     """
-    links = regrouped(aligned(tree))
-    frames = choose(links)
+    if isinstance(tree, RegroupedTree):
+        return tree.prepared.with_constants(tree)
+    if tree.is_numeric:
+        return _of_numbers(tree, keep_axes)
+    if any(isinstance(x, ca.SX) for joint in tree.joints for x in (joint.rotation, joint.translation)):
+        return tree
+    return _prepared(tree, regroup_symbols, keep_axes)
+
+
+@lru_cache(maxsize=64)
+def _of_numbers(tree: Tree, keep_axes: bool) -> PreparedTree:
+    return _prepared(tree, False, keep_axes)
+
+
+def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTree:
+    links = regrouped(aligned(tree), symbols=regroup_symbols)
+    frames = choose(links, keep_axes=keep_axes)
     joints = []
     for joint, link, own in zip(tree.joints, links, frames, strict=True):
         placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
-        ours = {
+        changed = {
             "type": link.type,
             "rotation": frozen(clean_rotation(placement[:3, :3], SAME)),
             "translation": frozen(placement[:3, 3]),
-            "pseudo_inertia": frozen(own.body(link)),
+            "pseudo_inertia": own.body(link),
             "frame_offset": angle * sense_of(link.type),
             "keeps_joint_axes": own.keeps_joint_axes,
         }
-        joints.append(PreparedJoint(**{**vars(joint), **ours}))
-    return with_equal_magnitudes(in_own_unit(replace(tree, joints=tuple(joints), frames=())))
+        joints.append(PreparedJoint(**vars(joint) | changed))
+    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": ()})
+    return with_equal_magnitudes(in_own_unit(ours))
 
 
 def aligned(tree: Tree) -> list[LinkGeometry]:
@@ -97,28 +152,31 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
             frame[:3, :3] = turned_to(sense * axis)
             joint_type = joint.type.with_axis((0.0, 0.0, sense))
         body = joint.pseudo_inertia
-        if not joint.type.can_rotate and i not in parents and body[3, 3] > 0:
+        is_known = not isinstance(body, ca.SX)
+        if is_known and not joint.type.can_rotate and i not in parents and body[3, 3] > 0:
             frame[:3, 3] = body[:3, 3] / body[3, 3]
         placement = placement @ frame
         placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
         back = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
         frames.append(frame)
-        links.append(LinkGeometry(joint.parent, joint_type, placement, clean_product(back, body, back.T)))
+        links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(back, body)))
     return links
 
 
-def regrouped(links: list[LinkGeometry]) -> list[LinkGeometry]:
+def regrouped(links: list[LinkGeometry], *, symbols: bool = True) -> list[LinkGeometry]:
     """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
+        if isinstance(bodies[i], ca.SX) and not symbols:
+            continue
         moved = link.type.inertia_shared_with_parent(bodies[i])
-        bodies[i] = bodies[i] - moved
+        bodies[i] = difference(bodies[i], moved)
         if link.parent >= 0:
-            bodies[link.parent] = bodies[link.parent] + link.placement @ moved @ link.placement.T
+            bodies[link.parent] = bodies[link.parent] + transformed(link.placement, moved)
     return [replace(link, body=body) for link, body in zip(links, bodies, strict=True)]
 
 
-def in_own_unit(tree: Tree) -> Tree:
+def in_own_unit(tree: PreparedTree) -> PreparedTree:
     """The same robot with the length that occurs most often as the unit of length, if nothing in it slides.
 
     A coordinate of 1 needs no multiplication. Torques do not change: h = ∫ x is multiplied by the unit and m by its
@@ -134,22 +192,26 @@ def in_own_unit(tree: Tree) -> Tree:
         replace(
             joint,
             translation=frozen(joint.translation / unit),
-            pseudo_inertia=frozen(scale @ joint.pseudo_inertia @ scale),
+            pseudo_inertia=transformed(scale, joint.pseudo_inertia),
         )
         for joint in tree.joints
     ]
-    return replace(tree, joints=tuple(joints), gravity=frozen(tree.gravity / unit))
+    scaled = replace(tree, joints=tuple(joints), unit=unit)
+    return scaled.with_constants(tree)
 
 
-def with_equal_magnitudes(tree: Tree) -> Tree:
+def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
     """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
-    numbers = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia.ravel())]
+    constants = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia)]
+    numbers = [x.ravel() for x in constants if not isinstance(x, ca.SX)]
     magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
     starts = np.append(True, np.diff(magnitudes) > SAME * magnitudes[1:])
     shared = magnitudes[starts][np.cumsum(starts) - 1]
     shared[np.isclose(shared, 1.0, rtol=SAME, atol=0)] = 1.0
 
-    def settled(x: Array) -> Array:
+    def settled(x: Array | ca.SX) -> Any:
+        if isinstance(x, ca.SX):
+            return x
         return frozen(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
 
     joints = [

@@ -27,7 +27,7 @@ from gdalembert.spatial.spatial_vectors import Motion, Wrench
 class Composite:
     """A subtree locked in its pose: m, h = Σ m x and J = Σ m x xᵀ about the origin of its root link, in its axes."""
 
-    mass: float
+    mass: Matrix
     first: Matrix
     second: Matrix
 

@@ -13,10 +13,13 @@ it the time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
+from gdalembert.model.inertia import transformed
 from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import clean_product
 from gdalembert.spatial.arrays import Array
@@ -42,7 +45,18 @@ class LinkGeometry:
     parent: int  # index of the parent, −1 for the universe
     type: JointType
     placement: Array  # of the joint frame in the parent's link frame, 4 × 4
-    body: Array  # pseudo-inertia, 4 × 4
+    body: Any  # pseudo-inertia, 4 × 4: an array, or an SX
+
+    is_known: bool = True
+
+    def with_generic_body(self) -> LinkGeometry:
+        """The link with numbers that are zero where its body is, if that consists of symbols."""
+        if not isinstance(self.body, ca.SX):
+            return self
+        symbols = ca.symvar(self.body)
+        values = [ca.SX(float(np.sqrt(2 + k))) for k in range(len(symbols))]
+        (body,) = ca.substitute([self.body], symbols, values)
+        return replace(self, body=ca.evalf(body).full(), is_known=not symbols)
 
     @property
     def turns(self) -> bool:
@@ -76,9 +90,9 @@ class LinkFrame:
         c, s = np.cos(self.angle), np.sin(self.angle)
         return np.array([[c, s, 0, 0], [-s, c, 0, 0], [0, 0, 1, -self.slide], [0, 0, 0, 1]])
 
-    def body(self, link: LinkGeometry) -> Array:
+    def body(self, link: LinkGeometry) -> Any:
         """The pseudo-inertia of a link in this frame."""
-        return clean_product(self.inverse, link.body, self.inverse.T)
+        return transformed(self.inverse, link.body)
 
 
 AS_GIVEN = LinkFrame()
@@ -101,8 +115,14 @@ def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array
     return placement, float(np.arctan2(turn[1, 0], turn[0, 0]))
 
 
-def choose(links: Sequence[LinkGeometry]) -> list[LinkFrame]:
-    """The frame of each link in the cheapest combination; links come after their parents."""
+def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[LinkFrame]:
+    """The frame of each link in the cheapest combination; links come after their parents.
+
+    Args:
+        links: the robot.
+        keep_axes: whether links may keep the axes of their joints.
+    """
+    links = [link.with_generic_body() for link in links]
     children: list[list[int]] = [[] for _ in links]
     outward = [1] * len(links)  # links in each subtree
     for i, link in reversed(list(enumerate(links))):
@@ -111,7 +131,7 @@ def choose(links: Sequence[LinkGeometry]) -> list[LinkFrame]:
             outward[link.parent] += outward[i]
     feet = _feet(links, children)
     candidates = [
-        _candidates(link, [links[c] for c in children[i]], feet[i]) if link.turns else [AS_GIVEN]
+        _candidates(link, [links[c] for c in children[i]], feet[i], keep_axes) if link.turns else [AS_GIVEN]
         for i, link in enumerate(links)
     ]
 
@@ -161,21 +181,23 @@ def _nearest(feet: Sequence[float]) -> list[float]:
     return sorted(_distinct(feet), key=abs)[:_MOST_CANDIDATES]
 
 
-def _candidates(link: LinkGeometry, children: Sequence[LinkGeometry], feet: Sequence[float]) -> list[LinkFrame]:
+def _candidates(
+    link: LinkGeometry, children: Sequence[LinkGeometry], feet: Sequence[float], keep_axes: bool = True
+) -> list[LinkFrame]:
     """Candidate frames of a link that turns: origins at the feet, or where a product of inertia is zero."""
-    keeps = all(child.turns and child.parallel for child in children)
+    keeps = keep_axes and all(child.turns and child.parallel for child in children)
     angles = [0.0]
     for child in children:
         z, p = child.placement[:3, 2], child.placement[:3, 3]
         angles.append(np.arctan2(p[1], p[0]) if child.parallel else np.arctan2(z[0], -z[1]))
-    if keeps:
+    if keeps and link.is_known:
         j = link.body
         angles += [np.arctan2(j[1, 3], j[0, 3]), np.arctan2(2 * j[0, 1], j[0, 0] - j[1, 1]) / 2]
     reach = _REACH * max(float(np.abs(x.placement[:3, 3]).max()) for x in (link, *children))
     frames = []
     for angle in _distinct((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4 for angle in angles):  # to a quarter turn
         body = LinkFrame(angle=angle).body(link)
-        slides = _distinct([*feet, *(body[k, 2] / body[k, 3] for k in (0, 1) if body[k, 3])])
+        slides = _distinct([*feet, *(body[k, 2] / body[k, 3] for k in (0, 1) if link.is_known and body[k, 3])])
         frames += [LinkFrame(slide, angle, keeps) for slide in slides if abs(slide) <= reach]
     return frames[:_MOST_CANDIDATES]
 

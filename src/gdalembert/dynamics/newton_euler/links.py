@@ -37,7 +37,7 @@ class Link:
     origin: Matrix  # p: link origin in the parent's axes, from its origin
     columns: Motion  # S, 3 × nv and 3 × nv, per unit of rate
     rate: float  # how many times v the joint moves along them
-    mass: float  # m
+    mass: Matrix  # m
     first: Matrix  # h = ∫ x
     second: Matrix  # J = ∫ x xᵀ
 
@@ -122,7 +122,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
                 origin=above @ origin,
                 columns=Motion(sense * linear, sense * angular),
                 rate=sense if joint.scaling is None else sense * joint.scaling,
-                mass=float(body[3, 3]),
+                mass=body[3, 3],
                 first=held[-1] @ body[:3, 3],
                 second=held[-1].conjugate(body[:3, :3]),
             )

@@ -123,7 +123,8 @@ def turns_about_z(joint: Joint) -> bool:
 
 def is_parallel(joint: Joint) -> bool:
     """Whether the joint's frame and its parent's link frame share the direction of z."""
-    return not joint.rotation[:2, 2].any() and bool(joint.rotation[2, 2] > 0)
+    z = spatial.constant(joint.rotation)[:, 2]
+    return not z[:2].nnz() and z[2].is_constant() and float(z[2]) > 0
 
 
 def fixed_turn(joint: Joint) -> AboutZ:

@@ -14,13 +14,13 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options
-from gdalembert.dynamics.newton_euler import NewtonEuler
+from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Errors
 from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
 from gdalembert.dynamics.simplified.model import Lagrangian
 from gdalembert.dynamics.simplified.pruning import contributions, largest
 from gdalembert.dynamics.simplified.series import Entry, Term, evaluate, expand, joints_of
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer
@@ -44,8 +44,8 @@ class SimplifiedOptions(Options, total=False):
 class SimplifiedDynamics(Dynamics):
     """Dynamics of some terms of D and V, with a bound on the torques of the terms left out.
 
-    The bound holds for |v| ≤ v_max, |a| ≤ a_max, any angles and all distances within their range. Armature and springs
-    are exact. Everything of :class:`~gdalembert.Dynamics` is there and belongs to the same Lagrangian: M is
+    The bound holds for |v| ≤ v_max, |a| ≤ a_max, any angles and all distances within their range. Armature and force
+    elements are exact. Everything of :class:`~gdalembert.Dynamics` is there and belongs to the same Lagrangian: M is
     symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
 
     Args:
@@ -56,15 +56,16 @@ class SimplifiedDynamics(Dynamics):
         tau_max: largest torque [N m or N], that scales the errors; by default ``model.effortLimit``.
         q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by
             default the model's position limits.
-        options: ``clean``, ``springs``, ``forces``, ``actuation``, as of :class:`~gdalembert.Dynamics`.
+        options: ``clean``, ``springs``, ``friction``, ``forces``, ``actuation``, ``parameters`` (of force elements
+            alone), as of :class:`~gdalembert.Dynamics`.
 
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
         limits: what the bound is over.
 
     Raises:
-        UnsupportedError: for other joint types, and if an entry of D depends on too many joints
-            (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
+        UnsupportedError: for other joint types, for parameters of the robot itself, and if an entry of D depends on
+            too many joints (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
         ArgumentError: if a limit is missing, infinite or not positive, or if M is not positive definite in some
             configuration.
     """
@@ -84,7 +85,12 @@ class SimplifiedDynamics(Dynamics):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(model, **options)
-        self._exact = NewtonEuler(self._given, **options)
+        if not self.tree.is_numeric:
+            raise UnsupportedError(
+                f"{self.tree.name}: its constants are inputs, and terms are chosen by the numbers of the robot; make "
+                "parameters of force elements alone, or take NewtonEuler"
+            )
+        self._exact = NewtonEuler(self._given, **(options | Options(parameters=None)))
         joints = joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
         self._coordinates = coordinates_of(self.tree, joints, self.limits, self._relevant())

@@ -40,8 +40,11 @@ class PrunedDynamics(SimplifiedDynamics):
         clean: tolerance of the cleaning of constants, from 0 to 1e-6; 0 takes every bit as given.
         springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau: stiffness in N m/rad or N/m,
             rest in rad or m; one number each, or nv of them.
+        friction: ``{joint: Friction(viscous, coulomb)}``, or ``"model"``, as of :class:`~gdalembert.Dynamics`.
         forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
+        parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
+            the robot, so that its inertia, armature and gravity cannot be inputs.
 
     Raises:
         ArgumentTypeError: if ``error`` is not a number.
@@ -101,8 +104,11 @@ class TranslationalRotational(SimplifiedDynamics):
         clean: tolerance of the cleaning of constants, from 0 to 1e-6; 0 takes every bit as given.
         springs: ``{joint: (stiffness, rest)}`` adds ``stiffness (q − rest)`` to tau: stiffness in N m/rad or N/m,
             rest in rad or m; one number each, or nv of them.
+        friction: ``{joint: Friction(viscous, coulomb)}``, or ``"model"``, as of :class:`~gdalembert.Dynamics`.
         forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
+        parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
+            the robot, so that its inertia, armature and gravity cannot be inputs.
 
     Raises:
         ArgumentTypeError: if ``wrist`` is not a list of names.

@@ -107,7 +107,7 @@ class ArticulatedArm:
     def release_joint(self, i: int, tau: Matrix) -> Elimination:
         """Eliminate the joint of a link, and add the link to its parent."""
         link = self.arm.links[i]
-        parent, armature = link.joint.parent, link.joint.velocity(ca.DM(self.arm.tree.armature))
+        parent, armature = link.joint.parent, link.joint.velocity(spatial.constant(self.arm.tree.armature))
         wrench = self.bodies[i].wrench(link.columns.linear, link.columns.angular)
         inertia = link.work(wrench) + ca.diag(armature) / link.rate**2
         found = Elimination.of(inertia, wrench, link.joint.velocity(tau) / link.rate - link.work(self.biases[i]))

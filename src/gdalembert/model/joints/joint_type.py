@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from gdalembert.model.inertia import transformed
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 
@@ -151,12 +152,17 @@ class JointType(ABC):
         """The same motion about or along another unit vector; a joint without an axis is returned as it is."""
         return self
 
-    def inertia_shared_with_parent(self, inertia: Array) -> Array:
-        """The part of the link's pseudo-inertia (4 × 4, link frame) that moves with the parent link as well.
+    @property
+    def shared_with_parent(self) -> Array:
+        """P (4 × 4): the projection of points x̂ = (x, 1) on what moves with the parent link as well."""
+        return np.zeros((4, 4))
+
+    def inertia_shared_with_parent(self, inertia: Array | ca.SX) -> Any:
+        """P J P: the part of the link's pseudo-inertia (4 × 4, link frame) that moves with the parent link as well.
 
         It can be added to the parent's instead, without any effect on joint torques (regrouping of base parameters).
         """
-        return np.zeros((4, 4))
+        return transformed(self.shared_with_parent, inertia)
 
 
 def axis_of(joint: Any) -> Vector3:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from gdalembert import spatial
 from gdalembert.model.joints.joint_type import NO_COLUMN, NO_ROTATION, JointType, Vector3, axis_of
-from gdalembert.model.joints.translation import central_second_moments
+from gdalembert.model.joints.translation import DIRECTIONS
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 
@@ -34,6 +34,7 @@ class Prismatic(JointType):
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         return spatial.constant(self.axis), NO_COLUMN
 
-    def inertia_shared_with_parent(self, inertia: Array) -> Array:
-        """The second moments about the centre of mass: the link rotates as its parent does."""
-        return central_second_moments(inertia)
+    @property
+    def shared_with_parent(self) -> Array:
+        """The projection on directions: the link rotates as its parent does, with all of its second moments."""
+        return DIRECTIONS

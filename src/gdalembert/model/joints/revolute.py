@@ -35,9 +35,10 @@ class Revolute(JointType):
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         return NO_COLUMN, spatial.constant(self.axis)
 
-    def inertia_shared_with_parent(self, inertia: Array) -> Array:
-        """The line mass along the axis: P J P, where P projects on the axis."""
+    @property
+    def shared_with_parent(self) -> Array:
+        """The projection on the axis, whose points belong to both links: P J P is the line mass along it."""
         projection = np.zeros((4, 4))
         projection[:3, :3] = np.outer(self.axis, self.axis)
         projection[3, 3] = 1
-        return np.asarray(projection @ inertia @ projection)
+        return projection

@@ -10,7 +10,9 @@ import numpy as np
 
 from gdalembert.model.joints.joint_type import NO_ROTATION, JointType
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
+
+DIRECTIONS = frozen(np.diag([1, 1, 1, 0]))
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,7 @@ class Translation(JointType):
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         return ca.DM.eye(3), ca.DM(3, 3)
 
-    def inertia_shared_with_parent(self, inertia: Array) -> Array:
-        """The second moments about the centre of mass: the link rotates as its parent does."""
-        return central_second_moments(inertia)
-
-
-def central_second_moments(inertia: Array) -> Array:
-    """The pseudo-inertia (4 × 4) that consists of the second moments about the centre of mass alone."""
-    central = np.zeros((4, 4))
-    first, mass = inertia[:3, 3], inertia[3, 3]
-    if mass > 0:
-        central[:3, :3] = inertia[:3, :3] - np.outer(first, first) / mass
-    return central
+    @property
+    def shared_with_parent(self) -> Array:
+        """The projection on directions: the link rotates as its parent does, with all of its second moments."""
+        return DIRECTIONS

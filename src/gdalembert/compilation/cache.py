@@ -1,0 +1,207 @@
+"""The cache of libraries: a folder for each key and in it a library, named after its contents.
+
+Whoever loads a library runs its code. So the folders are made for their owner alone, and what belongs to another user,
+or what others can write to, is refused. A hash protects against damage, not against people.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gdalembert.errors import CompilationError
+
+MAX_SIZE = 1_000_000_000
+"""Size of the libraries in a cache [bytes]; above it, those that were not used for the longest time are removed."""
+DAY = 86400.0
+"""Age at which the folder of a build is what a killed process left [s]; no compiler runs for so long."""
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+_BUILD = "build-"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A library in a cache: its folder, its size [bytes], and when it was last used [s since the epoch]."""
+
+    folder: Path
+    size: int
+    used: float
+
+
+class Cache:
+    """A folder of libraries.
+
+    Args:
+        folder: by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache folder.
+        name: of the Function to be compiled, for messages.
+
+    Raises:
+        CompilationError: if there is no such folder for this user.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, name: str = "cache") -> None:
+        self.name = name
+        try:
+            self.folder = _folder(folder)
+        except RuntimeError as error:
+            raise CompilationError(name, f"{error}; set GDALEMBERT_CACHE to a folder of your own") from error
+
+    def libraries(self, key: str) -> Iterator[Path]:
+        """The intact libraries of a key; damaged ones are removed.
+
+        Raises:
+            CompilationError: if another user could have put code there.
+            OSError: if the folder cannot be read.
+        """
+        entry = self.folder / key
+        if not os.path.lexists(entry):
+            return
+        self._check(self.folder)
+        self._check(entry)
+        for name in sorted(os.listdir(entry)):
+            if name.endswith(".so"):
+                path = entry / name
+                if _is_intact(path):
+                    self._check(path)
+                    with contextlib.suppress(OSError):  # in a folder that can only be read
+                        os.utime(path)
+                    yield path
+                else:
+                    remove(path)
+
+    @contextlib.contextmanager
+    def build(self) -> Iterator[Path]:
+        """A new folder to compile in, on the same file system.
+
+        Raises:
+            CompilationError: if another user could put code there.
+            OSError: if the folder cannot be written.
+        """
+        _make(self.folder)
+        self._check(self.folder)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=_BUILD) as folder:
+            yield Path(folder)
+
+    def add(self, key: str, library: Path) -> Path:
+        """Move a library into the cache, and remove what is old if the cache has become too large.
+
+        Raises:
+            CompilationError: if another user could have put code there.
+            OSError: if the folder cannot be written.
+        """
+        entry = self.folder / key
+        library.chmod(0o700)
+        name = f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so"
+        for attempt in range(3):
+            _make(entry)
+            try:
+                self._check(entry)
+                added = library.replace(entry / name)
+                break
+            except FileNotFoundError:  # another process has removed the entry meanwhile
+                if attempt == 2:
+                    raise
+        self._remove_old(keep=entry)
+        return added
+
+    def entries(self) -> list[Entry]:
+        """What is in the cache, the last used first."""
+        found = []
+        for folder in self._folders(_KEY):
+            with contextlib.suppress(OSError):  # removed meanwhile, or not ours to read
+                states = [path.lstat() for path in folder.glob("*.so")]
+                size = sum(state.st_size for state in states)
+                found.append(Entry(folder, size, max((state.st_mtime for state in states), default=0.0)))
+        return sorted(found, key=lambda entry: entry.used, reverse=True)
+
+    def clear(self) -> list[Entry]:
+        """Remove all libraries and builds, and nothing else; returns the entries removed."""
+        before = self.entries()
+        for folder in (*self._folders(_KEY), *self._folders(re.compile(f"{_BUILD}.*"))):
+            remove(folder)
+        return [entry for entry in before if not os.path.lexists(entry.folder)]
+
+    def _remove_old(self, keep: Path) -> None:
+        """Remove what killed builds left, and the libraries that do not fit into the cache."""
+        for folder in self._folders(re.compile(f"{_BUILD}.*")):
+            with contextlib.suppress(OSError):
+                if time.time() - folder.lstat().st_mtime > DAY:
+                    remove(folder)
+        total = 0
+        for entry in self.entries():
+            total += entry.size
+            if total > MAX_SIZE and entry.folder != keep:
+                remove(entry.folder)
+
+    def _folders(self, name: re.Pattern[str]) -> list[Path]:
+        try:
+            return [Path(each) for each in os.scandir(self.folder) if name.fullmatch(each.name) and _is_folder(each)]
+        except FileNotFoundError:
+            return []
+
+    def _check(self, path: Path) -> None:
+        """Refuse a file or folder that another user could have written."""
+        state = path.stat() if path == self.folder else path.lstat()
+        if os.name != "posix":
+            return
+        if state.st_uid not in (0, os.geteuid()):
+            why = f"belongs to another user (uid {state.st_uid})"
+        elif stat.S_ISLNK(state.st_mode):
+            why = "is a symbolic link"
+        elif state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            why = f"can be written by others (mode {stat.S_IMODE(state.st_mode):04o})"
+        else:
+            return
+        raise CompilationError(
+            self.name,
+            f"{path} {why}, and what is in it would run with your rights; "
+            "delete it, or set GDALEMBERT_CACHE to a folder of your own",
+        )
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, as far as possible."""
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+
+
+def _folder(given: str | os.PathLike[str] | None) -> Path:
+    if given := given or os.environ.get("GDALEMBERT_CACHE"):
+        return Path(given).expanduser().absolute()
+    if (xdg := os.environ.get("XDG_CACHE_HOME", "")) and Path(xdg).is_absolute():
+        return Path(xdg) / "gdalembert"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gdalembert"
+
+
+def _make(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for their owner alone."""
+    for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    with contextlib.suppress(OSError):
+        return entry.is_dir(follow_symlinks=False)
+    return False
+
+
+def _is_intact(path: Path) -> bool:
+    """Whether it is a regular file that is named after its contents."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            return path.stem == hashlib.sha256(path.read_bytes()).hexdigest()
+    return False

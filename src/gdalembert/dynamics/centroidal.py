@@ -1,0 +1,195 @@
+"""Momentum of a whole robot, its centre of mass, and what both are in terms of v and a.
+
+The momentum about a point and its rate are the wrenches that all links together need,
+
+    h(q, v) = F(q, 0, v)            ḣ = F(q, v, a) about the centre of mass
+
+F(q, v, a) being the sum of the wrenches of Newton–Euler's recursion at the base, without gravity: F is linear in a, and
+at rest it is what takes the links from rest to v in unit time. About the origin of the universe, ḣ is the same F about
+that point; about the centre of mass too, since its velocity is parallel to the linear momentum. The columns of the map
+of h = A v are the wrenches that the composite body of each joint needs for the joint's columns. All this runs on links
+with base parameters (:mod:`gdalembert.dynamics.newton_euler.base_parameters`): the masses on the axes of joints on the
+base, which they leave out, stand still and have no part in it but in the centre of mass. (Ours.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.base_parameters import PreparedTree, RegroupedTree, prepare
+from gdalembert.dynamics.newton_euler.crba import Composite, composites
+from gdalembert.dynamics.newton_euler.links import Link, move, place
+from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
+from gdalembert.errors import ModelError, UnsupportedError
+from gdalembert.model.configuration import neutral
+from gdalembert.model.rounding import ENTRY_ERROR, drop
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import derivative_along, directional_derivative
+from gdalembert.spatial.spatial_vectors import Wrench
+
+_NULL = ca.DM(3, 1)
+
+
+def total_mass(tree: Tree) -> float:
+    """Of all links that a joint moves [kg].
+
+    Raises:
+        UnsupportedError: if the tree has base parameters in place of masses.
+    """
+    if isinstance(tree, RegroupedTree):
+        raise UnsupportedError(
+            f"{tree.name}: base parameters determine torques, but neither masses nor momenta; make parameters of "
+            "'inertia' instead of 'base'"
+        )
+    return float(sum(joint.mass for joint in tree.joints))
+
+
+def _mass(tree: Tree) -> float:
+    mass = total_mass(tree)
+    if mass == 0:
+        raise ModelError(f"{tree.name}: its links have no mass; there is no centre of mass")
+    return mass
+
+
+def center_of_mass(tree: Tree, q: Matrix) -> Matrix:
+    """c (3) in the universe."""
+    return tree.first_moment(q) / _mass(tree)
+
+
+def center_of_mass_jacobian(tree: Tree, q: Matrix) -> Matrix:
+    """∂c/∂q (3 × nv), in the tangent space of q."""
+    if tree.is_rigid:
+        return _map(tree, q)[:3, :] / _mass(tree)
+    return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
+
+
+def center_of_mass_velocity(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """dc/dt (3)."""
+    if tree.is_rigid:
+        return _momentum(tree, q, v)[:3] / _mass(tree)
+    return directional_derivative(center_of_mass(tree, q), q, tree.configuration_rate(q, v))
+
+
+def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """d²c/dt² (3)."""
+    if tree.is_rigid:
+        return _momentum_rate(tree, q, v, a)[:3] / _mass(tree)
+    state: Matrix = ca.vertcat(q, v)
+    rate: Matrix = ca.vertcat(tree.configuration_rate(q, v), a)
+    return directional_derivative(center_of_mass_velocity(tree, q, v), state, rate)
+
+
+def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
+    """A (6 × nv) of h = A v."""
+    _require_rigid(tree, "centroidal_map")
+    return _map(tree, q)
+
+
+def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """h (6)."""
+    _require_rigid(tree, "centroidal_momentum")
+    return _momentum(tree, q, v)
+
+
+def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """dh/dt (6)."""
+    _require_rigid(tree, "centroidal_momentum_rate")
+    return _momentum_rate(tree, q, v, a)
+
+
+def _require_rigid(tree: Tree, what: str) -> None:
+    if not tree.is_rigid:
+        raise UnsupportedError(
+            f"{tree.name}: {what}: its links are flexible, and the angular momentum of modes is not implemented; its "
+            "linear half is total_mass times center_of_mass_velocity"
+        )
+
+
+@dataclass(frozen=True)
+class _Robot:
+    """The links at q, with base parameters, in frames and a unit of length of our own.
+
+    Attributes:
+        links: their forces are ``unit`` times those in SI units; moments and torques are the same.
+        bodies: the composite body of each link's subtree.
+        mass: of all links [kg].
+        standing: Σ m x (3, kg m) of the masses that base parameters leave out, in the universe.
+    """
+
+    links: list[Link]
+    bodies: list[Composite]
+    unit: float
+    mass: float
+    standing: Matrix
+
+    @classmethod
+    def at(cls, tree: Tree, q: Matrix) -> _Robot:
+        mass, prepared = _mass(tree), prepare(tree)
+        unit = prepared.unit if isinstance(prepared, PreparedTree) else 1.0
+        links = place(prepared, q)
+        robot = cls(links, composites(links), unit, mass, _NULL)
+        if isinstance(q, ca.DM):
+            return robot
+        q_0 = neutral(tree)
+        whole, moving = tree.first_moment(q_0).full(), cls.at(tree, q_0).first_moment.full()
+        noise = ENTRY_ERROR * (np.abs(whole).max() + np.abs(moving).max() + mass)  # kg times 1 m
+        return replace(robot, standing=spatial.constant(drop(whole - moving, noise)))
+
+    @property
+    def first_moment(self) -> Matrix:
+        """Σ m x (3, kg m) of all links, in the universe."""
+        roots = [(link, body) for link, body in zip(self.links, self.bodies, strict=True) if link.joint.parent < 0]
+        return sum((body.to_parent(link).first for link, body in roots), _NULL) / self.unit + self.standing
+
+    @property
+    def center(self) -> Matrix:
+        """The centre of mass (3), in the own unit of length."""
+        return self.first_moment / (self.mass * self.unit)
+
+    def base_wrench(self, q: Matrix, v: Matrix, a: Matrix) -> Wrench:
+        """F(q, v, a): the wrench that all links need, in the axes of the universe about its origin."""
+        wrenches = joint_wrenches(self.links, move(self.links, q, v, a, _NULL))
+        total = Wrench(_NULL, _NULL)
+        for link, wrench in zip(self.links, wrenches, strict=True):
+            if link.joint.parent < 0:
+                total += wrench.to_parent(*link.placement)
+        return total
+
+    def in_si(self, wrench: Wrench) -> Matrix:
+        """(6), in SI units."""
+        return ca.vertcat(wrench.force / self.unit, wrench.moment)
+
+    def column_wrenches(self) -> Iterator[tuple[Link, Wrench]]:
+        """The wrenches that the columns of each joint need, in the axes of the universe about the centre of mass."""
+        placed: list[tuple[Matrix, Matrix]] = []
+        for link, body in zip(self.links, self.bodies, strict=True):
+            above, p = placed[link.joint.parent] if link.joint.parent >= 0 else (ca.DM.eye(3), -self.center)
+            p = p + above @ link.origin
+            r = (link.fixed.T @ above.T).T  # of the joint, before its turn
+            placed.append(((link.turn.T @ r.T).T, p))
+            yield link, body.turned(link.turn).wrench(link.columns).to_parent(r, p)
+
+
+def _map(tree: Tree, q: Matrix) -> Matrix:
+    robot = _Robot.at(tree, q)
+    columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
+    for link, wrench in robot.column_wrenches():
+        block = link.rate * robot.in_si(wrench)
+        for k, column in enumerate(link.joint.columns):
+            columns[column] = columns[column] + block[:, k]
+    return ca.horzcat(*columns)
+
+
+def _momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    return _momentum_rate(tree, q, ca.DM(tree.nv, 1), v)
+
+
+def _momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    robot = _Robot.at(tree, q)
+    return robot.in_si(robot.base_wrench(q, v, a).about(robot.center))

@@ -1,0 +1,245 @@
+"""What every robot has: the Functions of the equations of motion, made of a formulation's expressions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.expressions import Expressions
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.checks import is_singular
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix, symmetric, symmetric_solve
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import directional_derivative, function, symbols
+
+FUNCTIONS = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "coriolis_matrix",
+    "nle",
+    "generalized_gravity",
+    "forward_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "state_derivative",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_hessian",
+)
+"""The Functions that every :class:`Dynamics` has; ``terms`` is the formulation's own."""
+
+
+class EquationsOfMotion(Expressions):
+    """The Functions of (q, v, a, tau), each built when it is first asked for; a part of :class:`~gdalembert.Dynamics`.
+
+    Attributes:
+        nominal: the robot in numbers.
+        actuation: B (nv × nu) of tau = B u.
+    """
+
+    nominal: Tree
+    actuation: Array
+
+    @property
+    def nu(self) -> int:
+        """The number of actuators."""
+        return int(self.actuation.shape[1])
+
+    @cached_property
+    def inverse_dynamics(self) -> ca.Function:
+        """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
+        s = self.symbols("q", "v", "a")
+        tau = (
+            self.inverse_dynamics_expression(s["q"], s["v"], s["a"])
+            + self._armature * s["a"]
+            + self.force_torque_expression(s["q"], s["v"])
+        )
+        return function("inverse_dynamics", s, {"tau": tau})
+
+    @cached_property
+    def mass_matrix(self) -> ca.Function:
+        """(q) → (M), nv × nv, full and symmetric, armature included: equals ``pin.crba``."""
+        s = self.symbols("q")
+        return function("mass_matrix", s, {"M": self.mass_matrix_expression(s["q"]) + self._armature_matrix})
+
+    @cached_property
+    def mass_matrix_inverse(self) -> ca.Function:
+        """(q) → (Minv), nv × nv, full and exactly symmetric, armature included: equals ``pin.computeMinverse``.
+
+        Where M is singular the result is not finite.
+
+        Raises:
+            UnsupportedError: as :attr:`forward_dynamics`.
+        """
+        self._require_regular_mass_matrix()
+        s = self.symbols("q")
+        m = self.mass_matrix_expression(s["q"]) + self._armature_matrix
+        inverse = symmetric(symmetric_solve(m, ca.DM.eye(self.tree.nv)))
+        return function("mass_matrix_inverse", s, {"Minv": inverse})
+
+    @cached_property
+    def coriolis_matrix(self) -> ca.Function:
+        """(q, v) → (C), nv × nv: C_ij = Σ_s tr(U̇_sj J_s U_siᵀ), so that dM/dt − 2 C is skew.
+
+        Christoffel's matrix where v = dq/dt; equals ``pin.computeCoriolisMatrix`` for joints with a constant motion
+        subspace.
+        """
+        s = self.symbols("q", "v")
+        return function("coriolis_matrix", s, {"C": self.coriolis_matrix_expression(s["q"], s["v"])})
+
+    @cached_property
+    def nle(self) -> ca.Function:
+        """(q, v) → (nle), nv: C v + g, and the torque of the forces."""
+        s = self.symbols("q", "v")
+        links = self.inverse_dynamics_expression(s["q"], s["v"], ca.DM(self.tree.nv, 1))
+        return function("nle", s, {"nle": links + self.force_torque_expression(s["q"], s["v"])})
+
+    @cached_property
+    def generalized_gravity(self) -> ca.Function:
+        """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; other forces are not in it."""
+        s = self.symbols("q")
+        return function("generalized_gravity", s, {"g": self.generalized_gravity_expression(s["q"])})
+
+    @cached_property
+    def forward_dynamics(self) -> ca.Function:
+        """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite.
+
+        Raises:
+            UnsupportedError: if M is singular in every configuration, as with a free-flyer on a link without mass.
+        """
+        self._require_regular_mass_matrix()
+        s = self.symbols("q", "v", "tau")
+        tau = s["tau"] - self.force_torque_expression(s["q"], s["v"])
+        return function("forward_dynamics", s, {"a": self.forward_dynamics_expression(s["q"], s["v"], tau)})
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, all forces included.
+
+        Row i is that of tau_i. Column j of dtau_dq is the derivative of tau as q moves to ``pin.integrate(q, s e_j)``,
+        in the direction of the j-th velocity: N m or N per rad or m, in the axes of the moved link where v is. Where
+        v = dq/dt it is the partial derivative. dtau_dv is per rad/s or m/s; ∂tau/∂a is the mass matrix.
+
+        Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
+        ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
+        """
+        s = self.symbols("q", "v", "a")
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"])
+        by_q, by_v = self.force_derivatives_expression(s["q"], s["v"])
+        return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and all forces included.
+
+        da_dq and da_dv are derivatives of a(q, v, tau), columns as in :attr:`inverse_dynamics_derivatives`; Minv = M⁻¹
+        = ∂a/∂tau is full and exactly symmetric. With a = ``forward_dynamics(q, v, tau)``, by the implicit function
+        theorem: da_dq = −M⁻¹ dtau_dq(q, v, a), da_dv = −M⁻¹ dtau_dv(q, v, a), all with one elimination of M.
+
+        Equals ``pin.computeABADerivatives``, for the joints that :attr:`inverse_dynamics_derivatives` names. Where M is
+        singular the results are not finite.
+
+        Raises:
+            UnsupportedError: as :attr:`forward_dynamics`.
+        """
+        self._require_regular_mass_matrix()
+        s = self.symbols("q", "v", "tau")
+        solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], s["tau"])
+        da_dq, da_dv, inverse = ca.horzsplit(solved, self.tree.nv)
+        return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": symmetric(inverse)})
+
+    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
+        nv = self.tree.nv
+        m = self.mass_matrix_expression(q) + self._armature_matrix
+        bias = self.inverse_dynamics_expression(q, v, ca.DM(nv, 1)) + self.force_torque_expression(q, v)
+        a = symmetric_solve(m, tau - bias)
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, a, *self._p.values())
+        # one elimination: that of the second call is a common subexpression
+        return symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
+
+    @cached_property
+    def inverse_dynamics_hessian(self) -> ca.Function:
+        """(q, v, a, lam) → (d2tau_dqdq, d2tau_dqdv, d2tau_dvdv, d2tau_dadq), nv × nv each.
+
+        The second derivatives of f = lamᵀ tau(``pin.integrate(q, δq)``, v + δv, a + δa) at δ = 0: rows are those of
+        the variable named first, columns of the second, so that d2tau_dqdv[i, j] = ∂²f/∂δq_i ∂δv_j. To second order
+
+            f = lamᵀ tau + … + ½ δq·d2tau_dqdq δq + δq·d2tau_dqdv δv + ½ δv·d2tau_dvdv δv + δa·d2tau_dadq δq.
+
+        d2tau_dadq is the derivative of M lam. tau is linear in a, with M that does not depend on v: the blocks dvda
+        and dada are zero. d2tau_dqdq and d2tau_dvdv are exactly symmetric. For joints with nq ≠ nv derivatives along
+        two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
+        derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
+        """
+        s = self.symbols("q", "v", "a", "lam")
+        blocks = ca.horzsplit(
+            self.inverse_dynamics_hessian_expression(*(s[x] for x in ("q", "v", "a", "lam"))), self.tree.nv
+        )
+        names = ("d2tau_dqdq", "d2tau_dqdv", "d2tau_dvdv", "d2tau_dadq")
+        return function("inverse_dynamics_hessian", s, dict(zip(names, blocks, strict=True)))
+
+    def inverse_dynamics_hessian_expression(self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix) -> Matrix:
+        """The four blocks of the Hessian side by side (nv × 4 nv), all forces included."""
+        nq, nv = self.tree.nq, self.tree.nv
+        tau = ca.cse([self.inverse_dynamics_expression(q, v, a) + self.force_torque_expression(q, v)])[0]
+        gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
+        by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
+        t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)
+        # d²/ds² f(q(s)) with dq/ds = T δ: δ·Tᵀ (∂²f/∂q²) T δ + ∂f/∂q·dT/ds δ
+        bend = ca.substitute(ca.jtimes(t.T @ y, q, t), y, by_q)
+        return ca.horzcat(
+            symmetric(t.T @ ca.jtimes(by_q, q, t) + 0.5 * (bend + bend.T)),
+            ca.jtimes(by_v, q, t).T,
+            symmetric(ca.jtimes(by_v, v, ca.DM.eye(nv))),
+            ca.jtimes(by_a, q, t),
+        )
+
+    @cached_property
+    def kinetic_energy(self) -> ca.Function:
+        """(q, v) → (kinetic) [J], that of the armature included."""
+        s = self.symbols("q", "v")
+        energy = self.kinetic_energy_expression(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
+        return function("kinetic_energy", s, {"kinetic": energy})
+
+    @cached_property
+    def potential_energy(self) -> ca.Function:
+        """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and the forces' energy."""
+        s = self.symbols("q")
+        return function("potential_energy", s, {"potential": self.potential_energy_expression(s["q"])})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v] (nq + nv), u (nu), tau = B u, xdot = [dq/dt; a]: what an integrator wants.
+
+        Raises:
+            UnsupportedError: as :attr:`forward_dynamics`.
+        """
+        self._require_regular_mass_matrix()
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(x=nq + nv, u=self.nu) | self._p
+        q, v = s["x"][:nq], s["x"][nq:]
+        tau = spatial.constant(self.actuation) @ s["u"] - self.force_torque_expression(q, v)
+        a = self.forward_dynamics_expression(q, v, tau)
+        return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
+
+    @property
+    def terms(self) -> ca.Function:
+        """The formulation's own parts, one Function with named outputs; what they are, the subclass says."""
+        raise UnsupportedError(f"{type(self).__name__} names no terms")
+
+    def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
+        """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
+        m = self.mass_matrix(q, *self._p.values())
+        return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
+
+    def _require_regular_mass_matrix(self) -> None:
+        if is_singular(self.nominal):
+            raise UnsupportedError(
+                f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
+                "move against each other without moving any inertia; give the massless links between them a mass"
+            )

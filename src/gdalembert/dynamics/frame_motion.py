@@ -1,0 +1,290 @@
+"""Motion of frames: placements, Jacobians, velocities, accelerations, and their derivatives.
+
+A twist V = (linear; angular) of a frame is passed on from link to link in link axes, S v and S a + Ṡ v being what a
+joint adds to it and to its rate, X the change of axes and origin between a link and its parent. LOCAL goes outward,
+
+    V_i = X⁻¹ V_λ + S v            A_i = X⁻¹ A_λ + S a + Ṡ v + V_i × S v
+
+and WORLD goes inward over what the joints from i to the frame add, in the axes of the parent λ of link i (ours: the
+rate of X is X (S v ×), so that no placement in the universe is ever needed),
+
+    V_λ = X (S v + V_i)            A_λ = X (S a + Ṡ v + A_i + S v × V_i)
+
+LOCAL_WORLD_ALIGNED follows the origin x of the frame inward, all in the axes of link i and turned by R to those of λ,
+
+    x_λ = p + R x       ω_λ = R (s + ω)              ẋ_λ = R (s_x + ẋ)              s = S v about x, linear part s_x
+                        ω̇_λ = R (ṡ + ω̇ + s × ω)      ẍ_λ = R (ṡ_x + ẍ + s × (2 ẋ + s_x))
+
+whose rates make the classical acceleration; the spatial one is that of WORLD about x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+
+import casadi as ca
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import derivative_along
+from gdalembert.spatial.spatial_vectors import Motion
+
+_NULL = ca.DM(3, 1)
+_AT_REST = Motion(_NULL, _NULL)
+
+
+def fixed_placement(frame: Frame) -> tuple[ca.DM, ca.DM]:
+    """R and p of a frame in its link."""
+    return spatial.constant(frame.rotation), spatial.constant(frame.translation)
+
+
+def placement(tree: Tree, frame: Frame, q: Matrix) -> tuple[Matrix, Matrix]:
+    """R (3 × 3) and p (3) of a frame in the universe."""
+    r, p = fixed_placement(frame)
+    for i in reversed(tree.path(frame.joint)):
+        r_i, p_i = tree.joints[i].placement(q)
+        r, p = r_i @ r, p_i + r_i @ p
+    return r, p
+
+
+def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Matrix, Matrix]]:
+    """R and p of several frames in the universe, inward or outward, whichever graph is smaller."""
+    inward = [placement(tree, frame, q) for frame in frames]
+    links = {-1: (ca.DM.eye(3), _NULL)} | dict(enumerate(tree.placements(q)))
+    outward = []
+    for frame in frames:
+        (r, p), (fixed_r, fixed_p) = links[frame.joint], fixed_placement(frame)
+        outward.append((r @ fixed_r, p + r @ fixed_p))
+
+    def size(placed: list[tuple[Matrix, Matrix]]) -> int:
+        entries = ca.SX(ca.vertcat(*map(ca.vec, chain(*placed))))
+        return int(ca.n_nodes(ca.cse([entries])[0]))
+
+    return min(inward, outward, key=size)
+
+
+def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
+    """S v and S a + Ṡ v of a joint, in the axes of its link."""
+    v_i, a_i = joint.velocity(v), joint.velocity(a)
+    (linear, angular), (linear_rate, angular_rate) = joint.subspace(q), joint.subspace_rate(q, v)
+    return (
+        Motion(linear @ v_i, angular @ v_i),
+        Motion(linear @ a_i + linear_rate @ v_i, angular @ a_i + angular_rate @ v_i),
+    )
+
+
+def _outward(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
+    """V and A of a frame, LOCAL."""
+    twist, rate = _AT_REST, _AT_REST
+    for i in tree.path(frame.joint):
+        at = tree.joints[i].placement(q)
+        added, added_rate = _added(tree.joints[i], q, v, a)
+        carried = twist.seen_from(*at)
+        rate = rate.seen_from(*at) + added_rate + carried.cross(added)
+        twist = carried + added
+    at = fixed_placement(frame)
+    return twist.seen_from(*at), rate.seen_from(*at)
+
+
+def _inward(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
+    """V and A of a frame, WORLD."""
+    twist, rate = _AT_REST, _AT_REST
+    for i in reversed(tree.path(frame.joint)):
+        at = tree.joints[i].placement(q)
+        added, added_rate = _added(tree.joints[i], q, v, a)
+        rate = (rate + added_rate + added.cross(twist)).to_parent(*at)
+        twist = (twist + added).to_parent(*at)
+    return twist, rate
+
+
+def _of_origin(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
+    """V and its rate of a frame, LOCAL_WORLD_ALIGNED: that rate is the classical acceleration."""
+    twist, rate = _AT_REST, _AT_REST
+    _, x = fixed_placement(frame)
+    for i in reversed(tree.path(frame.joint)):
+        r, p = tree.joints[i].placement(q)
+        added, added_rate = (change.about(x) for change in _added(tree.joints[i], q, v, a))
+        total = twist + added
+        turning = Motion(_NULL, added.angular)
+        rate = rate + added_rate + turning.cross(Motion(twist.linear + total.linear, twist.angular))
+        twist, rate, x = total.turned(r), rate.turned(r), p + r @ x
+    return twist, rate
+
+
+_MOTION = {pin.LOCAL: _outward, pin.WORLD: _inward, pin.LOCAL_WORLD_ALIGNED: _of_origin}
+
+
+def _links_seen_from(
+    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix
+) -> Iterator[tuple[Joint, Matrix, Matrix]]:
+    """The joints on the path to a frame, with R and p of their links in the reference."""
+    path = [tree.joints[i] for i in tree.path(frame.joint)]
+    fixed_r, fixed_p = fixed_placement(frame)
+    if reference == pin.LOCAL:
+        r, p = fixed_r.T, -fixed_r.T @ fixed_p
+        for joint in reversed(path):
+            yield joint, r, p
+            r_i, p_i = joint.placement(q)
+            r = r @ r_i.T
+            p = p - r @ p_i
+        return
+    r, p = ca.DM.eye(3), _NULL
+    links = []
+    for joint in path:
+        r_i, p_i = joint.placement(q)
+        r, p = r @ r_i, p + r @ p_i
+        links.append((joint, r, p))
+    origin = _NULL if reference == pin.WORLD else p + r @ fixed_p
+    for joint, r, p in links:
+        yield joint, r, p - origin
+
+
+def jacobian(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix) -> Matrix:
+    """J (6 × nv) of a frame: its columns are those of S, seen from the reference."""
+    links = _links_seen_from(tree, frame, reference, q)
+    return _of_columns(tree, ((joint, Motion(*joint.subspace(q)).to_parent(r, p)) for joint, r, p in links))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A joint's part in the twist of a frame, seen from the reference.
+
+    Attributes:
+        joint: the joint.
+        columns, rates: S and dS/dt.
+        bends: ∂(S v)/∂q at constant v, in the tangent space.
+        inner, own, outer: what the joints before it add to the twist, what it adds, and what those after it add.
+    """
+
+    joint: Joint
+    columns: Motion
+    rates: Motion
+    bends: Motion
+    inner: Motion
+    own: Motion
+    outer: Motion
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the joint adds a multiple of its one column, so that its own part moves that column nowhere."""
+        return self.joint.type.nv == 1
+
+
+def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> list[_Part]:
+    """The parts of the joints on the path to a frame, base first."""
+    links = list(_links_seen_from(tree, frame, reference, q))
+    if reference == pin.LOCAL:
+        links.reverse()
+    columns = [Motion(*joint.subspace(q)).to_parent(r, p) for joint, r, p in links]
+    rates = [Motion(*joint.subspace_rate(q, v)).to_parent(r, p) for joint, r, p in links]
+    bends = [_bends(joint, q, v).to_parent(r, p) for joint, r, p in links]
+    own = [s.times(joint.velocity(v)) for (joint, *_), s in zip(links, columns, strict=True)]
+    inner = accumulate(own, initial=_AT_REST)
+    outer = list(accumulate(reversed(own), initial=_AT_REST))[-2::-1]
+    return [
+        _Part(joint, *rest) for (joint, *_), *rest in zip(links, columns, rates, bends, inner, own, outer, strict=False)
+    ]
+
+
+def _bends(joint: Joint, q: Matrix, v: Matrix) -> Motion:
+    """∂(S v)/∂q of a joint, in link axes: the columns are dS/dt along each of its velocities, times v."""
+    own = joint.velocity(v)
+    rates = [joint.type.subspace_rate(joint.configuration(q), unit) for unit in ca.horzsplit(ca.DM.eye(joint.type.nv))]
+    return Motion(
+        ca.horzcat(*(linear @ own for linear, _ in rates)), ca.horzcat(*(angular @ own for _, angular in rates))
+    )
+
+
+def _of_columns(tree: Tree, parts: Iterable[tuple[Joint, Motion]]) -> Matrix:
+    """6 × nv numbers from the columns of each joint; joints that share coordinates add."""
+    columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
+    for joint, block in parts:
+        for k, column in enumerate(joint.columns):
+            columns[column] = columns[column] + block.vector[:, k]
+    return ca.horzcat(*columns)
+
+
+def jacobian_rate(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
+    """dJ/dt (6 × nv), the rate of the entries of J.
+
+    A column is fixed in its link, but for dS/dt, and its rate is W × column, W being the twist of the link against what
+    the column is seen from: the universe, the frame, or axes that follow the frame's origin without turning.
+    """
+
+    def rate(part: _Part) -> Motion:
+        inner, outer = (part.inner, part.outer + part.own) if part.is_single else (part.inner + part.own, part.outer)
+        against = {
+            pin.LOCAL: -part.outer,
+            pin.WORLD: inner,
+            pin.LOCAL_WORLD_ALIGNED: Motion(-outer.linear, inner.angular),
+        }[reference]
+        return against.cross(part.columns) + part.rates
+
+    return _of_columns(tree, ((part.joint, rate(part)) for part in _parts(tree, frame, reference, q, v)))
+
+
+def velocity_derivatives(
+    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix
+) -> tuple[Matrix, Matrix]:
+    """∂V/∂q, in the tangent space of q, and ∂V/∂v (6 × nv each).
+
+    A joint that moves along one of its columns carries with it what it and the joints after it add, by column × added,
+    and the origin that the twist is about. In the axes of the frame, what the joints before it add goes the other way.
+    """
+
+    def derivative(part: _Part) -> Motion:
+        later = part.outer + part.own
+        if reference == pin.LOCAL:
+            moved = part.inner.cross(part.columns)
+        else:
+            moved = (-part.outer if part.is_single else -later).cross(part.columns)
+        if reference == pin.LOCAL_WORLD_ALIGNED:
+            lever = Motion(-later.linear, part.inner.angular)
+            moved = Motion(lever.cross(part.columns).linear, moved.angular)
+        return moved + part.bends
+
+    parts = _parts(tree, frame, reference, q, v)
+    by_q = _of_columns(tree, ((part.joint, derivative(part)) for part in parts))
+    return by_q, _of_columns(tree, ((part.joint, part.columns) for part in parts))
+
+
+def velocity(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
+    """V (6)."""
+    return _MOTION[reference](tree, frame, q, v, ca.DM(tree.nv, 1))[0].vector
+
+
+def acceleration(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """The spatial acceleration (6)."""
+    if reference == pin.LOCAL_WORLD_ALIGNED:
+        _, rate = _inward(tree, frame, q, v, a)
+        return rate.about(placement(tree, frame, q)[1]).vector
+    return _MOTION[reference](tree, frame, q, v, a)[1].vector
+
+
+def classical_acceleration(
+    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix, a: Matrix
+) -> Matrix:
+    """The classical acceleration (6)."""
+    twist, rate = _MOTION[reference](tree, frame, q, v, a)
+    if reference == pin.LOCAL_WORLD_ALIGNED:
+        return rate.vector
+    return ca.vertcat(rate.linear + ca.cross(twist.angular, twist.linear), rate.angular)
+
+
+def bias_acceleration(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
+    """The spatial acceleration (6) at a = 0."""
+    return acceleration(tree, frame, reference, q, v, ca.DM(tree.nv, 1))
+
+
+def acceleration_derivatives(
+    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: ca.SX, v: ca.SX, a: ca.SX
+) -> tuple[Matrix, Matrix, Matrix]:
+    """∂A/∂q, in the tangent space of q, ∂A/∂v and ∂A/∂a (6 × nv each) of the spatial acceleration."""
+    rate = ca.cse([acceleration(tree, frame, reference, q, v, a)])[0]
+    directions = ca.diagcat(tree.tangent_map(q), ca.DM.eye(tree.nv))
+    by_q, by_v = ca.horzsplit(derivative_along(rate, ca.vertcat(q, v), directions), tree.nv)
+    return by_q, by_v, ca.jacobian(rate, a)

@@ -1,0 +1,84 @@
+"""Frames and joints of a tree by name or index."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.arrays import frozen
+
+
+def find_frame(tree: Tree, frame: str | int) -> int:
+    """The index in ``tree.frames`` of a frame given by name or index.
+
+    Raises:
+        UnknownNameError: if no frame has the name.
+        ArgumentError: if several have it, or if the index is out of range.
+        ArgumentTypeError: if it is neither a name nor an index.
+    """
+    if isinstance(frame, str):
+        found = [k for k, known in enumerate(tree.frames) if known.name == frame]
+        if not found:
+            raise UnknownNameError("frame", frame, (known.name for known in tree.frames))
+        if len(found) > 1:
+            listed = ", ".join(f"{k} (on {_link_name(tree, tree.frames[k])})" for k in found)
+            raise ArgumentError(
+                f"{tree.name}: frame {frame!r}: {len(found)} frames have this name: {listed}; pass the index"
+            )
+        return found[0]
+    return _checked_index(tree, "frame", frame, len(tree.frames) - 1)
+
+
+def joint_frame(tree: Tree, joint: str | int) -> Frame:
+    """The frame of one of Pinocchio's joints, given by name or index, on the link that it moves; 0 is the universe.
+
+    Raises:
+        UnknownNameError: if no joint has the name.
+        ArgumentError: if the index is out of range.
+        ArgumentTypeError: if it is neither a name nor an index.
+    """
+    names = ("universe", *tree.joint_names)
+    if isinstance(joint, str):
+        if joint not in names:
+            raise UnknownNameError("joint", joint, names)
+        joint = names.index(joint)
+    index = _checked_index(tree, "joint", joint, len(names) - 1)
+    link, placement = (-1, np.eye(4)) if index == 0 else tree.body_frame(names[index])
+    return Frame(names[index], link, frozen(placement[:3, :3]), frozen(placement[:3, 3]), "JOINT")
+
+
+def _checked_index(tree: Tree, kind: str, given: Any, last: int) -> int:
+    """The index of a frame or a joint of a model."""
+    try:
+        if isinstance(given, bool | pin.ReferenceFrame):
+            raise TypeError
+        index = operator.index(given)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{kind}: expected a name or an index in model.{kind}s, got {type(given).__name__}"
+        ) from None
+    if not 0 <= index <= last:
+        hint = f"; model.get{kind.title()}Id gives this number for an unknown name" if index == last + 1 else ""
+        raise ArgumentError(f"{tree.name}: {kind} {index}: give an index from 0 to {last}{hint}")
+    return index
+
+
+def _link_name(tree: Tree, frame: Frame) -> str:
+    return "the universe" if frame.joint < 0 else f"joint {tree.joints[frame.joint].name!r}"
+
+
+def check_reference(reference: pin.ReferenceFrame) -> None:
+    """Refuse anything but the three reference frames: none of them is common enough to be the default.
+
+    Raises:
+        ArgumentTypeError: if it is not a ``pin.ReferenceFrame``.
+    """
+    if not isinstance(reference, pin.ReferenceFrame):
+        raise ArgumentTypeError(
+            f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {reference!r}"
+        )

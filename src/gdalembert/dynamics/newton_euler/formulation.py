@@ -1,0 +1,175 @@
+"""The recursive Newton–Euler equations as a formulation; they stand in :mod:`gdalembert.dynamics.newton_euler`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, reduce
+from typing import ClassVar
+
+import casadi as ca
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.forces import Gravity
+from gdalembert.dynamics.newton_euler.aba import forward_dynamics
+from gdalembert.dynamics.newton_euler.base_parameters import prepare
+from gdalembert.dynamics.newton_euler.crba import mass_matrix
+from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
+from gdalembert.dynamics.newton_euler.links import move, place
+from gdalembert.dynamics.newton_euler.rnea import (
+    gravity_torques,
+    inverse_dynamics,
+    joint_wrenches,
+    kinetic_energy,
+)
+from gdalembert.dynamics.sources import Source
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix, symmetric_solve
+from gdalembert.spatial.functions import function, smaller, symbols
+
+_LARGE = 24
+"""Joints of a robot beyond which link frames are chosen in one way only."""
+
+
+class NewtonEuler(Dynamics):
+    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.Dynamics`.
+    """
+
+    name: ClassVar[str] = "newton_euler"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "luh1980",
+            "article",
+            "On-Line Computational Scheme for Mechanical Manipulators",
+            ("J. Y. S. Luh", "M. W. Walker", "R. P. C. Paul"),
+            "newton_euler",
+            {"journal": "Journal of Dynamic Systems, Measurement, and Control", "year": "1980"},
+            equations="recursive Newton-Euler equations",
+        ),
+        Source(
+            "shala",
+            "article",
+            "Dynamic Modeling of 3 DoF Robot Manipulator",
+            ("A. Shala", "R. Likaj"),
+            "newton_euler",
+            {"journal": "Acta Technica Corviniensis"},
+        ),
+    )
+
+    @cached_property
+    def _prepared(self) -> tuple[Tree, ...]:
+        """The robot in link frames of our own, in one way or in two: which is smaller depends on the Function."""
+        return prepared_ways(self.tree)
+
+    def _smallest(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
+        """The smallest of the expressions of the prepared trees."""
+        return reduce(smaller, (write(tree, *arguments) for tree in self._prepared))
+
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return self._smallest(inverse_dynamics, q, v, a)
+
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
+        return self._smallest(gravity_torques, q)
+
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        return self._smallest(mass_matrix, q)
+
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return self._smallest(coriolis_matrix, q, v)
+
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        if self.tree.has_mimic:  # joints that share a coordinate cannot be eliminated one by one
+            return self._smallest(self._eliminated, q, v, tau)
+        articulated = self._smallest(forward_dynamics, q, v, tau)
+        return articulated if self._is_deep else smaller(articulated, self._smallest(self._eliminated, q, v, tau))
+
+    def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """a of M a = tau − nle."""
+        bias = inverse_dynamics(tree, q, v, ca.DM(tree.nv, 1))
+        return symmetric_solve(mass_matrix(tree, q) + self._armature_matrix, tau - bias)
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
+
+        In operations: an entry of M takes about 20 (and the elimination one for each pair of them), an articulated
+        body about 350. Where the two are near each other both graphs are made and compared.
+        """
+        depths = [sum(self.tree.joints[i].type.nv for i in self.tree.path(j)) for j in range(len(self.tree.joints))]
+        elimination, articulated = sum(d * d + 20 * d for d in depths), 350 * len(depths)
+        return elimination > 2 * articulated
+
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        if not all(joint.type.has_constant_subspace for joint in self.tree.joints):
+            return super().inverse_dynamics_derivatives_expression(q, v, a)
+
+        def both(tree: Tree) -> Matrix:
+            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a))
+
+        by_q, by_v = ca.horzsplit(self._smallest(both), self.tree.nv)
+        return by_q, by_v
+
+    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        write = Dynamics.forward_dynamics_derivatives_expression
+        return reduce(smaller, (write(way, q, v, tau) for way in self._ways))
+
+    def inverse_dynamics_hessian_expression(self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix) -> Matrix:
+        write = Dynamics.inverse_dynamics_hessian_expression
+        return reduce(smaller, (write(way, q, v, a, lam) for way in self._ways))
+
+    @property
+    def _ways(self) -> list[NewtonEuler]:
+        """The same robot for each prepared tree alone: what is made of M, nle and tau shares more of one tree."""
+        ways = [self._on(self.tree) for _ in self._prepared]
+        for way, tree in zip(ways, self._prepared, strict=True):
+            vars(way)["_prepared"] = (tree,)
+        return ways
+
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return self._smallest(kinetic_energy, q, v)
+
+    def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        beta = ca.SX.sym("beta", len(self.base_parameters))
+        tree = self._base.regrouped(beta).with_constants(self.tree)
+        return ca.jacobian(inverse_dynamics(tree, q, v, a), beta)
+
+    @cached_property
+    def terms(self) -> ca.Function:
+        """(q, v, a) → (force, moment), 3 × (njoints − 1) each: the wrench on each link through its joint.
+
+        In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea``, gravity included, armature not.
+        """
+        self._require_bodies("terms")
+        s = self.symbols("q", "v", "a")
+        links = place(self.tree, s["q"])
+        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], Gravity(self.tree).base_acceleration))
+        shown = [wrenches[i] for i in self.tree.links]
+        return function(
+            "terms",
+            s,
+            {
+                "force": ca.horzcat(*(wrench.force for wrench in shown)),
+                "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
+            },
+        )
+
+
+def prepared_ways(tree: Tree) -> tuple[Tree, ...]:
+    """The robot in link frames of our own, where links keep the axes of their joints, and where they do not.
+
+    Bodies of symbols are regrouped if that makes the graph of tau smaller. Trees that are the same occur once; of a
+    large robot, whose graphs take seconds and differ little, there is one.
+    """
+    keeping = (True,) if len(tree.joints) > _LARGE else (True, False)
+    if tree.is_numeric:
+        return tuple(dict.fromkeys(prepare(tree, keep_axes=keep) for keep in keeping))
+    q, v, a = symbols(q=tree.nq, v=tree.nv, a=tree.nv).values()
+
+    def size(prepared: Tree) -> int:
+        return int(ca.n_nodes(ca.cse([inverse_dynamics(prepared, q, v, a)])[0]))
+
+    return tuple(
+        min((prepare(tree, regroup_symbols=regroup, keep_axes=keep) for regroup in (False, True)), key=size)
+        for keep in keeping
+    )

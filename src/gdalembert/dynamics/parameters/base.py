@@ -1,0 +1,345 @@
+"""Base parameters: the fewest combinations of the links' inertia that joint torques depend on.
+
+tau = Y(q, v, a) π is linear in the dynamic parameters π of the links, but many columns of Y depend on each other. With
+base parameters β = B π and the base regressor Y_β
+
+    Y = Y_β B,    tau = Y_β β.
+
+B is found in two steps. By geometry, which is exact: what moves with the parent link as well as with its own goes to
+the parent (:mod:`gdalembert.dynamics.newton_euler.base_parameters`). Where columns still depend on each other (links at
+a fixed base, parallel axes, an axis along gravity), they are completed by Y at random states: columns that are linear
+combinations of those that are kept are dropped, and the coefficients go to B (Gautier 1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.base_parameters import PreparedTree, RegroupedTree, prepare
+from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
+from gdalembert.dynamics.parameters.bodies import Inertia
+from gdalembert.dynamics.parameters.kind import Kind, selected
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.checks import check_same_joints
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import PRODUCT_ERROR, drop
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix, entries
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.functions import symbols
+
+_STATES = 200
+"""Random states, whose torques tell whether columns of Y depend on each other."""
+_DEPENDENT = 1e-9
+"""What rounding leaves of a column that depends on others, relative to its size."""
+_ILL_CONDITIONED = 100.0
+"""Coefficients of unit columns above which a column that is kept is exchanged for the one that depends on it."""
+_NEGLIGIBLE = 1e-10
+"""Coefficients of B that rounding makes of zeros, relative to the largest in their row."""
+_GRAVITY = 9.81
+
+Entry = tuple[int, int, int]
+"""A number of a pseudo-inertia: the index of the joint, the row and the column."""
+
+_LETTERS = {(0, 3): "hx", (1, 3): "hy", (2, 3): "hz", (3, 3): "m"}
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The base parameters of a robot.
+
+    They are numbers of the pseudo-inertias of the links in link frames of our own, after regrouping: ``Jxx`` = ∫ x²,
+    ``Jxy`` …, first moments ``hx`` = ∫ x and masses ``m``. If nothing slides, ``hx`` and ``m`` are multiplied by the
+    unit of length of these frames and by its square, so that all of them are in kg m².
+
+    Attributes:
+        labels: a short name for each, ``joint.Jxx``.
+        names: formulas that say what each of them is in the dynamic parameters of the links.
+        matrix: B (n_b × 10 (njoints − 1)): base parameters = B π, with π in Pinocchio's order.
+        completed: the labels of those numbers that geometry left, and that random states showed to depend on others.
+        geometry: the robot that they belong to.
+    """
+
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    matrix: Array
+    completed: tuple[str, ...]
+    geometry: Tree = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def of(self, model: pin.Model | Tree) -> Array:
+        """The base parameters (n_b) of a model with the same geometry.
+
+        Raises:
+            ArgumentError: if the model has other joints.
+        """
+        tree = read_tree(model)
+        check_same_joints("base_parameters", self.geometry, tree)
+        return frozen(self.matrix @ Inertia.choose(tree, None).values(tree))
+
+    def latex(self) -> str:
+        """The regrouping as LaTeX, a line ``β_k = …`` for each base parameter, in an ``aligned`` environment."""
+        lines = (
+            rf"\beta_{{{k}}} &= {name.replace('_', chr(92) + '_').replace('*', chr(92) + ',')}"
+            for k, name in enumerate(self.names, 1)
+        )
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
+
+
+class Base(Kind):
+    """Base parameters in place of the inertia of all links: the smallest graph.
+
+    Attributes:
+        found: the base parameters.
+    """
+
+    kind: ClassVar[str] = "base"
+    elements: tuple[str, ...] = ()
+
+    def __init__(self, tree: Tree) -> None:
+        self._regrouping = _Regrouping.of(tree)
+        self.found = self._regrouping.parameters
+        self._nominal = tree
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.found.labels
+
+    @property
+    def bodies(self) -> Array:
+        """R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters."""
+        return self._regrouping.bodies
+
+    def regrouped(self, p: Matrix) -> PreparedTree:
+        """The tree of the recursion with the base parameters p."""
+        return self._regrouping.prepared(p)
+
+    @classmethod
+    def choose(cls, tree: Tree, chosen: Sequence[str] | None) -> Base:
+        if chosen:
+            selected("element of base (give True)", chosen, ())
+        if not tree.is_rigid:
+            raise UnsupportedError(
+                f"{tree.name}: base parameters are those of rigid links; take 'inertia' or 'payload'"
+            )
+        return cls(tree)
+
+    def values(self, tree: Tree) -> Array:
+        return np.asarray(self.found.matrix @ _dynamic_parameters(tree))
+
+    def of(self, tree: Tree, nominal: Tree) -> Array:
+        return self.values(tree)
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        return np.asarray(self.found.matrix @ Inertia.choose(tree, None).random(tree, rng))
+
+    def put(self, tree: Tree, p: Matrix) -> Tree:
+        inertia = Inertia.choose(tree, None)
+        added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
+        change = spatial.constant(self.bodies) @ (p - ca.DM(self.values(self._nominal)))
+        bodies = inertia.put(tree, ca.DM(self._with_masses()) + added + change)
+        regrouped = self._regrouping.prepared(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
+        return RegroupedTree(**vars(bodies), prepared=regrouped)
+
+    def _with_masses(self) -> Array:
+        """Dynamic parameters with the base parameters of the model, and 1 kg for each link without mass.
+
+        The centre of mass of a link then has a meaning, whatever first moment p gives it.
+        """
+        own = _dynamic_parameters(self._nominal)
+        added = np.zeros_like(own)
+        added[::10] = own[::10] == 0
+        return np.asarray(own + added - self.bodies @ (self.found.matrix @ added))
+
+    def write(self, model: pin.Model, p: Array) -> None:
+        inertia = Inertia.choose(self._nominal, None)
+        own = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
+        inertia.write(model, self._near(own, p))
+
+    def _near(self, own: Array, p: Array) -> Array:
+        """Dynamic parameters near given ones, with p; bodies that get a first moment have a mass."""
+        found = own + self.bodies @ self._missing(own, p)
+        bodies = found.reshape(-1, 10)
+        massless = np.flatnonzero((bodies[:, 0] == 0) & bodies[:, 1:4].any(axis=1))
+        if not len(massless):
+            return np.asarray(found)
+        heavier = np.array(own)
+        heavier[10 * massless] = 1.0
+        return np.asarray(heavier + self.bodies @ self._missing(heavier, p))
+
+    def _missing(self, own: Array, p: Array) -> Array:
+        """p − B π, zero where it is rounding."""
+        size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(own)
+        return drop(p - self.found.matrix @ own, PRODUCT_ERROR * size)
+
+
+def _dynamic_parameters(tree: Tree) -> Array:
+    return Inertia.choose(tree, None).values(tree)
+
+
+@dataclass(frozen=True, eq=False)
+class _Regrouping:
+    """How base parameters follow from dynamic parameters, and stand in the tree of the recursion.
+
+    Attributes:
+        parameters: the base parameters.
+        entries: where numbers of the bodies stand in the prepared tree.
+        spread: L of numbers = L (base parameters); 1 but for joints that are a sequence, where the massless links
+            between its parts take shares of one body.
+        geometry: the prepared tree, with symbols for bodies.
+        bodies: R (10 (njoints − 1) × n_b), B R = 1: bodies that have given base parameters.
+    """
+
+    parameters: BaseParameters
+    entries: tuple[Entry, ...]
+    spread: Array
+    geometry: PreparedTree
+    bodies: Array
+
+    @staticmethod
+    def of(tree: Tree) -> _Regrouping:
+        """That of a tree, whose bodies do not matter; of any gravity if it is symbols."""
+        if isinstance(tree.gravity, ca.SX):
+            return _regrouping(replace(tree, gravity=np.zeros(3), armature=np.zeros(tree.nv)), True)
+        return _regrouping(replace(tree, armature=np.zeros(tree.nv)), False)
+
+    def prepared(self, p: Matrix) -> PreparedTree:
+        """The tree of the recursion with the base parameters p."""
+        return _with_entries(self.geometry, self.entries, spatial.constant(self.spread) @ p)
+
+
+@lru_cache(maxsize=16)
+def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
+    inertia = Inertia.choose(tree, None)
+    pi = ca.SX.sym("pi", len(inertia.names))
+    prepared = prepare(inertia.put(tree, pi), regroup_symbols=True)
+    assert isinstance(prepared, PreparedTree)
+    places = _entries(prepared)
+    by_geometry = ca.jacobian(_numbers(prepared, places), pi)
+    g = ca.evalf(by_geometry).full()
+    kept, dropped, coefficients = _independent(prepared, places, any_gravity)
+    numbers = _cleaned(g[kept] + coefficients @ g[dropped])
+    size = np.linalg.norm(numbers, axis=1, keepdims=True)
+    rows = _first_independent((numbers / np.where(size > _DEPENDENT * size.max(), size, np.inf)).T, range(len(kept)))
+    matrix = numbers[rows]
+    spread = np.eye(len(kept)) if len(rows) == len(kept) else _cleaned(numbers @ np.linalg.pinv(matrix))
+    labels = [_label(prepared, place) for place in places]
+    found = BaseParameters(
+        labels=tuple(labels[kept[k]] for k in rows),
+        names=tuple(formula(row, inertia.names) for row in matrix),
+        matrix=frozen(matrix),
+        completed=tuple(labels[k] for k in dropped),
+        geometry=tree,
+    )
+    standing = tuple(places[k] for k in kept)
+    return _Regrouping(found, standing, frozen(spread), prepared, frozen(_right_inverse(matrix)))
+
+
+def _entries(tree: Tree) -> list[Entry]:
+    """The numbers of the bodies that are not structurally zero, from the tips to the base."""
+    return [
+        (i, row, column)
+        for i, joint in reversed(list(enumerate(tree.joints)))
+        for row in range(4)
+        for column in range(row, 4)
+        if spatial.constant(joint.pseudo_inertia).sparsity().has_nz(row, column)
+    ]
+
+
+def _numbers(tree: Tree, places: Sequence[Entry]) -> Matrix:
+    return ca.vertcat(*(spatial.constant(tree.joints[i].pseudo_inertia)[row, column] for i, row, column in places))
+
+
+def _with_entries(tree: PreparedTree, places: Sequence[Entry], p: Matrix) -> PreparedTree:
+    """The tree with p at these places of its bodies, and zeros elsewhere."""
+    bodies = [type(p)(4, 4) for _ in tree.joints]
+    for k, (i, row, column) in enumerate(places):
+        bodies[i][row, column] = p[k]
+        bodies[i][column, row] = p[k]
+    joints = (replace(joint, pseudo_inertia=entries(body)) for joint, body in zip(tree.joints, bodies, strict=True))
+    return replace(tree, joints=tuple(joints))
+
+
+def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool) -> tuple[list[int], list[int], Array]:
+    """Columns of Y that are kept, those that depend on them, and X of Y_dropped = Y_kept X."""
+    y = _regressor_at_random_states(tree, places, any_gravity)
+    size = np.linalg.norm(y, axis=0)
+    scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
+    r: Array = np.linalg.qr(y / scale, mode="r")  # type: ignore[assignment]
+    kept = _first_independent(r, range(len(places)))
+    dropped = [k for k in range(len(places)) if k not in kept]
+    found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
+    while np.abs(found).max(initial=0) > _ILL_CONDITIONED:  # each exchange makes the kept columns less dependent
+        i, j = np.unravel_index(np.argmax(np.abs(found)), found.shape)
+        kept[i], dropped[j] = dropped[j], kept[i]
+        found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
+    return kept, dropped, found * np.where(np.isfinite(scale[dropped]), scale[dropped], 0.0) / scale[kept, None]
+
+
+def _regressor_at_random_states(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool) -> Array:
+    """Y (nv · states × places)."""
+    s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, p=len(places), g=3)
+    down = s["g"] if any_gravity else ca.DM(tree.gravity)
+    tau = inverse_dynamics(replace(_with_entries(tree, places, s["p"]), gravity=entries(down)), s["q"], s["v"], s["a"])
+    y = ca.Function("regressor", [s["q"], s["v"], s["a"], s["g"]], [ca.jacobian(tau, s["p"])])
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(_STATES):
+        state = random_configuration(tree, rng), *rng.normal(size=(2, tree.nv))
+        rows.append(y(*state, _GRAVITY / tree.unit * rng.normal(size=3)).full())
+    return np.vstack(rows)
+
+
+def _right_inverse(matrix: Array) -> Array:
+    """R of B R = 1 that leaves the masses of links as they are where it can, so that a centre of mass has a meaning."""
+    is_mass = np.arange(matrix.shape[1]) % 10 == 0
+    order = np.argsort(is_mass, kind="stable").tolist()
+    size = np.linalg.norm(matrix, axis=0)
+    chosen = _first_independent(matrix / np.where(size > 0, size, np.inf), order)
+    inverse = np.zeros((matrix.shape[1], len(matrix)))
+    inverse[chosen] = np.linalg.inv(matrix[:, chosen])
+    return _cleaned(inverse)
+
+
+def _first_independent(columns: Array, order: Iterable[int]) -> list[int]:
+    """In this order, the unit columns that do not depend on those before."""
+    basis, found = np.zeros((len(columns), 0)), []
+    for k in order:
+        rest = columns[:, k]
+        for _ in range(2):  # once more, for what rounding leaves
+            rest = rest - basis @ (basis.T @ rest)
+        if (size := np.linalg.norm(rest)) > _DEPENDENT:
+            basis = np.column_stack([basis, rest / size])
+            found.append(int(k))
+    return found
+
+
+def _cleaned(matrix: Array) -> Array:
+    largest = np.abs(matrix).max(axis=1, initial=0, keepdims=True)
+    return np.where(np.abs(matrix) > _NEGLIGIBLE * largest, matrix, 0.0)
+
+
+def _label(tree: Tree, place: Entry) -> str:
+    i, row, column = place
+    return f"{tree.joints[i].name}.{_LETTERS.get((row, column)) or 'J' + 'xyz'[row] + 'xyz'[column]}"
+
+
+def formula(row: Array, names: Sequence[str]) -> str:
+    """A linear combination of parameters, to six digits."""
+    terms = []
+    for x, name in zip(row, names, strict=True):
+        if x:
+            factor = "" if f"{abs(x):.6g}" == "1" else f"{abs(x):.6g}*"
+            terms.append(f"{'-' if x < 0 else '+'} {factor}{name}")
+    return " ".join(terms).removeprefix("+ ").replace("- ", "-", 1) if terms[0][0] == "-" else " ".join(terms)[2:]

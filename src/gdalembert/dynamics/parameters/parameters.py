@@ -1,0 +1,322 @@
+"""The vector p of what varies: names, values, symbols, and the tree and the forces that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.dynamics.forces.force import Force
+from gdalembert.dynamics.parameters.base import Base
+from gdalembert.dynamics.parameters.bodies import Inertia, Payload
+from gdalembert.dynamics.parameters.constants import Armature, GravityVector
+from gdalembert.dynamics.parameters.kind import Kind
+from gdalembert.dynamics.parameters.written import with_constants
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.model.checks import check_same_joints
+from gdalembert.model.cleaning import clean_tree
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.substitution import substituted
+
+Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
+"""Kinds of parameters, each with ``True`` (all there are) or the names of elements; or a list of kinds."""
+
+Values = npt.ArrayLike | Mapping[str, float] | None
+"""p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
+
+KINDS: dict[str, type[Kind]] = {each.kind: each for each in (Inertia, Payload, Base, Armature, GravityVector)}
+"""The kinds that stand in a tree, in the order in which they are put there: bodies, then what is added to them.
+
+Each force element with parameters is one more kind.
+"""
+
+
+_FORCES = {"springs": "springs={joint: (stiffness, rest)}", "friction": "friction='model' or {joint: gd.Friction(…)}"}
+"""The arguments that give a robot its force elements."""
+
+
+class Parameters:
+    """The parameters of a robot: what its Functions take as p (n_p), their last input.
+
+    ``parameters[name]`` is the value in the model, ``dict(parameters)`` has all of them.
+
+    Attributes:
+        names: of the entries of p, ``element.quantity``.
+        values: of the model, in SI units.
+        symbols: p (SX, n_p) as it stands in the expressions.
+        tree: the tree with the symbols in it. ``forces``: the force elements with them.
+    """
+
+    def __init__(
+        self, names: Sequence[str], values: npt.ArrayLike, symbols: ca.SX, tree: Tree, forces: Sequence[Force]
+    ) -> None:
+        self.names, self.values, self.symbols = tuple(names), frozen(values), symbols
+        self.tree, self.forces = tree, tuple(forces)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        if len(self._index) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ArgumentError(f"parameters: {twice!r} occurs twice; give each element once")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def keys(self) -> tuple[str, ...]:
+        """The names."""
+        return self.names
+
+    def items(self) -> list[tuple[str, float]]:
+        """Names and values in the model."""
+        return list(zip(self.names, self.values.tolist(), strict=True))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values[self.index(name)])
+
+    def __repr__(self) -> str:
+        return f"Parameters({dict(self)})"
+
+    def index(self, name: str) -> int:
+        """The entry of p with this name.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        if name not in self._index:
+            raise UnknownNameError("parameter", name, self.names)
+        return self._index[name]
+
+    def vector(self, p: Values = None, where: str = "p") -> Array:
+        """p (n_p) as numbers.
+
+        Args:
+            p: all values, or some of them by name, the others being those of the model; by default those of the model.
+            where: what an error calls the argument.
+
+        Raises:
+            UnknownNameError: if a name is not that of a parameter.
+            ArgumentTypeError: if p does not consist of numbers.
+            ArgumentError: if p has another length, or a number that is not finite, or none is known for a symbol.
+        """
+        if p is not None and not isinstance(p, Mapping):
+            return vector(where, p, len(self))
+        values = np.array(self.values)
+        for name, value in (p or {}).items():
+            values[self.index(name)] = vector(f"{where}[{name!r}]", [value], 1)[0]
+        if unknown := [name for name, value in zip(self.names, values, strict=True) if np.isnan(value)]:
+            raise ArgumentError(f"{self.tree.name}: {where}: no value for {', '.join(unknown)}; give it by name")
+        return frozen(values)
+
+    def put(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
+        """The tree and the force elements with p (n_p) in them, symbols (SX) or numbers (DM)."""
+        return substituted((self.tree, self.forces), self.symbols, p) if self.names else (self.tree, self.forces)
+
+    @property
+    def nominal(self) -> Tree:
+        """The tree with the values in it; with the symbols if a value is not known."""
+        return self.tree if np.isnan(self.values).any() else self.put(ca.DM(self.values))[0]
+
+    def parts(self, p: Any) -> list[tuple[Kind, Any]]:
+        """The kinds that stand in the tree, in the order of :data:`KINDS`, each with its part of p."""
+        return []
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A random p (n_p) that a robot can have.
+
+        Bodies are about as heavy and large as in the model, and each pseudo-inertia is positive definite; armature is
+        positive, gravity has any direction; parameters of forces are 0.5 to 2 times those of the model, or between 0
+        and 1 where these are 0.
+
+        Raises:
+            UnsupportedError: if the constants of the tree are formulas.
+        """
+        if self.names:
+            raise UnsupportedError(f"{self.tree.name}: its constants are formulas, of which no range is known; give p")
+        return self.values
+
+    def of(self, model: pin.Model | Tree) -> Array:
+        """p (n_p) of another model of the same tree; parameters of forces that a model does not have keep their values.
+
+        Raises:
+            ArgumentError: if the model has other joints.
+            UnsupportedError: if the constants of the tree are formulas.
+        """
+        if self.names:
+            raise UnsupportedError(
+                f"{self.tree.name}: its constants are formulas, which the numbers of a model do not determine; give "
+                "values by name"
+            )
+        return self.values
+
+    def write(self, model: pin.Model, p: Values = None) -> pin.Model:
+        """A copy of the model that has p, but for parameters of forces that a model does not have.
+
+        These are springs, the factors of arms, and friction that was given by joint: a model has ``friction="model"``
+        alone. With base parameters the torques of the model are right, but its links need not be bodies.
+
+        Raises:
+            ArgumentError: if the model has other joints, or as :meth:`vector`.
+            UnsupportedError: if the constants of the tree are formulas, and the model has joints of several parts.
+        """
+        tree, _ = self.put(ca.DM(self.vector(p)))
+        return with_constants(model, tree) if self.names else model.copy()
+
+
+class ModelParameters(Parameters):
+    """Constants of a model, and of its force elements, as parameters.
+
+    Args:
+        tree: the robot, in numbers. ``forces``: its force elements.
+        given: kinds of parameters.
+        clean: tolerance of the cleaning of other models.
+
+    Raises:
+        ArgumentTypeError: if ``given`` is neither a mapping of kinds nor a list of them.
+        UnknownNameError: if there is no such kind or element.
+        ArgumentError: if an element is given twice, or cannot have such parameters.
+    """
+
+    def __init__(self, tree: Tree, forces: Sequence[Force], given: Given, clean: float) -> None:
+        self._nominal, self._nominal_forces, self._clean = tree, tuple(forces), clean
+        self._given, chosen = given, _checked(given)
+        if Base.kind in chosen and Inertia.kind in chosen:
+            raise ArgumentError("parameters: 'base' parameters stand in place of 'inertia'; give one of them")
+        # base parameters are fewer if gravity has one direction, in numbers
+        any_gravity: Any = ca.SX.sym("g", 3)
+        seen = replace(tree, gravity=any_gravity) if GravityVector.kind in chosen else tree
+        self._kinds = tuple(KINDS[kind].choose(seen, names) for kind, names in chosen.items() if kind in KINDS)
+        self._of_forces: dict[str, float] = {}
+        for kind, names in chosen.items():
+            if kind not in KINDS:
+                self._of_forces |= _of_forces(kind, names, self._nominal_forces)
+        self._chosen_forces = tuple(force for force in self._nominal_forces if force.name in chosen)
+        self.names = (*(name for kind in self._kinds for name in kind.names), *self._of_forces)
+        symbols = ca.SX.sym("p", len(self.names))
+        super().__init__(self.names, self._nominal_values(), symbols, *self.put(symbols))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ModelParameters, (self._nominal, self._nominal_forces, self._given, self._clean)
+
+    @property
+    def nominal(self) -> Tree:
+        return self._nominal
+
+    def put(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
+        tree = self._nominal
+        for kind, own in self.parts(p):
+            tree = kind.put(tree, own)
+        first = len(self.names) - len(self._of_forces)
+        by_name = {name: p[first + k] for k, name in enumerate(self._of_forces)}
+        return tree, tuple(_with_parameters(force, by_name) for force in self._nominal_forces)
+
+    def parts(self, p: Any) -> list[tuple[Kind, Any]]:
+        parts, first = {}, 0
+        for kind in self._kinds:
+            parts[kind.kind] = kind, p[first : first + len(kind.names)]
+            first += len(kind.names)
+        return [parts[kind] for kind in KINDS if kind in parts]
+
+    def random(self, rng: np.random.Generator) -> Array:
+        of_forces = np.array(list(self._of_forces.values()))
+        factor = rng.uniform(0.5, 2.0, len(of_forces))
+        of_forces = np.where(of_forces == 0, factor / 2, factor * of_forces)
+        return frozen(np.concatenate([*(kind.random(self._nominal, rng) for kind in self._kinds), of_forces]))
+
+    def of(self, model: pin.Model | Tree) -> Array:
+        tree, _ = clean_tree(self._checked_tree(model), self._clean)
+        of_kinds = (kind.of(tree, self._nominal) for kind in self._kinds)
+        in_model = {name: x for force in self._chosen_forces for name, x in force.parameters_of(tree).items()}
+        return frozen(np.concatenate([*of_kinds, [in_model[name] for name in self._of_forces]]))
+
+    def write(self, model: pin.Model, p: Values = None) -> pin.Model:
+        values = self.vector(p)
+        self._checked_tree(model)
+        copy = model.copy()
+        # payloads come last: they are added to the bodies that the others write
+        for kind, own in sorted(self.parts(values), key=lambda part: isinstance(part[0], Payload)):
+            kind.write(copy, own)
+        by_name = {name: float(values[self.index(name)]) for name in self._of_forces}
+        for force in self._chosen_forces:
+            force.write_parameters(copy, {name: by_name[name] for name in force.parameters if name in by_name})
+        return copy
+
+    def _nominal_values(self) -> Array:
+        of_kinds = (kind.values(self._nominal) for kind in self._kinds)
+        return np.concatenate([*of_kinds, list(self._of_forces.values())])
+
+    def _checked_tree(self, model: pin.Model | Tree) -> Tree:
+        tree = read_tree(model)
+        check_same_joints("parameters", self._nominal, tree)
+        return tree
+
+
+def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clean: float) -> Parameters:
+    """The parameters of a robot: the symbols of its tree, or what is asked for.
+
+    Raises:
+        UnsupportedError: if the tree has symbols, and further parameters are asked for, or symbols that are no
+            inputs; and as :class:`ModelParameters`.
+    """
+    if not tree.symbols.numel():
+        if not tree.is_numeric:
+            raise UnsupportedError(
+                f"{tree.name}: its constants have symbols, which are no inputs; give parameters=, or a tree of "
+                "gdalembert.symbolic"
+            )
+        return ModelParameters(tree.constants, forces, {} if given is None else given, clean)
+    if given:
+        raise UnsupportedError(
+            f"{tree.name}: parameters={given!r}: its constants are formulas, whose symbols are the parameters"
+        )
+    return Parameters(tree.symbol_names, tree.symbol_values, tree.symbols, tree.constants, forces)
+
+
+def _checked(given: Given) -> dict[str, Sequence[str] | None]:
+    """The names of elements by kind; ``None`` for all."""
+    if isinstance(given, str) or not isinstance(given, Mapping | Iterable):
+        raise ArgumentTypeError(f"parameters={given!r}: give {{kind: True or names}} or a list of kinds")
+    if not isinstance(given, Mapping):
+        given = dict.fromkeys(given, True)
+    chosen: dict[str, Sequence[str] | None] = {}
+    for kind, names in given.items():
+        if names is True:
+            chosen[kind] = None
+        elif isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(x, str) for x in names):
+            chosen[kind] = tuple(names)
+        elif names is not False:
+            raise ArgumentTypeError(f"parameters: {kind!r}: got {names!r}; give True or a list of names")
+    return chosen
+
+
+def _of_forces(kind: str, chosen: Sequence[str] | None, forces: Sequence[Force]) -> dict[str, float]:
+    """The parameters of the force elements of this name, all or those of the chosen elements."""
+    if not any(force.name == kind for force in forces):
+        if kind in _FORCES:
+            raise ArgumentError(f"parameters: {kind!r}: the robot has none; give {_FORCES[kind]} as well")
+        raise UnknownNameError("kind of parameters of this robot", kind, [*KINDS, *(force.name for force in forces)])
+    found = {name: x for force in forces if force.name == kind for name, x in force.parameters.items()}
+    if chosen is None:
+        return found
+    known = list(dict.fromkeys(name.rpartition(".")[0] for name in found))
+    for name in chosen:
+        if name not in known:
+            raise UnknownNameError(f"element of {kind}", name, known)
+    return {name: x for name, x in found.items() if name.rpartition(".")[0] in chosen}
+
+
+def _with_parameters(force: Force, values: Mapping[str, Matrix]) -> Force:
+    own = {name: values[name] for name in force.parameters if name in values}
+    return force.with_parameters(own) if own else force

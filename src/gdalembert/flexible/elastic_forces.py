@@ -1,0 +1,116 @@
+"""The force elements of flexible links and joints: stiffness and damping, with a factor for each link and joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from gdalembert import spatial
+from gdalembert.dynamics.forces import Force
+from gdalembert.flexible.assembly import Assembly
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts(Force):
+    """Σ factor · matrix over the flexible links and joints.
+
+    Attributes:
+        tree: the arm.
+        parts: the matrix (nv × nv) of each flexible link and joint, by name.
+        factors: what each of them is multiplied by, 1 by default; numbers or symbols.
+    """
+
+    tree: Tree
+    parts: Mapping[str, Array]
+    factors: Mapping[str, Matrix] = field(default_factory=dict)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The sum (nv × nv)."""
+        total: Matrix = ca.DM(self.tree.nv, self.tree.nv)
+        for name, part in self.parts.items():
+            total = total + self.factors.get(name, 1.0) * spatial.constant(part)
+        return total
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {f"{name}.{self.name}_factor": 1.0 for name in self.parts}
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Force:
+        suffix = f".{self.name}_factor"
+        return replace(self, factors={name.removesuffix(suffix): value for name, value in values.items()})
+
+
+class Stiffness(_Parts):
+    """The stiffness of the modes, and of the springs between joints and rotors: torque K q."""
+
+    name: ClassVar[str] = "stiffness"
+    not_negative: ClassVar[tuple[str, ...]] = ("stiffness_factor",)
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """K x, with x the coordinates of modes, flexible joints and rotors."""
+        return self.matrix @ self._coordinates(q)
+
+    def energy(self, q: Matrix) -> Matrix:
+        """½ xᵀ K x [J]."""
+        x = self._coordinates(q)
+        return 0.5 * ca.dot(x, self.matrix @ x)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)
+
+    def _coordinates(self, q: Matrix) -> Matrix:
+        """x (nv), structurally zero where no stiffness is."""
+        held = {k for part in self.parts.values() for k in np.flatnonzero(np.abs(part).sum(axis=0))}
+        parts: list[Matrix] = [
+            joint.configuration(q) if held & set(joint.columns) and joint.scaling is None else ca.DM(joint.type.nv, 1)
+            for joint in self.tree.joints
+        ]
+        return self.tree.vector(parts)
+
+
+class ModalDamping(_Parts):
+    """The damping of the modes and of flexible joints: torque D v."""
+
+    name: ClassVar[str] = "damping"
+    not_negative: ClassVar[tuple[str, ...]] = ("damping_factor",)
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """D v."""
+        return self.matrix @ v
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """vᵀ D v [W]."""
+        return ca.dot(v, self.matrix @ v)
+
+
+def elastic_forces(tree: Tree, assembly: Assembly) -> tuple[Stiffness, ModalDamping]:
+    """The force elements of an arm, K q and D v."""
+    blocks = list(_blocks(assembly))
+    return Stiffness(tree, _parts(assembly.stiffness, blocks)), ModalDamping(tree, _parts(assembly.damping, blocks))
+
+
+def _blocks(assembly: Assembly) -> Iterator[tuple[str, list[int]]]:
+    """The name of each flexible link and joint, and the rows of v that its matrices stand in."""
+    for name, beam in assembly.beams.items():
+        yield name, list(assembly.links[beam.link].mode_columns)
+    by_name = {link.name: link for link in assembly.links}
+    for k, name in enumerate(assembly.rotors, assembly.nv - len(assembly.rotors)):
+        yield name, [by_name[name].idx_v, k]
+
+
+def _parts(matrix: Array, blocks: Iterable[tuple[str, list[int]]]) -> dict[str, Array]:
+    """The blocks of a matrix by name; those of a link and a joint of one name together."""
+    parts: dict[str, Array] = {}
+    for name, rows in blocks:
+        part = parts.setdefault(name, np.zeros_like(matrix))
+        part[np.ix_(rows, rows)] += matrix[np.ix_(rows, rows)]
+    return parts

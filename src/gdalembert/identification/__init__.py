@@ -1,0 +1,35 @@
+"""Identification: excitation, signals, and the parameters of a robot from its measured motion and torques.
+
+result = gd.identification.fit(dyn, q, v, a, tau, model=model, held_back=0.2)
+print(result)
+identified = result.model
+"""
+
+from gdalembert.errors import IdentificationWarning
+from gdalembert.identification.consistent import IdentificationError
+from gdalembert.identification.estimates import BaseEstimate, NotIdentifiable, Torques
+from gdalembert.identification.excitation import excitation
+from gdalembert.identification.fit import fit
+from gdalembert.identification.fourier import Excitation
+from gdalembert.identification.limits import Bounds, Prior
+from gdalembert.identification.result import Identification
+from gdalembert.identification.search import ExcitationError
+from gdalembert.identification.signals import Signals, decimated, filtered
+
+__all__ = [
+    "BaseEstimate",
+    "Bounds",
+    "Excitation",
+    "ExcitationError",
+    "Identification",
+    "IdentificationError",
+    "IdentificationWarning",
+    "NotIdentifiable",
+    "Prior",
+    "Signals",
+    "Torques",
+    "decimated",
+    "excitation",
+    "filtered",
+    "fit",
+]

@@ -1,0 +1,164 @@
+"""Parameters of a robot from samples of its motion and torques."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning
+from gdalembert.identification.consistent import at_bounds, consistent, least_eigenvalues
+from gdalembert.identification.estimates import Torques
+from gdalembert.identification.least_squares import Estimate
+from gdalembert.identification.limits import Bounds, Prior, limits
+from gdalembert.identification.problem import Problem
+from gdalembert.identification.regression import check_dynamics
+from gdalembert.identification.remarks import remarks
+from gdalembert.identification.result import Identification
+from gdalembert.identification.samples import Samples, checked_samples, split
+from gdalembert.identification.sizes import REGROUPED, quantity
+from gdalembert.spatial.arguments import choice, integer, number
+from gdalembert.spatial.arrays import Array, frozen
+
+METHODS = ("ordinary", "weighted", "consistent")
+Method = Literal["ordinary", "weighted", "consistent"]
+
+
+def fit(
+    dyn: Dynamics,
+    q: npt.ArrayLike,
+    v: npt.ArrayLike,
+    a: npt.ArrayLike,
+    tau: npt.ArrayLike,
+    *,
+    model: pin.Model | None = None,
+    method: Method = "consistent",
+    weights: npt.ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    prior: Prior | None = None,
+    held_back: float | tuple[npt.ArrayLike, ...] | None = None,
+    decimation: int = 1,
+    margin: float = 1e-6,
+) -> Identification:
+    """The parameters of a robot with which its equations of motion have the measured torques.
+
+    tau must be affine in p, as it is in inertia, payload, armature and friction. ``"ordinary"`` least squares give each
+    torque the same noise, ``"weighted"`` ones each joint its own, which follows from the residuals; what data do not
+    see is nearest to the prior. ``"consistent"`` is the weighted fit among bodies that can exist: pseudo-inertias are
+    positive definite, armature and friction are not negative.
+
+    Standard deviations are those of least squares where errors are in tau alone and independent of each other. Errors
+    that are correlated, as filtered signals have them, make the true ones larger; with ``decimation`` they nearly are
+    independent.
+
+    Args:
+        dyn: with ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``: what is estimated.
+        q, v, a, tau: a row for each of N samples (N × nq, N × nv, N × nv, N × nv).
+        model: the ``pin.Model`` that ``dyn`` was made of, for ``result.model``.
+        method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
+        weights: of the squared residuals, relative, at least 0: of samples (N) or single torques (N × nv).
+        bounds: ``{"joint7.m": (0.5, None)}``, least and largest value; for the consistent fit.
+        prior: ``{"joint7.m": 0.7}``, a value to be near to where data do not see it, by default the model's; or
+            ``(0.7, 0.02)``, a measurement with its standard deviation, which counts as data do.
+        held_back: the fraction of the samples, the last ones, that is predicted and not fitted; or (q, v, a, tau).
+        decimation: how many samples, at equal steps, become one row; the same low-pass filter
+            (:func:`~gdalembert.identification.decimated`) acts on the torques and on each column of the regressor.
+            ``noise`` is then that of these rows.
+        margin: the least eigenvalue of a pseudo-inertia in units of the mass and the radius of gyration of its body.
+
+    Raises:
+        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
+        UnsupportedError: if tau has other inputs, or CVXPY or Clarabel is missing.
+        IdentificationError: if the solver fails.
+
+    Warns:
+        IdentificationWarning: if the residuals are far larger than the noise, or half of a torque.
+    """
+    choice("fit: method", method, METHODS)
+    number("fit: margin", margin)
+    decimation = integer("fit: decimation", decimation, 1)
+    if bounds and method != "consistent":
+        raise ArgumentError(f"fit: method={method!r} takes no bounds; take method='consistent'")
+    if weights is not None and decimation > 1:
+        raise ArgumentError(
+            "fit: decimation filters across neighbouring samples, so that weights leave none out; give one of both"
+        )
+    check_dynamics("fit", dyn)
+    if method == "consistent" and _has_base(dyn):
+        raise ArgumentError(
+            "fit: base parameters are not those of bodies that could exist or not; make the robot with 'inertia' in "
+            "place of 'base', or take method='weighted'"
+        )
+    if model is not None:
+        _check_model(dyn, model)
+    limited = limits("fit", dyn.parameters.names, bounds)
+    samples, unseen = split("fit", dyn.nominal, checked_samples("fit", dyn.nominal, q, v, a, tau, weights), held_back)
+    problem = Problem.of("fit", dyn, prior)
+    estimate = problem.estimate("fit", samples, weighted=method != "ordinary", decimation=decimation)
+    if method == "consistent":
+        p = consistent("fit", problem, estimate, limited, margin, bounded=bool(bounds))
+    else:
+        p = problem.torque.nominal + problem.sizes * estimate.s
+    reached = at_bounds(problem, p, limited, margin) if method == "consistent" else ()
+    return _result(dyn, method, problem, estimate, p, samples, unseen, model, reached)
+
+
+def _result(
+    dyn: Dynamics,
+    method: str,
+    problem: Problem,
+    estimate: Estimate,
+    p: Array,
+    samples: Samples,
+    unseen: Samples | None,
+    model: pin.Model | None,
+    reached: tuple[str, ...],
+) -> Identification:
+    torque, knowledge = problem.torque, estimate.knowledge
+    s = (p - torque.nominal) / problem.sizes
+    eigenvalues = least_eigenvalues(problem.bodies, p)
+    if _has_base(dyn):
+        model = None
+    elif model is not None and min(eigenvalues.values(), default=1) > 0:
+        model = dyn.parameters.write(model, p)
+    fitted = samples.with_weight()
+    torques = Torques(fitted.tau, torque.torque(fitted, p))
+    said = remarks(dyn.coordinate_names, estimate, s, torques)
+    for remark in said:
+        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
+    held_back = None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p))
+    return Identification(
+        robot=dyn.nominal.name,
+        method=method,
+        names=torque.names,
+        joints=dyn.coordinate_names,
+        nominal=frozen(torque.nominal),
+        values=frozen(p),
+        standard_deviation=frozen(problem.sizes * knowledge.deviation(np.eye(len(p)))),
+        base=problem.base(knowledge, p),
+        structural_rank=problem.space.shape[1],
+        not_identifiable=problem.not_identifiable(knowledge),
+        condition_number=estimate.condition_number,
+        noise=frozen(estimate.torque_noise),
+        residual=frozen(estimate.residuals(s)),
+        remarks=said,
+        at_bounds=reached,
+        fitted=torques,
+        held_back=held_back,
+        least_eigenvalues=eigenvalues,
+        _model=model,
+    )
+
+
+def _check_model(dyn: Dynamics, model: pin.Model) -> None:
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+    dyn.parameters.of(model)
+
+
+def _has_base(dyn: Dynamics) -> bool:
+    return any(quantity(name) in REGROUPED for name in dyn.parameters.names)

@@ -1,0 +1,183 @@
+"""The result of a fit, and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.identification.estimates import BaseEstimate, NotIdentifiable, Torques
+from gdalembert.spatial.arrays import Array
+
+_SHOWN = 12
+"""Names of a list that are printed."""
+_WIDTH = 60
+"""Characters of a formula that are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """The result of :func:`~gdalembert.identification.fit.fit`; ``str(result)`` is a report.
+
+    Attributes:
+        robot: its name.
+        method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
+        names: of the parameters, as in ``dyn.parameters.names``. ``joints``: names of the entries of tau.
+        nominal: p of the model before (n_p).
+        values: the estimate of p (n_p).
+        standard_deviation: of each parameter by itself (n_p), by least squares without constraints; inf where the data
+            tell no more than a combination of it with others.
+        base: the combinations that the data know.
+        structural_rank: the number of base parameters that the structure of the robot lets anyone know.
+        not_identifiable: what the data cannot know.
+        condition_number: of the weighted data in the directions that are known, in units of the parameters' sizes.
+        noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
+            rows that remain after decimation, if there was any; nan for a torque without any weight.
+        residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
+        remarks: why the estimate is not to be trusted as it is, one sentence each.
+        at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
+            were a little different: constraints decided these, not the data alone.
+        fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
+        least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
+    """
+
+    robot: str
+    method: str
+    names: tuple[str, ...]
+    joints: tuple[str, ...]
+    nominal: Array
+    values: Array
+    standard_deviation: Array
+    base: BaseEstimate
+    structural_rank: int
+    not_identifiable: NotIdentifiable
+    condition_number: float
+    noise: Array
+    residual: Array
+    remarks: tuple[str, ...]
+    at_bounds: tuple[str, ...]
+    fitted: Torques
+    held_back: Torques | None
+    least_eigenvalues: Mapping[str, float]
+    _model: pin.Model | None
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The estimate of p by name."""
+        return MappingProxyType(dict(zip(self.names, self.values.tolist(), strict=True)))
+
+    @property
+    def is_consistent(self) -> bool | None:
+        """Whether every body that was estimated can exist: its pseudo-inertia is positive definite.
+
+        ``None`` if none was estimated, as with base parameters or friction alone.
+        """
+        if not self.least_eigenvalues:
+            return None
+        return all(least > 0 for least in self.least_eigenvalues.values())
+
+    @cached_property
+    def report(self) -> str:
+        """Residuals of each joint, what is not known, and every parameter with its standard deviation."""
+        rank, possible = len(self.base), self.structural_rank
+        held_back = f", {len(self.held_back.measured)} held back" if self.held_back else ""
+        lines = [
+            f"{self.robot}: {len(self.names)} parameters by the {self.method} fit of {len(self.fitted.measured)} "
+            f"sample{'s' * (len(self.fitted.measured) != 1)}{held_back}",
+            f"  base parameters   {rank} of {possible} known, condition number {self.condition_number:.3g}",
+            *(f"  {remark}" for remark in self.remarks),
+            *([f"  at a bound: {_some(self.at_bounds)}"] if self.at_bounds else []),
+            *_torques(self),
+            *_unknown(self),
+            *_parameters(self),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def model(self) -> pin.Model:
+        """A copy of the model that was given, with the estimate; it moves as the data do.
+
+        Friction is in its ``damping`` and ``friction`` if the robot was made with ``friction="model"``.
+
+        Raises:
+            UnsupportedError: if no model was given, or the estimate is not that of bodies.
+        """
+        if self._model is None:
+            raise UnsupportedError(
+                f"identification of {self.robot}: there is no model: give model= to fit, and identify bodies, not base "
+                "parameters, which are no parameters of single bodies"
+            )
+        if self.is_consistent is False:
+            name, least = min(self.least_eigenvalues.items(), key=lambda item: item[1])
+            raise UnsupportedError(
+                f"identification of {self.robot}: the estimate for {name!r} is that of no body: its pseudo-inertia has "
+                f"the eigenvalue {least:.3g}; take method='consistent'"
+            )
+        return self._model.copy()
+
+    def __str__(self) -> str:
+        return self.report
+
+    def __repr__(self) -> str:
+        return f"Identification({self.robot!r}, method={self.method!r}, {len(self.base)} base parameters)"
+
+
+def _torques(result: Identification) -> list[str]:
+    head = ["joint", "noise", "residual", "relative"]
+    columns = [result.noise, result.residual, result.fitted.relative]
+    if result.held_back:
+        head += ["held back", "relative"]
+        columns += [result.held_back.rms, result.held_back.relative]
+    rows = [
+        [name, *(f"{x:.1%}" if "relative" in title else f"{x:.3g}" for title, x in zip(head[1:], values, strict=True))]
+        for name, *values in zip(result.joints, *columns, strict=True)
+    ]
+    return aligned([head, *rows])
+
+
+def _unknown(result: Identification) -> list[str]:
+    missing = result.not_identifiable
+    lines = []
+    if missing.not_excited:
+        lines.append(f"  not excited, for want of motion: {_some(missing.not_excited, '; ')}")
+    if missing.combined:
+        lines.append(f"  known in combinations alone: {_some(missing.combined)}")
+    if missing.without_effect:
+        lines.append(f"  without effect on any torque: {_some(missing.without_effect)}")
+    return lines
+
+
+def _some(names: Sequence[str], comma: str = ", ") -> str:
+    more = f"{comma}and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return comma.join(names[:_SHOWN]) + more
+
+
+def _parameters(result: Identification) -> list[str]:
+    missing, base = set(result.not_identifiable.without_effect), result.base
+    head = ["nominal", "estimate", "± std. dev."]
+    known = [*zip(result.names, result.nominal, result.values, result.standard_deviation, strict=True)]
+    rows = [_row(*each) for each in known if each[0] not in missing]
+    combined = [
+        _row(*each) for each in zip(base.names, base.nominal, base.values, base.standard_deviation, strict=True)
+    ]
+    return [*aligned([["base parameter", *head], *combined]), *aligned([["parameter", *head], *rows])]
+
+
+def _row(name: str, nominal: float, value: float, deviation: float) -> list[str]:
+    short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
+    return [short, f"{nominal:.4g}", f"{value:.4g}", f"{deviation:.2g}" if np.isfinite(deviation) else "–"]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(f"{x:<{w}}" if k == 0 else f"{x:>{w}}" for k, (x, w) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]

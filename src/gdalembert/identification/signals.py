@@ -1,0 +1,252 @@
+"""Measured signals: zero-phase low-pass filters, derivatives, decimation.
+
+A filter that runs forwards and then backwards delays nothing. q is filtered and differentiated; the torques go through
+the same filter, since what it does to one side of tau = Y p it must do to the other (Khalil and Dombre, "Modeling,
+identification and control of robots", 2002, chapter 12). Ours: derivatives are those of a quintic spline through the
+filtered samples, in place of central differences, whose relative error is (ω / rate)² / 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.spatial.arguments import choice, integer, number, numbers
+from gdalembert.spatial.arrays import Array
+
+METHODS = ("butterworth", "savitzky_golay")
+_UNEVEN = 1e-3
+"""Deviation of a step from the mean, relative to it, that counts as jitter of the clock's last digits."""
+_DEGREE = 5
+"""Of the splines that are differentiated."""
+_SETTLED = 1e-3
+"""Part of a step response of the filter that may be left at the ends that are kept."""
+_DECIMATION_ORDER, _DECIMATION_BAND = 8, 0.9
+
+Filter = Callable[[Array], tuple[Array, Array, Array]]
+"""Samples in rows → filtered, and its first and second derivative."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Filtered samples of a motion, one row for each of N instants.
+
+    Attributes:
+        t: N [s]. ``rate``: samples per second [Hz].
+        q, v, a: filtered positions and their derivatives (N × n).
+        tau: filtered torques (N × m), or ``None``. ``unfiltered_tau``: as measured, at the same instants.
+        trimmed: time that was left out at each end [s], where the filter has not settled.
+    """
+
+    t: Array
+    rate: float
+    q: Array
+    v: Array
+    a: Array
+    tau: Array | None
+    unfiltered_tau: Array | None
+    trimmed: float
+
+
+def filtered(
+    t: npt.ArrayLike,
+    q: npt.ArrayLike,
+    tau: npt.ArrayLike | None = None,
+    *,
+    cutoff: float,
+    method: str = "butterworth",
+    order: int = 4,
+    rate: float | None = None,
+    trim: float | None = None,
+) -> Signals:
+    """Measured positions and torques without noise above a frequency, and velocities and accelerations, without delay.
+
+    Args:
+        t: instants (N) [s], at equal steps; with ``rate`` at any.
+        q: positions (N × n) of joints with v = dq/dt [rad, m].
+        tau: torques (N × m) [N m, N], which pass the same filter.
+        cutoff: frequency at which half of the power is left [Hz]. Five to ten times the highest frequency of the motion
+            (``harmonics / period``) is usual.
+        method: ``"butterworth"`` forwards and backwards, and a spline through the result; or ``"savitzky_golay"``: a
+            polynomial fitted to a window around each sample, which is about as long as the cutoff asks for (Schafer,
+            "What is a Savitzky-Golay filter?", IEEE Signal Processing Magazine 28(4), 2011).
+        order: of the Butterworth filter, which acts twice; or of the polynomial, at least 3.
+        rate: samples per second [Hz] to interpolate the measurement at, by cubic splines, before all else.
+        trim: time to leave out at each end [s]; by default until the filter has settled.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used; the message names it, and the row.
+        UnsupportedError: if SciPy is missing.
+    """
+    _require_scipy("filtered")
+    choice("filtered: method", method, METHODS)
+    order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
+    cutoff = number("filtered: cutoff", cutoff, "Hz")
+    times, positions, torques = _checked(t, q, tau)
+    if rate is not None:
+        times, positions, torques = _resampled(times, positions, torques, number("filtered: rate", rate, "Hz"))
+    per_second = _rate(times)
+    if cutoff >= per_second / 2:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {per_second / 2:g} Hz; give less"
+        )
+    make = _butterworth if method == "butterworth" else _savitzky_golay
+    smooth, settling, least = make(cutoff, order, per_second)
+    left_out = settling if trim is None else round(number("filtered: trim", trim, "s", inclusive=True) * per_second)
+    least = max(least, 2 * left_out + 1)
+    if len(times) < least:
+        raise ArgumentError(
+            f"filtered: {len(times)} samples are too few for order {order}, {cutoff:g} Hz of cutoff at "
+            f"{per_second:g} Hz and {left_out / per_second:.3g} s left out at each end; give at least {least}"
+        )
+    kept = slice(left_out, len(times) - left_out)
+    low, first, second = (part[kept] for part in smooth(positions))
+    efforts = None if torques is None else smooth(torques)[0][kept]
+    measured = None if torques is None else torques[kept]
+    return Signals(times[kept], per_second, low, first, second, efforts, measured, left_out / per_second)
+
+
+def decimated(rows: npt.ArrayLike, factor: int) -> Array:
+    """Every ``factor``-th row, after a zero-phase low-pass filter against aliasing along the rows.
+
+    Applied alike to the torques and to the columns of the regressor, it removes noise above the frequencies of the
+    motion, also from functions of q, v and a that are not linear in them, and leaves rows whose errors are nearly
+    independent ("parallel decimation": Khalil and Dombre, chapter 12). The filter is Butterworth's of order 8,
+    forwards and backwards, which leaves half of the power at 0.9 of the new Nyquist frequency.
+
+    Args:
+        rows: N × … samples at equal steps.
+        factor: how many rows become one.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        UnsupportedError: if SciPy is missing.
+    """
+    _require_scipy("decimated")
+    from scipy import signal
+
+    values = _rows("decimated: rows", rows)
+    factor = integer("decimated: factor", factor, 1)
+    if factor == 1:
+        return values
+    padding = 3 * factor * _DECIMATION_ORDER
+    if len(values) <= padding:
+        raise ArgumentError(
+            f"decimated: {len(values)} rows are too few for factor {factor}; give at least {padding + 1}"
+        )
+    once = _once(_DECIMATION_BAND / factor, _DECIMATION_ORDER)
+    sections = signal.butter(_DECIMATION_ORDER, once, output="sos")
+    return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
+
+
+def _require_scipy(where: str) -> None:
+    try:
+        import scipy  # noqa: F401
+    except ModuleNotFoundError:
+        raise UnsupportedError(f"{where}: needs SciPy: pip install 'gdalembert[identification]'") from None
+
+
+def _checked(t: Any, q: Any, tau: Any) -> tuple[Array, Array, Array | None]:
+    """The measurement: as many rows as times, which increase."""
+    times = numbers("filtered: t", t)
+    if times.ndim != 1 or len(times) < 2:
+        raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
+    positions = _rows("filtered: q", q)
+    torques = None if tau is None else _rows("filtered: tau", tau)
+    for name, rows in (("q", positions), ("tau", torques)):
+        if rows is not None and len(rows) != len(times):
+            raise ArgumentError(f"filtered: t has {len(times)} instants, {name} {len(rows)} rows; give one for each")
+    backwards = np.flatnonzero(np.diff(times) <= 0)
+    if len(backwards):
+        k = int(backwards[0])
+        raise ArgumentError(f"filtered: t is {times[k]:.9g} s in row {k} and {times[k + 1]:.9g} s in the next; sort it")
+    return times, positions, torques
+
+
+def _rows(what: str, given: Any) -> Array:
+    """Finite numbers, one row for each sample."""
+    rows = numbers(what, given, finite=False)
+    if rows.ndim < 2:
+        raise ArgumentError(f"{what} has shape {rows.shape}; give (N, n), one row for each sample")
+    if len(wrong := np.argwhere(~np.isfinite(rows))):
+        row, column = (int(k) for k in wrong[0][:2])
+        raise ArgumentError(f"{what} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
+    return rows
+
+
+def _rate(t: Array) -> float:
+    """Samples per second of equal steps."""
+    step = float((t[-1] - t[0]) / (len(t) - 1))
+    off = np.abs(np.diff(t) / step - 1)
+    if off.max() > _UNEVEN:
+        k = int(off.argmax())
+        raise ArgumentError(
+            f"filtered: the step after row {k} is {t[k + 1] - t[k]:.4g} s and the mean {step:.4g} s; give equal steps, "
+            f"or rate={1 / step:.4g} to interpolate"
+        )
+    return 1 / step
+
+
+def _resampled(t: Array, q: Array, tau: Array | None, rate: float) -> tuple[Array, Array, Array | None]:
+    """The measurement at equal steps."""
+    from scipy.interpolate import make_interp_spline
+
+    if len(t) < 4:
+        raise ArgumentError(f"filtered: {len(t)} samples are too few to interpolate; give at least 4")
+    even = t[0] + np.arange(math.floor((t[-1] - t[0]) * rate + 1e-9) + 1) / rate
+    at = np.minimum(even, t[-1])
+    parts = [None if rows is None else np.asarray(make_interp_spline(t, rows, k=3)(at)) for rows in (q, tau)]
+    assert parts[0] is not None
+    return even, parts[0], parts[1]
+
+
+def _once(cutoff: float, order: int) -> float:
+    """The cutoff of a Butterworth filter that leaves half of the power at ``cutoff`` after two passes."""
+    return float(cutoff / (math.sqrt(2) - 1) ** (1 / (2 * order)))
+
+
+def _butterworth(cutoff: float, order: int, rate: float) -> tuple[Filter, int, int]:
+    """The filter, the samples that it needs to settle, and the least number of them."""
+    from scipy import signal
+    from scipy.interpolate import make_interp_spline
+
+    once = _once(cutoff, order)
+    if once >= rate / 2:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz; a filter of order {order} at {rate:g} Hz takes less than "
+            f"{cutoff / once * rate / 2:.4g} Hz"
+        )
+    sections = signal.butter(order, once, fs=rate, output="sos")
+    slowest = np.abs(signal.butter(order, once, fs=rate, output="zpk")[1]).max()
+    settling = math.ceil(math.log(_SETTLED) / math.log(slowest))
+
+    def smooth(rows: Array) -> tuple[Array, Array, Array]:
+        low = signal.sosfiltfilt(sections, rows, axis=0, padlen=padding)
+        spline = make_interp_spline(np.arange(len(low)) / rate, low, k=_DEGREE)
+        at = np.arange(len(low)) / rate
+        return low, spline(at, 1), spline(at, 2)
+
+    padding = max(3 * settling, 3 * (2 * len(sections) + 1))
+    return smooth, settling, padding + 1
+
+
+def _savitzky_golay(cutoff: float, order: int, rate: float) -> tuple[Filter, int, int]:
+    """The filter, half of its window, and the least number of samples."""
+    from scipy.signal import savgol_filter
+
+    # Schafer 2011: in units of the Nyquist frequency, cutoff = (order + 1) / (3.2 half − 4.6)
+    half = max(round(((order + 1) * rate / (2 * cutoff) + 4.6) / 3.2), order // 2 + 1)
+
+    def smooth(rows: Array) -> tuple[Array, Array, Array]:
+        low, first, second = (
+            savgol_filter(rows, 2 * half + 1, order, deriv=k, delta=1 / rate, axis=0) for k in range(3)
+        )
+        return low, first, second
+
+    return smooth, half, 2 * half + 1

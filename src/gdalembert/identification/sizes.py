@@ -1,0 +1,101 @@
+"""The bodies and the sizes of parameters: what is large and what is small for each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gdalembert.identification.regression import AffineTorque
+from gdalembert.model.inertia import DYNAMIC_PARAMETERS
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arrays import Array
+
+NOT_NEGATIVE = ("armature", "viscous", "coulomb", "stiffness", "damping")
+"""Parameters of other kinds that no robot has below 0."""
+REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
+"""Base parameters, beside masses."""
+_PART = 0.1
+"""Of the nominal torques, which a parameter of the least size makes alone, and of the mean link, below which a nominal
+mass or length says nothing of its size."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The ten parameters of a body.
+
+    Attributes:
+        name: of the joint or frame.
+        indices: of its parameters in p, in Pinocchio's order.
+        mass, length: its size [kg, m]: nominal mass, and radius of gyration about the origin; or those of the mean
+            link, if they are less than a tenth of it.
+    """
+
+    name: str
+    indices: tuple[int, ...]
+    mass: float
+    length: float
+
+    @property
+    def sizes(self) -> Array:
+        """m, m l and m l²."""
+        return self.mass * np.repeat([1.0, self.length, self.length**2], [1, 3, 6])
+
+
+def element(name: str) -> str:
+    """``"joint7"`` of ``"joint7.m"``."""
+    return name.rpartition(".")[0]
+
+
+def quantity(name: str) -> str:
+    """``"m"`` of ``"joint7.m"``."""
+    return name.rpartition(".")[2]
+
+
+def bodies(names: tuple[str, ...], nominal: Array, tree: Tree) -> tuple[Body, ...]:
+    """The bodies whose inertia is among the parameters."""
+    place = {name: k for k, name in enumerate(names)}
+    links = [joint.pseudo_inertia for joint in tree.joints if joint.pseudo_inertia[3, 3] > 0]
+    known = [(j[3, 3], np.sqrt(np.trace(j[:3, :3]) / j[3, 3])) for j in links]
+    mean_mass, mean_length = np.mean(known, axis=0) if known else (1.0, 1.0)
+    found = []
+    for name in dict.fromkeys(element(name) for name in names if quantity(name) == "Ixx"):
+        indices = tuple(place[f"{name}.{each}"] for each in DYNAMIC_PARAMETERS)
+        p = nominal[list(indices)]
+        second = (p[4] + p[6] + p[9]) / 2
+        mass = _usual(p[0], mean_mass)
+        length = _usual(np.sqrt(max(second, 0) / p[0]) if p[0] > 0 else 0.0, mean_length)
+        found.append(Body(name, indices, mass, length))
+    return tuple(found)
+
+
+def _usual(nominal: float, mean: float) -> float:
+    """The nominal value, or the mean where that is far larger: a placeholder in a data sheet tells no size."""
+    return float(nominal if nominal >= _PART * mean else mean)
+
+
+def sizes(torque: AffineTorque, found: tuple[Body, ...]) -> Array:
+    """The size of each parameter (n_p): of a body's by its mass and length; of others the nominal value, or more.
+
+    Ours. Base parameters of the same letter and link have the size of the largest of them. No size is smaller than that
+    with which the parameter alone would make a tenth of the torques, where it acts: those of the nominal robot and of
+    bodies of that size, at random states. A nominal value that is 0 or tiny, as a placeholder is, tells no size.
+    """
+    y, tau = torque(*torque.random_states)
+    acts = np.abs(y).max(axis=0) > 0
+    size = _alike(torque.names, np.abs(torque.nominal))
+    for body in found:
+        at = list(body.indices)
+        size[at] = body.sizes
+        tau = np.hypot(tau, np.linalg.norm(y[:, :, at] * body.sizes, axis=2))
+    for k in np.flatnonzero([quantity(name) not in DYNAMIC_PARAMETERS for name in torque.names]):
+        rows = acts[:, k]
+        norm = np.linalg.norm(y[:, rows, k])
+        least = _PART * np.linalg.norm(tau[:, rows]) / norm if norm else 0.0
+        size[k] = max(size[k], least) or 1.0
+    return size
+
+
+def _alike(names: tuple[str, ...], size: Array) -> Array:
+    groups = [(element(name), quantity(name)[0]) if quantity(name) in REGROUPED else name for name in names]
+    return np.array([max(x for x, other in zip(size, groups, strict=True) if other == group) for group in groups])

@@ -1,0 +1,223 @@
+"""Rotors of geared motors as bodies of a ``pin.Model``, coupled to their joints exactly.
+
+A rotor turns against its carrier link b by ratio × (motion of its joint), about an axis u that is fixed in b. It is a
+body on a ``pin.JointModelMimic`` joint, so that Pinocchio and every formulation know it without a further term. With J
+the axial inertia and k the ratio, a rotor on joint i adds to the model in which it is locked to b (generalized
+d'Alembert, third part "act"; ours, after RSD-TR-8-82):
+
+    D_ii += k² J,    D_ij = D_ji += k J u·z_j                 for each rotary joint j between the base and b
+    H_i += k J u·α°_b,    H_j += k J q̇_i z_j·(ω_b × u)        gyroscopic; α°_b is the angular acceleration at q̈ = 0
+
+``model.armature`` keeps k² J alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.checks import check_body
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_unit_vector
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector
+from gdalembert.spatial.arrays import turned_to
+
+_REFLECTED = 1e-2
+"""How near, relatively, an armature comes to ratio² × inertia if it was computed so: two digits of a data sheet."""
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """The rotor of a geared motor.
+
+    Args:
+        inertia: axial moment of inertia J [kg m²] of a rotor whose mass belongs to the carrier's body, or the
+            ``pin.Inertia`` of the whole rotor, in the rotor frame.
+        ratio: speed of the rotor against its carrier over that of the joint: rad/rad, or rad/m for a prismatic joint;
+            negative if it turns the other way.
+        carrier: what the stator is fixed to, a joint (the link that it moves) or a frame of the model; by default the
+            parent link of the joint. If it is the moved link, and the axes are parallel, give ratio + 1 for the parent
+            link.
+        axis: unit vector (3) that the rotor spins about, in the axes of the carrier (of the joint or the frame that
+            ``carrier`` names); by default the axis of the joint, as it lies in the neutral configuration.
+        placement: the rotor frame in the carrier, a ``pin.SE3`` or 4 × 4 numbers. The rotor spins about the line
+            through its origin. By default it is the frame of the joint at q = 0, as it lies in the neutral
+            configuration. Torques do not depend on it if ``inertia`` is a number.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if the inertia is negative, the ratio zero, a number not finite, the axis not a unit vector, or
+            the placement not a rigid transformation.
+        ModelError: if the ``pin.Inertia`` has a negative mass or principal moment, or numbers that are not finite.
+    """
+
+    inertia: float | pin.Inertia
+    ratio: float
+    carrier: str | None = None
+    axis: npt.ArrayLike | None = None
+    placement: pin.SE3 | npt.ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.inertia, pin.Inertia):
+            check_body("Rotor: inertia", self.inertia, whose="the rotor")
+            object.__setattr__(self, "inertia", self.inertia.copy())
+        else:
+            number("Rotor: inertia", self.inertia, "kg m², or a pin.Inertia", inclusive=True)
+        ratio = numbers("Rotor: ratio", self.ratio, expected="a number")
+        if ratio.shape != () or ratio == 0:
+            raise ArgumentError(f"Rotor: ratio: got {self.ratio!r}; give one number other than 0 [rad/rad, or rad/m]")
+        if not isinstance(self.carrier, str | None):
+            raise ArgumentTypeError(f"Rotor: carrier: expected the name of a joint or frame, got {self.carrier!r}")
+        if self.axis is not None:
+            axis = vector("Rotor: axis", self.axis, 3)
+            length = float(np.linalg.norm(axis))
+            if abs(length - 1) > UNIT_ERROR:
+                raise ArgumentError(f"Rotor: axis {axis.tolist()} has length {length:.9g}; give a unit vector")
+            object.__setattr__(self, "axis", tuple((axis / length).tolist()))
+        if self.placement is not None:
+            placement = checked_transform("Rotor: placement", self.placement, expected="a pin.SE3 or 4 × 4 numbers")
+            object.__setattr__(self, "placement", pin.SE3(placement))
+
+
+def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
+    """A copy of a model with the rotors of its motors, exactly coupled.
+
+    The rotor of joint ``"j"`` is the body of a mimic joint ``"j_rotor"`` (``"j_rotor2"`` and so on if there is one
+    already), with a joint frame of the same name. It comes behind all joints of the model: q, v, tau and their limits,
+    joints, frames and geometry stay as they are.
+
+    The rotor adds to what the model has. ``model.armature`` stays: if it contains ratio² × inertia of the rotor, set it
+    to zero before. The bodies stay, too: a ``pin.Inertia`` with mass must not be part of the carrier's body; a number
+    adds the moment J about the axis alone.
+
+    Args:
+        model: any ``pin.Model``.
+        rotors: by the name of the joint, which is revolute, continuous, prismatic or helical; it may mimic another.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        UnknownNameError: if a joint or a carrier is not there.
+        ArgumentError: if a joint is of another type, a joint moves the carrier of its rotor, joints or frames in
+            different places have the name of the carrier, an armature already counts the rotor (it equals ratio² ×
+            inertia within 1 %), or the rotor of a continuous joint, whose turns q does not count, is not symmetric
+            about its axis although its ratio is not an integer.
+        ModelError: if the model cannot be read (:func:`~gdalembert.model.read_tree`).
+    """
+    if isinstance(model, Tree):
+        raise ArgumentTypeError("with_rotors: expected a pin.Model, got a Tree; pass the model that it was read from")
+    tree = read_tree(model, dynamics=False)
+    if not isinstance(rotors, Mapping):
+        raise ArgumentTypeError(f"with_rotors: expected {{joint: Rotor}}, got {type(rotors).__name__}")
+    result = model.copy()
+    for name, rotor in rotors.items():
+        if not isinstance(rotor, Rotor):
+            raise ArgumentTypeError(f"with_rotors: joint {name!r}: expected a Rotor, got {type(rotor).__name__}")
+        _add(result, model, tree, name, rotor)
+    return result
+
+
+def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Rotor) -> None:
+    if name not in tree.joint_names:
+        raise UnknownNameError("joint", name, tree.joint_names)
+    where = f"with_rotors: joint {name!r}"
+    index = tree.joint_names.index(name) + 1
+    joint = tree.joints[tree.links[index - 1]]
+    if model.joints[index].nvExtended != 1 or joint.type.axis is None:
+        kind = model.joints[index].shortname().removeprefix("JointModel")
+        raise ArgumentError(
+            f"{where}: is of type {kind}; a rotor needs a revolute, continuous, prismatic or helical joint"
+        )
+    carrier, frame = _carrier(where, model, index, rotor)
+    placement, body = _mounted(model, index, joint, carrier, frame, rotor)
+    mimic = _mimic_joint(model, index, joint, rotor.ratio)
+    _check_armature(where, model.armature[joint.idx_v], mimic, body)
+    if joint.type.nq == 2:
+        _check_turns(where, mimic, body)
+    added = result.addJoint(carrier, mimic, placement, _free_name(result, f"{name}_rotor"))
+    result.appendBodyToJoint(added, body, pin.SE3.Identity())
+    result.addJointFrame(added, next((k for k, f in enumerate(model.frames) if f.parentJoint == carrier), 0))
+
+
+def _carrier(where: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[int, pin.SE3]:
+    """The joint that moves the carrier, and the carrier's frame in the frame of that joint."""
+    name = rotor.carrier
+    if name is None:
+        return model.parents[index], pin.SE3.Identity()
+    found = [(joint, pin.SE3.Identity()) for joint, known in enumerate(model.names) if known == name]
+    found += [(f.parentJoint, f.placement) for f in model.frames if f.name == name]
+    if not found:
+        known = dict.fromkeys([*model.names, *(frame.name for frame in model.frames)])
+        raise UnknownNameError(f"carrier of the rotor of joint {model.names[index]!r}", name, known)
+    joint, frame = found[0]
+    if any(other != joint or not at.isApprox(frame) for other, at in found):
+        raise ArgumentError(
+            f"{where}: several joints or frames are named {name!r}, as the carrier of its rotor; rename all but one"
+        )
+    if index in model.supports[joint]:
+        raise ArgumentError(f"{where}: moves the carrier of its rotor, {name!r}; give a link that it does not move")
+    return joint, frame
+
+
+def _mounted(
+    model: pin.Model, index: int, joint: Joint, carrier: int, frame: pin.SE3, rotor: Rotor
+) -> tuple[pin.SE3, pin.Inertia]:
+    """Where the rotor stands on the joint of its carrier, z on the spin axis, and its body in these axes."""
+    neutral = _neutral_placement(model, index, carrier)
+    given = neutral if rotor.placement is None else frame * rotor.placement
+    axis = neutral.rotation @ joint.type.axis if rotor.axis is None else frame.rotation @ rotor.axis
+    turn = pin.SE3(turned_to(clean_unit_vector(given.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
+    if isinstance(rotor.inertia, pin.Inertia):
+        return given * turn, turn.actInv(rotor.inertia)
+    return given * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))
+
+
+def _neutral_placement(model: pin.Model, index: int, carrier: int) -> pin.SE3:
+    """The frame of a joint at q = 0 in that of the carrier, in the neutral configuration."""
+    parent, placement = model.parents[index], model.jointPlacements[index]
+    if parent == carrier:
+        return placement
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    return data.oMi[carrier].actInv(data.oMi[parent] * placement)
+
+
+def _mimic_joint(model: pin.Model, index: int, joint: Joint, ratio: float) -> pin.JointModelMimic:
+    """Rotation about z by the ratio times the joint; behind a joint that mimics, by that of the mimicked one."""
+    driver, scaling, offset = model.joints[index], ratio, 0.0
+    if joint.scaling is not None and joint.offset is not None:
+        mimicked = model.mimicked_joints[list(model.mimicking_joints).index(index)]
+        driver, scaling, offset = model.joints[mimicked], ratio * joint.scaling, ratio * joint.offset
+    rotation = pin.JointModelRUBZ() if joint.type.nq == 2 else pin.JointModelRZ()
+    rotation.setIndexes(driver.id, driver.idx_q, driver.idx_v)
+    return pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
+
+
+def _check_armature(where: str, armature: float, mimic: pin.JointModelMimic, body: pin.Inertia) -> None:
+    x, y, _ = body.lever
+    reflected = mimic.scaling**2 * (body.inertia[2, 2] + body.mass * (x**2 + y**2))
+    if reflected and abs(armature - reflected) <= _REFLECTED * reflected:
+        raise ArgumentError(
+            f"{where}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "
+            "set it to zero in the model"
+        )
+
+
+def _check_turns(where: str, mimic: pin.JointModelMimic, body: pin.Inertia) -> None:
+    tensor, least = body.inertia, MOMENT_TOLERANCE * np.abs(body.inertia).max()
+    uneven = [tensor[0, 0] - tensor[1, 1], tensor[0, 1], tensor[0, 2], tensor[1, 2], *body.mass * body.lever[:2]]
+    if not float(mimic.scaling).is_integer() and np.abs(uneven).max() > least:
+        raise ArgumentError(
+            f"{where}: is continuous, and its q does not tell the angle of a rotor with the ratio {mimic.scaling:g}; "
+            "give a rotor that is symmetric about its axis, or an integer ratio"
+        )
+
+
+def _free_name(model: pin.Model, name: str) -> str:
+    taken = {*model.names, *(frame.name for frame in model.frames)}
+    return next(each for each in (name, *(f"{name}{k}" for k in range(2, len(taken) + 3))) if each not in taken)

@@ -1,0 +1,95 @@
+"""Exciting motions over one period, with their limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.identification.fourier import Excitation
+from gdalembert.ocp.bounds import Bounds
+from gdalembert.plotting.coordinates import names_of, with_units
+from gdalembert.plotting.style import label, line_style, panels, shared_legend
+from gdalembert.spatial.arrays import Array
+
+_INSTANTS = 401
+
+
+def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dynamics | None = None) -> Any:
+    """q, v and a of the joints that move, over one period.
+
+    Args:
+        trajectory: the motion.
+        model: for units, limits (dashed), and a fourth panel with the efforts of this model, without friction.
+        dyn: the robot that :func:`gdalembert.identification.excitation` was given: its nominal efforts are drawn then,
+            friction included, which are those that the limits hold for.
+
+    Returns:
+        An array of three or four Axes.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if the motion is not of the model.
+    """
+    if not isinstance(trajectory, Excitation):
+        raise ArgumentTypeError(f"excitation: expected an Excitation, got {type(trajectory).__name__}")
+    t = np.linspace(0, trajectory.period, _INSTANTS)
+    q, v, a = trajectory.q(t), trajectory.v(t), trajectory.a(t)
+    in_q, in_v = list(trajectory.q_indices), list(trajectory.v_indices)
+    titles = ["q [rad or m]", "v [rad/s or m/s]", "a [rad/s² or m/s²]"]
+    shown, limits = [q[:, in_q], v[:, in_v], a[:, in_v]], [np.full((2, len(in_v)), np.inf)] * 4
+    if model is not None:
+        titles, limits = _described(trajectory, model)
+        shown.append(_efforts(NewtonEuler(model) if dyn is None else dyn, q, v, a)[:, in_v])
+        if dyn is None and (model.damping.any() or model.friction.any()):
+            titles[-1] = titles[-1].replace("effort", "effort without friction")
+    grid = panels(len(shown), 1, (6.4, 0.5 + 1.6 * len(shown)), sharex=True).ravel()
+    for ax, values, title, bounds in zip(grid, shown, titles, limits, strict=False):
+        for k, name in enumerate(trajectory.joints):
+            style = line_style(k)
+            ax.plot(t, values[:, k], label=name, **style)
+            for bound in bounds[np.isfinite(bounds[:, k]), k]:
+                ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
+        label(ax, "time [s]" if ax is grid[-1] else "", title)
+    shared_legend(grid[0], "" if model is None else "dashed: limits")
+    return grid
+
+
+def _efforts(dyn: object, q: Array, v: Array, a: Array) -> Array:
+    """The nominal efforts (N × nu)."""
+    if not isinstance(dyn, Dynamics):
+        raise ArgumentTypeError(f"excitation: expected a Dynamics, got {type(dyn).__name__}")
+    if q.shape[1:] + v.shape[1:] != (dyn.nominal.nq, dyn.nominal.nv) or len(dyn.actuation) != dyn.nominal.nv:
+        raise ArgumentError(f"excitation: the motion is not one of {dyn!r}; give the robot that excitation was given")
+    tau = dyn.at().inverse_dynamics(q.T, v.T, a.T)
+    return np.asarray(np.linalg.solve(dyn.actuation, tau.full()).T)
+
+
+def _described(trajectory: Excitation, model: object) -> tuple[list[str], list[Any]]:
+    """Titles with units, and lower and upper limits (2 × joints) of q, v, a and the efforts."""
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"excitation: expected a pin.Model, got {type(model).__name__}")
+    if model.name != trajectory.model or model.nv != trajectory.nv:
+        raise ArgumentError(
+            f"excitation: the motion is of {trajectory.model!r}, the model is {model.name!r}; give the one that moves"
+        )
+    names, bounds = names_of(model), Bounds.of(NewtonEuler(model), model)
+    in_q, in_v = list(trajectory.q_indices), list(trajectory.v_indices)
+    linear = [names.linear[column] for column in in_v]
+    titles = [
+        with_units("q", ["m" if each else "rad" for each in linear]),
+        with_units("v", ["m/s" if each else "rad/s" for each in linear]),
+        with_units("a", ["m/s²" if each else "rad/s²" for each in linear]),
+        with_units("effort", ["N" if each else "N m" for each in linear]),
+    ]
+    none = np.full((2, len(in_v)), np.inf)
+    return titles, [
+        np.array([bounds.q_lower[in_q], bounds.q_upper[in_q]]),
+        np.array([bounds.v_lower[in_v], bounds.v_upper[in_v]]),
+        none,
+        np.array([bounds.u_lower[in_v], bounds.u_upper[in_v]]),
+    ]

@@ -1,0 +1,133 @@
+"""Rotations and rigid motions: exponential, logarithm, their Jacobians, inverse, adjoint, quaternions (``gd.lie``).
+
+Names and conventions are Pinocchio's. R is a rotation matrix (3 × 3), T = [R p; 0 1] a rigid motion (4 × 4), w a
+rotation vector (3) [rad], a twist is (linear; angular) (6) in the axes of the moving frame, and a quaternion is
+(x, y, z, w).
+
+Numbers, a ``pin.SE3`` and a ``pin.Motion`` give NumPy arrays; SX, MX and DM give their own kind. Numbers are checked:
+R must be a rotation, to 1e-6. Symbols cannot be.
+
+All are exact with their first and second derivatives at and near the identity, and finite everywhere. Logarithms are
+those of angles from 0 to π. At π two vectors, w and −w, have the same rotation: there a logarithm is one of them, its
+derivatives are those of its side, and it jumps on the way across.
+
+Raises:
+    ArgumentTypeError: by each function, if the argument is of the wrong type.
+    ArgumentError: by each function, if its shape is wrong, a number is not finite, or it is not a rotation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from gdalembert.spatial.algebra import Matrix, skew
+from gdalembert.spatial.algebra import transform as _transform
+from gdalembert.spatial.lie import exponential_maps as maps
+from gdalembert.spatial.lie.arguments import column, like, quaternion, rotation, transform
+from gdalembert.spatial.lie.quaternions import quaternion_of as _quaternion_of
+from gdalembert.spatial.lie.quaternions import quaternion_rotation
+
+__all__ = [
+    "Jexp3",
+    "Jexp6",
+    "Jlog3",
+    "Jlog6",
+    "adjoint",
+    "adjoint_dual",
+    "adjoint_inverse",
+    "exp3",
+    "exp6",
+    "inverse",
+    "log3",
+    "log6",
+    "quaternion_of",
+    "rotation_of",
+]
+
+
+def exp3(w: Any) -> Any:
+    """R of a rotation vector: equals ``pin.exp3``."""
+    return like(w, maps.rotation_exp(column("w", w, 3)))
+
+
+def log3(R: Any) -> Any:
+    """w, of length at most π, of a rotation matrix: equals ``pin.log3``."""
+    return like(R, maps.rotation_log(rotation("R", R)))
+
+
+def exp6(twist: Any) -> Any:
+    """T that a constant twist leads to in unit time: equals ``pin.exp6``."""
+    return like(twist, maps.motion_exp(column("twist", twist, 6)))
+
+
+def log6(T: Any) -> Any:
+    """The twist that leads to T in unit time, by an angle of at most π: equals ``pin.log6``."""
+    return like(T, maps.motion_log(transform("T", T)))
+
+
+def Jexp3(w: Any) -> Any:
+    """J (3 × 3) of exp3(w + δ) = exp3(w) exp3(J δ), to first order: equals ``pin.Jexp3``."""
+    return like(w, maps.screw_shift(-column("w", w, 3)))
+
+
+def Jlog3(R: Any) -> Any:
+    """J (3 × 3) of log3(R exp3(δ)) = log3(R) + J δ, to first order: equals ``pin.Jlog3``."""
+    return like(R, maps.inverse_screw_shift(-maps.rotation_log(rotation("R", R))))
+
+
+def Jexp6(twist: Any) -> Any:
+    """J (6 × 6) of exp6(twist + δ) = exp6(twist) exp6(J δ), to first order: equals ``pin.Jexp6``."""
+    return like(twist, maps.motion_exp_jacobian(column("twist", twist, 6)))
+
+
+def Jlog6(T: Any) -> Any:
+    """J (6 × 6) of log6(T exp6(δ)) = log6(T) + J δ, to first order: equals ``pin.Jlog6``."""
+    return like(T, maps.motion_log_jacobian(transform("T", T)))
+
+
+def inverse(T: Any) -> Any:
+    """T⁻¹ = [Rᵀ, −Rᵀ p; 0, 1]: equals ``pin.SE3.inverse``."""
+    r, p = _parts(T)
+    return like(T, _transform(r.T, -r.T @ p))
+
+
+def adjoint(T: Any) -> Any:
+    """X (6 × 6): X twist is the twist of the frame placed at T, seen from the frame that it is placed in.
+
+    Equals ``pin.SE3.toActionMatrix``; for numbers ``gd.transform_twist`` is its inverse applied.
+    """
+    r, p = _parts(T)
+    return like(T, _blocks(r, skew(p) @ r, ca.DM(3, 3)))
+
+
+def adjoint_inverse(T: Any) -> Any:
+    """X⁻¹ (6 × 6): equals ``pin.SE3.toActionMatrixInverse``."""
+    r, p = _parts(T)
+    return like(T, _blocks(r.T, -r.T @ skew(p), ca.DM(3, 3)))
+
+
+def adjoint_dual(T: Any) -> Any:
+    """X⁻ᵀ (6 × 6): the same change for wrenches (force; moment); equals ``pin.SE3.toDualActionMatrix``."""
+    r, p = _parts(T)
+    return like(T, _blocks(r, ca.DM(3, 3), skew(p) @ r))
+
+
+def quaternion_of(R: Any) -> Any:
+    """The unit quaternion (x, y, z, w) of a rotation matrix: equals ``pin.Quaternion(R).coeffs()``, its sign too."""
+    return like(R, _quaternion_of(rotation("R", R)))
+
+
+def rotation_of(x: Any) -> Any:
+    """R of a unit quaternion (x, y, z, w), which is not normalised: equals ``pin.Quaternion.toRotationMatrix``."""
+    return like(x, quaternion_rotation(quaternion("quaternion", x)))
+
+
+def _parts(T: Any) -> tuple[Matrix, Matrix]:
+    t = transform("T", T)
+    return t[:3, :3], t[:3, 3]
+
+
+def _blocks(diagonal: Matrix, upper: Matrix, lower: Matrix) -> Matrix:
+    return ca.vertcat(ca.horzcat(diagonal, upper), ca.horzcat(lower, diagonal))

@@ -1,0 +1,435 @@
+"""Friction of joints: its torque, what it dissipates, and what every robot makes of it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import modes, ocp
+from gdalembert.dynamics.forces import Damping, JointFriction
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, ModelError, UnknownNameError
+from gdalembert.export.notes import notes
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.spatial.arrays import Array
+from gdalembert.symbolic import symbolic_tree
+from tests.helpers.models import build, relative_error, states
+from tests.helpers.ocp import slider
+from tests.helpers.validated_arms import FLEXIBLE_JOINT, LIGHT, PLANAR
+
+KINDS = ["RX", "Spherical", "PY", "FreeFlyer", "RUBZ", "Universal"]
+FORMULATIONS = [gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler]
+JOINT1 = gd.Friction(0.7, 0.4, smoothing=0.3)
+"""Smooth enough for finite differences."""
+
+URDF = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0.4 0 0"/><mass value="2"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0.3 0"/><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<dynamics damping="0.5" friction="0.3"/></joint>
+<joint name="elbow" type="prismatic"><parent link="upper"/><child link="lower"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics friction="0.2"/></joint></robot>"""
+
+
+@pytest.fixture(scope="module")
+def model() -> pin.Model:
+    """Every velocity has friction."""
+    rng = np.random.default_rng(21)
+    model = build(rng, KINDS, [0, 1, 2, 1, 4, 0])
+    model.damping, model.friction = rng.uniform(0.1, 1, size=(2, model.nv))
+    return model
+
+
+def friction(viscous: Array, coulomb: Array, smoothing: float | Array, v: Array) -> Array:
+    """The second computation: 2 / (1 + e^(−2x)) − 1 is tanh x."""
+    return viscous * v + coulomb * (2 / (1 + np.exp(-2 * v / smoothing)) - 1)
+
+
+def vector(x: ca.DM) -> Array:
+    return np.asarray(ca.DM(x).full().ravel())
+
+
+# Laws.
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_friction_of_the_model_is_added_to_pinocchios_torque(formulation: type[gd.Dynamics], model: pin.Model) -> None:
+    dyn, data = formulation(model, clean=0, friction="model"), model.createData()
+    for q, v, a in states(model, np.random.default_rng(22), 3):
+        v = 0.01 * v  # within the smoothing velocity, and beyond it
+        added = friction(model.damping, model.friction, 0.01, v)
+        expected = pin.rnea(model, data, q, v, a) + added
+        assert relative_error(vector(dyn.inverse_dynamics(q, v, a)), expected) < 1e-12
+        assert relative_error(vector(dyn.nle(q, v)), pin.nonLinearEffects(model, data, q, v) + added) < 1e-12
+        assert relative_error(vector(dyn.generalized_gravity(q)), pin.computeGeneralizedGravity(model, data, q)) < 1e-12
+        # the elimination of M loses its condition number, about 1e3
+        assert relative_error(vector(dyn.forward_dynamics(q, v, expected)), a) < 1e-9
+
+
+def test_friction_of_joints_by_name(model: pin.Model) -> None:
+    given = {
+        "RX_0": gd.Friction(0.3, 0.2),
+        "FreeFlyer_3": gd.Friction([1, 2, 3, 4, 5, 6], 0.5, smoothing=0.4),
+        "Universal_5[1]": gd.Friction(coulomb=2.0, smoothing=0.1),
+    }
+    dyn, free = gd.NewtonEuler(model, friction=given), gd.NewtonEuler(model)
+    nv, own = model.nv, {joint.name: list(joint.columns) for joint in dyn.tree.joints}
+    viscous, coulomb, smoothing = np.zeros(nv), np.zeros(nv), np.ones(nv)
+    for name, each in given.items():
+        viscous[own[name]], coulomb[own[name]], smoothing[own[name]] = each.viscous, each.coulomb, each.smoothing
+    q, v, a = states(model, np.random.default_rng(23), 1)[0]
+    found = vector(dyn.inverse_dynamics(q, v, a) - free.inverse_dynamics(q, v, a))
+    # of a difference of torques of 1e2
+    assert relative_error(found, friction(viscous, coulomb, smoothing, v)) < 1e-11
+    assert np.count_nonzero(found) == 8
+    assert np.array_equal(dyn.damping_matrix, np.diag(viscous))
+
+
+def test_friction_costs_nothing_where_there_is_none() -> None:
+    free = gd.load_urdf("two_link_arm")
+
+    def size(**options: Any) -> int:
+        return int(gd.NewtonEuler(free, **options).inverse_dynamics.n_instructions())
+
+    assert size(friction={}) == size(friction={"joint1": gd.Friction()}) == size(friction="model") == size()
+    assert not gd.NewtonEuler(free, friction="model").forces_depend_on_velocity
+    assert size(friction={"joint1": gd.Friction(1.0)}) <= size() + 3  # a constant, a product, a sum
+
+
+def test_friction_takes_out_the_power_that_it_says(model: pin.Model) -> None:
+    force = JointFriction.of(read_tree(model), "model")
+    for q, v, _ in states(model, np.random.default_rng(24), 5):
+        power = float(force.power(ca.DM(q), ca.DM(v)))
+        assert relative_error(power, v @ friction(model.damping, model.friction, 0.01, v)) < 1e-14
+        assert power > 0
+    assert float(force.power(ca.DM(q), ca.DM(model.nv, 1))) == 0
+
+
+@pytest.mark.parametrize("formulation", [gd.GeneralizedDAlembert, gd.NewtonEuler])
+def test_derivatives_have_the_slope_of_friction(formulation: type[gd.Dynamics]) -> None:
+    """Those by v, of first and second order, against central differences of fourth order, good to 1e-9."""
+    dyn = formulation(gd.load_urdf("two_link_arm"), clean=0, friction={"joint1": JOINT1})
+    q, v, a = np.array([[0.3, -0.5], [0.1, 0.2], [0.3, 0.4]])
+    lam = np.array([0.8, -0.6])
+
+    def slope(f: Callable[[Array], Array], e: Array, h: float = 2e-3) -> Array:
+        return (8 * (f(v + h * e) - f(v - h * e)) - (f(v + 2 * h * e) - f(v - 2 * h * e))) / (12 * h)
+
+    _, by_v = dyn.inverse_dynamics_derivatives(q, v, a)
+    _, _, by_vv, _ = dyn.inverse_dynamics_hessian(q, v, a, lam)
+    tau = vector(dyn.inverse_dynamics(q, v, a))
+    _, da_dv, _ = dyn.forward_dynamics_derivatives(q, v, tau)
+    for k, e in enumerate(np.eye(2)):
+        first = slope(lambda x: vector(dyn.inverse_dynamics(q, x, a)), e)
+        second = slope(lambda x: lam @ dyn.inverse_dynamics_derivatives(q, x, a)[1].full(), e)
+        assert relative_error(by_v.full()[:, k], first) < 1e-9
+        assert relative_error(by_vv.full()[:, k], second) < 1e-8  # a higher derivative of tanh
+        accelerations = slope(lambda x: vector(dyn.forward_dynamics(q, x, tau)), e)
+        assert relative_error(da_dv.full()[:, k], accelerations) < 1e-8
+
+
+# Motions.
+
+
+def test_a_slider_stops_as_the_formula_says() -> None:
+    """m dv/dt = −c tanh(v/s) has the solution sinh(v/s) = sinh(v0/s) exp(−c t / (m s))."""
+    mass, coulomb, smoothing, start = 2.0, 3.0, 0.05, 1.0
+    dyn = gd.NewtonEuler(slider(mass), friction={"slide": gd.Friction(0, coulomb, smoothing=smoothing)})
+    motion = gd.simulate(dyn, ([0.0], [start]), 1.0)
+    expected = np.arcsinh(np.sinh(start / smoothing) * np.exp(-coulomb * motion.t / (mass * smoothing))) * smoothing
+    assert motion.method == "bdf"
+    np.testing.assert_allclose(motion.v[:, 0], expected, rtol=0, atol=1e-6)  # of the integrator
+    assert motion.dissipated[-1] == pytest.approx(0.5 * mass * start**2, rel=1e-6)
+
+
+@pytest.mark.parametrize("smoothing", [1e-2, 1e-4])
+def test_a_pendulum_comes_to_rest_where_friction_holds_it(smoothing: float) -> None:
+    """It sticks at an angle, and then creeps as slowly as tanh says."""
+    model = gd.load_urdf("two_link_arm")
+    held = gd.Friction(0.5, 4.0, smoothing=smoothing)
+    dyn = gd.NewtonEuler(model, friction={"joint1": held, "joint2": held})
+    hanging = np.array([-np.pi / 2, 0.0])
+    motion = gd.simulate(dyn, (hanging + np.array([0.8, 0.5]), np.zeros(2)), 20.0)
+    assert motion.method == "bdf"
+    assert motion.relative_balance < 1e-6
+    assert np.all(np.diff(motion.dissipated) > -1e-9)
+    weight = vector(dyn.generalized_gravity(motion.q[-1]))
+    assert np.abs(weight).max() > 0.1  # not at the bottom
+    assert np.abs(weight).max() < 4.0
+    # the viscous part of so slow a motion is 1e-3 of the Coulomb part
+    np.testing.assert_allclose(motion.v[-1], -smoothing * np.arctanh(weight / 4), rtol=2e-2, atol=1e-7)
+    assert np.abs(motion.v[-1]).max() < 2 * smoothing
+
+
+# A model, its URDF and its parameters.
+
+
+def test_a_urdf_says_what_a_robot_dissipates() -> None:
+    with pytest.warns(gd.errors.UrdfWarning, match="tau is without them unless friction='model' is given"):
+        model = gd.load_urdf(URDF)
+    dyn = gd.NewtonEuler(model, friction="model", parameters={"friction": True})
+    shoulder, elbow = (dyn.tree.velocity_names.index(name) for name in ("shoulder", "elbow"))
+    assert dict(dyn.parameters) == {
+        "shoulder.viscous": 0.5,
+        "shoulder.coulomb": 0.3,
+        "elbow.viscous": 0.0,
+        "elbow.coulomb": 0.2,
+    }
+    p = dyn.parameters.vector({"elbow.viscous": 2.0, "shoulder.coulomb": 0.7})
+    written = dyn.parameters.write(model, p)
+    assert written.damping[[shoulder, elbow]].tolist() == [0.5, 2.0]
+    assert written.friction[[shoulder, elbow]].tolist() == [0.7, 0.2]
+    assert np.array_equal(written.lowerDryFrictionLimit, -written.upperDryFrictionLimit)
+    assert model.damping[elbow] == 0
+    assert np.array_equal(dyn.parameters.of(written), p)
+    other = gd.NewtonEuler(written, friction="model")
+    q, v, a = states(model, np.random.default_rng(25), 1)[0]
+    assert relative_error(vector(dyn.inverse_dynamics(q, v, a, p)), vector(other.inverse_dynamics(q, v, a))) < 1e-12
+    assert relative_error(vector(dyn.at(p).inverse_dynamics(q, v, a)), vector(other.inverse_dynamics(q, v, a))) < 1e-12
+    assert np.array_equal(dyn.at(p).damping_matrix, other.damping_matrix)
+
+
+def test_a_tree_has_the_friction_of_its_model(model: pin.Model) -> None:
+    tree = read_tree(model)
+    assert tree != read_tree(gd.load_urdf("two_link_arm"))
+    q, v, a = states(model, np.random.default_rng(26), 1)[0]
+    found, expected = (vector(gd.LagrangeEuler(x, friction="model").inverse_dynamics(q, v, a)) for x in (tree, model))
+    assert np.array_equal(found, expected)
+    closed = gd.LagrangeEuler(symbolic_tree("two_link_arm"), clean=0, friction={"joint1": gd.Friction(2.0)})
+    assert closed.nle([0.0, 0.0], [1.0, 0.0], closed.parameters.values).full()[0] != 0
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_friction_that_a_model_lacks_can_be_a_parameter(formulation: type[gd.Dynamics]) -> None:
+    bare = gd.load_urdf("two_link_arm")
+    dyn = formulation(bare, friction="model", parameters={"friction": True, "gravity": True})
+    assert dyn.parameters.names[-4:] == ("joint1.viscous", "joint1.coulomb", "joint2.viscous", "joint2.coulomb")[-4:]
+    rubbing = formulation(bare, friction={"joint2": gd.Friction(0.4, 0.3)})
+    q, v, a = np.random.default_rng(27).normal(size=(3, 2))
+    p = dyn.parameters.vector({"joint2.viscous": 0.4, "joint2.coulomb": 0.3})
+    expected = vector(rubbing.inverse_dynamics(q, v, a))
+    assert relative_error(vector(dyn.inverse_dynamics(q, v, a, p)), expected) < 1e-12
+    assert relative_error(vector(dyn.forward_dynamics(q, v, expected, p)), a) < 1e-12
+    regressor = ca.jacobian(dyn.inverse_dynamics(q, v, a, dyn.parameters.symbols), dyn.parameters.symbols)
+    assert ca.jacobian(regressor, dyn.parameters.symbols).nnz() == 0  # tau is linear in friction
+
+
+def test_friction_by_name_keeps_its_values_in_other_models() -> None:
+    model = gd.load_urdf("two_link_arm")
+    dyn = gd.NewtonEuler(model, friction={"joint2": gd.Friction(0.4, 0.3)}, parameters=["friction"])
+    assert dict(dyn.parameters) == {"joint2.viscous": 0.4, "joint2.coulomb": 0.3}
+    other = model.copy()
+    other.damping[:] = 7.0
+    assert dyn.parameters.of(other).tolist() == [0.4, 0.3]
+    assert dyn.parameters.write(model, [1, 2]).damping.tolist() == [0, 0]
+    one = gd.NewtonEuler(model, friction="model", parameters={"friction": ["joint2"]})
+    assert one.parameters.names == ("joint2.viscous", "joint2.coulomb")
+
+
+# Every robot.
+
+
+def arm(model: pin.Model, **options: Any) -> gd.FlexibleArm:
+    links = {name: gd.FlexibleLink(beam, bending_y=modes.hermite()) for name, beam in LIGHT.items()}
+    return gd.FlexibleArm(model, links, FLEXIBLE_JOINT, **options)
+
+
+def test_an_arm_has_the_friction_of_its_joints() -> None:
+    model = PLANAR.copy()
+    model.damping[:], model.friction[:] = [0.3, 0.2], [0.5, 0.4]
+    rubbing, free = arm(model, friction="model", parameters=["friction"]), arm(model)
+    assert rubbing.parameters.names == ("joint1.viscous", "joint1.coulomb", "joint2.viscous", "joint2.coulomb")
+    q, v = 0.1 * np.random.default_rng(28).normal(size=(2, free.tree.nv))
+    expected = np.zeros(free.tree.nv)
+    expected[:2] = friction(model.damping, model.friction, 0.01, v[:2])
+    found = vector(rubbing.nle(q, v, rubbing.parameters.values) - free.nle(q, v))
+    assert relative_error(found, expected) < 1e-12
+    added = rubbing.damping_matrix - free.damping_matrix
+    assert relative_error(added, np.diag([0.3, 0.2, *np.zeros(len(v) - 2)])) < 1e-14
+    assert rubbing.parameters.write(model, [1, 2, 3, 4]).damping.tolist() == [1, 3]
+    copy = pickle.loads(pickle.dumps(rubbing))
+    assert copy.friction == "model"
+    assert copy.parameters.names == rubbing.parameters.names
+
+
+def test_the_motor_of_a_flexible_joint_has_friction_of_its_own() -> None:
+    motor = gd.FlexibleArm(PLANAR, {}, FLEXIBLE_JOINT, friction={"joint2 rotor": gd.Friction(0.6, 0.1)})
+    assert motor.damping_matrix[-1, -1] == pytest.approx(0.6 + 0.3)  # and the damping of the flexible joint
+    report = gd.validate(motor, against=PLANAR, samples=5)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_robots_with_friction_are_validated(formulation: type[gd.Dynamics]) -> None:
+    chain = build(np.random.default_rng(29), ["RX", "PY"], [0, 1], mimic=1)
+    chain.damping[:], chain.friction[:] = 0.3, 0.2
+    report = gd.validate(formulation(chain, friction="model"), against=chain, samples=20)
+    assert report.ok, str(report)
+
+
+def test_a_simplified_robot_has_friction() -> None:
+    model = gd.load_urdf("two_link_arm")
+    limits = {"a_max": 10.0, "v_max": 3.0, "tau_max": 100.0}
+    options: Any = {"friction": {"joint1": gd.Friction(0.4, 0.3)}}
+    dyn = gd.PrunedDynamics(model, 0.0, **limits, **options)
+    q, v, a = np.random.default_rng(30).normal(size=(3, 2))
+    expected = vector(gd.NewtonEuler(model, **options).inverse_dynamics(q, v, a))
+    for each in (dyn, pickle.loads(pickle.dumps(dyn))):
+        assert relative_error(vector(each.inverse_dynamics(q, v, a)), expected) < 1e-12
+
+
+def test_small_vibrations_are_damped_by_the_slope_at_rest() -> None:
+    model = gd.load_urdf("two_link_arm")
+    held = {"joint1": (100.0, -np.pi / 2), "joint2": (50.0, 0.0)}
+    free = gd.NewtonEuler(model, springs=held)
+    dyn = gd.NewtonEuler(model, springs=held, friction={"joint1": JOINT1}, forces=[Damping(np.diag([0, 2.0]))])
+    hanging = [-np.pi / 2, 0.0]
+    assert np.array_equal(dyn.natural_frequencies(hanging), free.natural_frequencies(hanging))
+    assert np.array_equal(dyn.damping_matrix, np.diag([0.7, 2.0]))
+    a, _ = dyn.linearize(hanging)
+    m = dyn.mass_matrix(hanging).full()
+    slope = np.diag([0.7 + 0.4 / 0.3, 2.0])
+    assert relative_error(a[2:, 2:], -np.linalg.solve(m, slope)) < 1e-12
+
+
+def test_optimal_control_pays_for_friction() -> None:
+    """∫ (m a + b v + c)² dt over a distance is least at constant velocity, by Jensen's inequality."""
+    dyn = gd.NewtonEuler(slider(2.0), friction={"slide": gd.Friction(1.5, 0.5, smoothing=0.01)})
+    problem = ocp.Problem(dyn, 1.0, 5)
+    problem.start([0.0], [1.0])
+    problem.end([1.0], [1.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert solution.cost == pytest.approx((1.5 + 0.5) ** 2, rel=1e-8)
+    np.testing.assert_allclose(solution.v, 1.0, rtol=0, atol=1e-6)  # the solver's own tolerance
+
+
+@pytest.mark.extras
+def test_a_decomposition_of_torques_has_friction() -> None:
+    from gdalembert.plotting.torques import contributions
+
+    dyn = gd.GeneralizedDAlembert(gd.load_urdf("two_link_arm"), friction={"joint1": gd.Friction(0.4, 0.3)})
+    q, v, a = np.random.default_rng(31).normal(size=(3, 5, 2))
+    parts = contributions(dyn, q, v, a, "kind")
+    expected = friction(np.array([0.4, 0]), np.array([0.3, 0]), 0.01, v)
+    assert relative_error(parts["friction"], expected) < 1e-12
+    assert relative_error(sum(parts.values()), dyn.inverse_dynamics(q.T, v.T, a.T).full().T) < 1e-12
+
+
+def test_exports_say_what_friction_is_in_them() -> None:
+    options: Any = {"springs": {"joint1": (3.0, 0.1)}, "friction": {"joint2": gd.Friction(0.4, 0.3)}}
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), **options)
+    line = "force in tau, nle and a: friction (joint2.viscous = 0.4, joint2.coulomb = 0.3, SI)"
+    assert line in notes(dyn)
+    copy = pickle.loads(pickle.dumps(dyn))
+    assert copy.friction == dyn.friction
+    assert np.array_equal(copy.nle([0.1, 0.2], [0.3, 0.4]).full(), dyn.nle([0.1, 0.2], [0.3, 0.4]).full())
+
+
+# What is refused.
+
+
+def robot(friction: Any) -> Callable[[], object]:
+    return lambda: gd.NewtonEuler(gd.load_urdf("two_link_arm"), friction=friction)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda: gd.Friction(-1),
+            ArgumentError,
+            "Friction: viscous: got -1; give at least 0, as friction ",
+        ),
+        (lambda: gd.Friction(1, -0.5), ArgumentError, r"Friction: coulomb: got -0\.5; give at least 0"),
+        (lambda: gd.Friction(np.nan), ArgumentError, "Friction: viscous: it is nan; give finite numbers"),
+        (lambda: gd.Friction(1, [1, np.inf]), ArgumentError, r"Friction: coulomb: entry \[1\] is inf; give finite"),
+        (
+            lambda: gd.Friction([[1]]),
+            ArgumentError,
+            r"Friction: viscous has shape \(1, 1\); give one number, or ",
+        ),
+        (lambda: gd.Friction("much"), ArgumentTypeError, "Friction: viscous: expected numbers, got 'much'"),
+        (
+            lambda: gd.Friction(smoothing=0),
+            ArgumentError,
+            "Friction: smoothing: got 0; give one finite .* above 0",
+        ),
+        (lambda: gd.Friction(smoothing=-1.0), ArgumentError, r"Friction: smoothing: got -1\.0; give one finite"),
+        (
+            lambda: gd.Friction(smoothing=[1]),
+            ArgumentTypeError,
+            r"Friction: smoothing: expected a number .* \[1\]",
+        ),
+        (robot({"joint3": gd.Friction()}), UnknownNameError, "no joint named 'joint3'; nearest: "),
+        (
+            robot({"joint1": 0.5}),
+            ArgumentTypeError,
+            r"friction of joint 'joint1': got 0\.5; give gd\.Friction\(",
+        ),
+        (
+            robot({"joint1": gd.Friction([1, 2])}),
+            ArgumentError,
+            "'joint1': viscous has 2 numbers; give 1, or one",
+        ),
+        (robot("models"), ArgumentError, r"friction='models': give \{joint: gd\.Friction\(…\)\} or 'model'"),
+        (
+            robot(gd.Friction(1)),
+            ArgumentTypeError,
+            r"friction=Friction\(.*\): give \{joint: gd\.Friction",
+        ),
+        (robot([]), ArgumentTypeError, r"friction=\[\]: give \{joint"),
+    ],
+    ids=lambda x: None,
+)
+def test_friction_that_cannot_be_right_is_refused(
+    make: Callable[[], object], error: type[GdalembertError], message: str
+) -> None:
+    with pytest.raises(error, match=message) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_friction_of_a_mimicking_joint_is_that_of_the_other() -> None:
+    """The message says by which factors, and they are exact."""
+    model = build(np.random.default_rng(32), ["RX", "PY"], [0, 1], mimic=1)
+    with pytest.raises(ArgumentError, match="friction of joint 'mimic': it mimics another joint and has"):
+        gd.NewtonEuler(model, friction={"mimic": gd.Friction(1.0)})
+    s = abs(gd.NewtonEuler(model).tree.joints[-1].scaling or 0)
+    given = {"RX_0": gd.Friction(1.0 * s * s, 0.5 * s, smoothing=0.1 / s)}
+    v = np.array([0.05, 0.0])
+    force = JointFriction.of(read_tree(model), given)
+    # virtual work: the torque on the mimicked joint is s times that on the mimicking one, which moves at s v
+    expected = s * friction(np.ones(1), np.array([0.5]), 0.1, s * v[:1])
+    assert relative_error(vector(force.torque(ca.DM(2, 1), ca.DM(v)))[:1], expected) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "message"),
+    [
+        ("damping", -0.1, r"joint 'joint2': has the negative damping -0\.1; give at least 0"),
+        ("friction", -2.0, "joint 'joint2': has the negative friction -2; give at least 0"),
+        ("damping", np.nan, "its damping is not finite"),
+        ("friction", np.inf, "its friction is not finite"),
+    ],
+)
+def test_models_with_impossible_friction_are_refused(what: str, value: float, message: str) -> None:
+    model = gd.load_urdf("two_link_arm")
+    getattr(model, what)[1] = value
+    with pytest.raises(ModelError, match=message):
+        gd.NewtonEuler(model)
+
+
+def test_friction_of_another_length_is_refused() -> None:
+    model = gd.load_urdf("two_link_arm")
+    model.damping = np.zeros(3)
+    with pytest.raises(ModelError, match="its damping has 3 entries; give nv = 2"):
+        gd.NewtonEuler(model)

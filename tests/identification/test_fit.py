@@ -1,0 +1,249 @@
+"""Parameters from simulated measurements: a Panda with armature and friction, and random robots."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert.dynamics.forces.friction import SMOOTHING
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.identification import fit
+from gdalembert.identification.fit import METHODS
+from tests.helpers import models
+from tests.helpers.identification import (
+    PARAMETERS,
+    believed,
+    exact_torques,
+    fitted,
+    fourier,
+    panda,
+    refused,
+    with_friction,
+)
+
+pytestmark = pytest.mark.extras
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_torques_held_back_are_predicted_to_the_noise(method: Any) -> None:
+    """On 150 samples the rms of the noise itself varies by 6 %; least squares add 62 / (7 · 450) of the variance."""
+    e = panda()
+    result = fitted(e, method=method, held_back=0.25)
+    assert result.held_back is not None
+    assert result.held_back.measured.shape == (150, 7)
+    error = result.held_back.predicted - e.exact[450:]
+    if method == "ordinary":  # one noise for all joints: the largest of them
+        assert np.sqrt(np.mean(error**2)) < np.sqrt(np.mean(e.sigma**2))
+    else:
+        assert np.all(np.sqrt(np.mean(error**2, axis=0)) < 0.5 * e.sigma)
+        assert result.held_back.rms == pytest.approx(e.sigma, rel=0.2)
+        assert result.noise == pytest.approx(e.sigma, rel=0.15)
+        assert np.all(result.held_back.relative < 0.02)
+
+
+def test_the_model_moves_as_the_data_do() -> None:
+    """Its torques by Pinocchio, with the friction that it says it has, are those that are predicted."""
+    e = panda()
+    result = fitted(e, held_back=0.25)
+    assert result.held_back is not None
+    model, data = result.model, result.model.createData()
+    rows = range(450, 600)
+    tau = np.array([pin.rnea(model, data, e.q[k], e.v[k], e.a[k]) for k in rows])
+    tau += model.damping * e.v[450:] + model.friction * np.tanh(e.v[450:] / SMOOTHING)
+    assert models.relative_error(tau, result.held_back.predicted) < 1e-12
+    assert with_friction(model, PARAMETERS).parameters.values == pytest.approx(result.values, rel=1e-12, abs=1e-15)
+    result.model.inertias[1] = pin.Inertia.Zero()
+    assert result.model.inertias[1].mass > 0  # each is a copy
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_torques_of_another_trajectory_are_predicted_to_the_noise(method: Any) -> None:
+    """A trajectory of other frequencies and phases, 600 samples: the rms of its noise varies by 3 %."""
+    e = panda()
+    motion = fourier(np.random.default_rng(99), 7, 600, seconds=13.0)
+    exact = with_friction(e.truth).inverse_dynamics(*(part.T for part in motion)).full().T
+    measured = exact + e.sigma * np.random.default_rng(7).normal(size=exact.shape)
+    result = fitted(e, method=method, held_back=(*motion, measured))
+    assert result.held_back is not None
+    assert result.held_back.rms == pytest.approx(e.sigma, rel=0.15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_data_without_noise_give_the_parameters_exactly(method: Any) -> None:
+    """To the condition of the data, 1e3, times rounding; of the consistent fit to the accuracy of its solver."""
+    e = panda()
+    result = fit(e.dyn, e.q, e.v, e.a, e.exact, method=method)
+    assert models.relative_error(result.fitted.predicted, e.exact) < 1e-11
+    assert models.relative_error(result.base.values, result.base.matrix @ e.p) < 1e-10
+    alone = np.isfinite(result.standard_deviation)
+    assert 40 > np.count_nonzero(alone) > 30
+    assert models.relative_error(result.values[alone], e.p[alone]) < 1e-10
+
+
+JOINTS = (["FreeFlyer", "RevoluteUnaligned", "Spherical"], ["RUBX", "PrismaticUnaligned", "Planar"])
+
+
+@pytest.mark.parametrize("kinds", JOINTS, ids=["-".join(kinds) for kinds in JOINTS])
+def test_any_joint_type(kinds: list[str]) -> None:
+    """Free-flyers, quaternions, cos and sin: torques without noise are fitted exactly by bodies that exist."""
+    rng = np.random.default_rng(3)
+    truth = models.build(rng, kinds, [0, 1, 2])
+    states = [np.array(part) for part in zip(*models.states(truth, rng, 150), strict=True)]
+    tau = exact_torques(truth, states)
+    nominal = believed(truth, rng)
+    result = fit(gd.NewtonEuler(nominal, parameters=["inertia"]), *states, tau, model=nominal)
+    assert models.relative_error(result.fitted.predicted, tau) < 1e-6  # the accuracy of the solver
+    assert result.is_consistent
+    assert (
+        models.relative_error(exact_torques(result.model, states), result.fitted.predicted) < 1e-9
+    )  # a sum of masses from moments about origins
+
+
+@pytest.mark.parametrize("formulation", [gd.GeneralizedDAlembert, gd.LagrangeEuler])
+def test_every_formulation_gives_the_same(formulation: Any) -> None:
+    rng = np.random.default_rng(0)
+    truth = models.build(rng, ["RX", "PrismaticUnaligned", "RevoluteUnaligned"], [0, 1, 1])
+    states = [np.array(part) for part in zip(*models.states(truth, rng, 100), strict=True)]
+    nominal, tau = believed(truth, rng), exact_torques(truth, states)
+    results = [fit(each(nominal, parameters=["inertia"]), *states, tau) for each in (formulation, gd.NewtonEuler)]
+    assert results[0].base.names == results[1].base.names
+    assert models.relative_error(results[0].base.values, results[1].base.values) < 1e-10
+    assert models.relative_error(results[0].values, results[1].values) < 1e-7  # the accuracy of the solver
+
+
+def test_a_payload_is_found() -> None:
+    """All ten parameters of a body at a frame: nothing else of the robot is estimated."""
+    robot, loaded = gd.load_urdf("panda7"), gd.load_urdf("panda7")
+    body = pin.Inertia(1.3, np.array([0.02, -0.03, 0.1]), np.diag([0.004, 0.005, 0.003]))
+    frame = robot.frames[robot.getFrameId("link7")]
+    loaded.inertias[frame.parentJoint] += frame.placement.act(body)
+    motion = fourier(np.random.default_rng(0), 7, 400)
+    exact = exact_torques(loaded, motion)
+    sigma = 0.01 * np.sqrt(np.mean(exact**2, axis=0))
+    tau = exact + sigma * np.random.default_rng(1).normal(size=exact.shape)
+    result = fit(gd.NewtonEuler(robot, parameters={"payload": ["link7"]}), *motion, tau, model=robot)
+    assert result.structural_rank == len(result.base) == 10
+    assert result.not_identifiable.parameters == ()
+    error = result.values - body.toDynamicParameters()
+    assert np.all(np.abs(error) < 4 * result.standard_deviation)
+    assert result.parameters["link7.m"] == pytest.approx(1.3, rel=0.01)
+    added = result.model.inertias[7] - robot.inertias[7]
+    assert added.mass == pytest.approx(result.parameters["link7.m"], rel=1e-12)
+
+
+def test_base_parameters_in_place_of_inertia() -> None:
+    e = panda()
+    dyn = gd.NewtonEuler(e.truth, parameters=["base"])
+    exact = gd.NewtonEuler(e.truth).inverse_dynamics(e.q.T, e.v.T, e.a.T).full().T
+    tau = exact + e.sigma * np.random.default_rng(0).normal(size=exact.shape)
+    result = fit(dyn, e.q, e.v, e.a, tau, model=e.truth, method="weighted")
+    assert sorted(result.base.names) == sorted(dyn.parameters.names)
+    error = result.values - dyn.parameters.values
+    assert 43 - 5 * np.sqrt(86) < error @ np.linalg.solve(covariance_in_order(result), error) < 43 + 5 * np.sqrt(86)
+    with pytest.raises(UnsupportedError, match="give model= to fit, and identify bodies, not base parameters"):
+        _ = result.model
+    with pytest.raises(ArgumentError, match=r"^fit: base parameters are not those of bodies .* in place of 'base', or"):
+        refused(dyn=dyn)
+
+
+def covariance_in_order(result: gd.identification.Identification) -> np.ndarray:
+    order = [result.base.names.index(name) for name in result.names]
+    return result.base.covariance[np.ix_(order, order)]
+
+
+def test_a_joint_that_mimics_another() -> None:
+    rng = np.random.default_rng(2)
+    truth = models.build(rng, ["RX", "RevoluteUnaligned"], [0, 1], mimic=1)
+    states = [np.array(part) for part in zip(*models.states(truth, rng, 100), strict=True)]
+    tau = gd.NewtonEuler(truth).inverse_dynamics(*(part.T for part in states)).full().T
+    result = fit(gd.NewtonEuler(believed(truth, rng), parameters=["inertia"]), *states, tau)
+    assert models.relative_error(result.fitted.predicted, tau) < 1e-6  # the accuracy of the solver
+
+
+def test_a_flexible_arm() -> None:
+    """The rigid link of an arm whose other link bends."""
+    link = gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0), gd.modes.clamped_free(2))
+    truth = gd.load_urdf("two_link_flexible")
+    nominal = truth.copy()
+    nominal.inertias[1] = pin.Inertia(0.4, np.array([0.3, 0.0, 0.0]), 0.1 * np.eye(3))
+    true, arm = (gd.FlexibleArm(model, {"link2": link}, parameters=["inertia"]) for model in (truth, nominal))
+    rng, nv = np.random.default_rng(0), arm.nominal.nv
+    states = [0.1 * rng.normal(size=(60, nv)), rng.normal(size=(60, nv)), rng.normal(size=(60, nv))]
+    tau = true.at().inverse_dynamics(*(part.T for part in states)).full().T
+    result = fit(arm, *states, tau)
+    assert result.base.names == ("joint1.Izz",)
+    assert result.joints == arm.coordinate_names
+    assert result.parameters["joint1.Izz"] == pytest.approx(true.parameters["joint1.Izz"], rel=1e-10)
+
+
+def test_other_samples_can_be_held_back() -> None:
+    e = panda()
+    parts = (e.q[:50], e.v[:50], e.a[:50], e.exact[:50])
+    result = fitted(e, held_back=parts, method="weighted")
+    assert result.held_back is not None
+    assert np.array_equal(result.held_back.measured, e.exact[:50])
+    assert len(result.fitted.measured) == 600
+
+
+def test_the_report_says_everything() -> None:
+    result = fitted(panda(), held_back=0.25)
+    text = str(result)
+    assert text == result.report
+    assert text.startswith("panda7: 91 parameters by the consistent fit of 450 samples, 150 held back\n")
+    assert "base parameters   62 of 62 known, condition number " in text
+    for words in ("held back  relative", "known in combinations alone", "without effect on any torque", "joint7.m "):
+        assert words in text
+    assert max(map(len, text.splitlines())) < 250
+    assert repr(result) == "Identification('panda7', method='consistent', 62 base parameters)"
+
+
+def test_results_can_be_pickled() -> None:
+    result = fitted(panda(), held_back=0.25)
+    again = pickle.loads(pickle.dumps(result))
+    assert str(again) == str(result)
+    assert again.model == result.model
+
+
+def test_without_a_model_there_is_none() -> None:
+    with pytest.raises(UnsupportedError, match="there is no model: give model= to fit, and identify bodies"):
+        _ = refused(method="ordinary").model
+
+
+def test_decimation_makes_errors_independent() -> None:
+    """Noise of a tenth of the band, as filtered torques have it: too small standard deviations without decimation.
+
+    The mean square of 15 to 20 errors in units of their standard deviations is 1 ± 0.4; without decimation it is ten.
+    """
+    rng = np.random.default_rng(8)
+    model = gd.load_urdf("puma560_3")
+    dyn = gd.NewtonEuler(model, parameters={"inertia": True, "armature": True})
+    q, v, a = fourier(rng, model.nv, 4000)
+    exact = dyn.inverse_dynamics(q.T, v.T, a.T, dyn.parameters.values).full().T
+    off = {1: [], 10: []}
+    for _ in range(5):
+        white = rng.normal(size=(10 * len(q) + 10, model.nv))
+        noise = np.array([np.convolve(column, np.ones(10) / 10, "same") for column in white.T]).T[: len(q)]
+        for decimation, found in off.items():
+            result = fit(dyn, q, v, a, exact + noise, method="weighted", decimation=decimation)
+            error = result.base.values - result.base.matrix @ dyn.parameters.values
+            found.append(np.mean((error / result.base.standard_deviation) ** 2))
+    assert np.mean(off[1]) > 5
+    assert 0.5 < np.mean(off[10]) < 2
+
+
+def test_decimation_does_not_change_what_is_exact() -> None:
+    """Friction that jumps included: both sides pass the same filter."""
+    e = panda()
+    result = fit(e.dyn, e.q, e.v, e.a, e.exact, method="weighted", decimation=5)
+    assert result.base.values == pytest.approx(result.base.matrix @ e.p, rel=1e-6, abs=1e-6)
+    with pytest.raises(ArgumentError, match=r"^fit: decimation: got 0; give an integer of at least 1$"):
+        fitted(e, decimation=0)
+    with pytest.raises(ArgumentError, match=r"^fit: decimation filters across neighbouring samples, .* one of both$"):
+        fitted(e, decimation=5, weights=np.ones(600))
+    with pytest.raises(ArgumentError, match=r"^decimated: 600 rows are too few for factor 50; give at least 1201$"):
+        fitted(e, decimation=50)
