@@ -19,6 +19,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.compilation import machine_code
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.errors import ArgumentError, ArgumentTypeError, CompilationError, UnknownNameError
 from tests.helpers.models import build, relative_error, states
@@ -158,6 +159,10 @@ def test_out_takes_the_results_even_in_the_memory_of_an_input(ready: Compile) ->
     assert out.tolist() == [4, 6]
     both = np.array([1.0, 2.0])
     assert function(both, [3, 4], out=both).tolist() == [4, 6]
+    y = np.array([3.0, 4.0])
+    for first in (0, 1, 2):  # the results lie before x, in it, behind it
+        wide = np.array([7.0, 1.0, 2.0, 7.0])
+        assert function(wide[1:3], y, out=wide[first : first + 2]).tolist() == [4, 6]
     many = np.array([[1.0, 2.0], [5.0, 6.0], [1.0, 1.0]])
     assert function.batch(many[:2], [3, 4], out=many[1:])[1].tolist() == [20, 18]
     assert many.tolist() == [[1, 2], [4, 6], [20, 18]]
@@ -536,6 +541,32 @@ def test_a_library_is_built_once(cache: Path, counting: tuple[str, Callable[[], 
     assert list(cache.rglob("*.*")) == [function.library]
     compile(square(), compiler=compiler, flags="-O1")
     assert builds() == 2
+
+
+@pytest.mark.system
+def test_what_is_in_the_cache_is_not_written_in_c_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = compile(square()).library
+    monkeypatch.setattr(machine_code, "_source", None)
+    assert compile(square()).library == library
+    with pytest.raises(TypeError):
+        compile(product())
+
+
+@pytest.mark.system
+def test_arrays_go_to_the_machine_code_unseen_by_position_by_name_and_with_out(libraries: Path) -> None:
+    function = compile(product(), cache=libraries)
+    x, y, out = np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.empty(2)
+    function._checked = None  # type: ignore[assignment, method-assign]
+    for value in (
+        function(x, y),
+        function(x, y=y),
+        function(y=y, x=x),
+        function(x, y, out=out),
+        function(x=x, y=y, out=out),
+    ):
+        assert value.tolist() == [4, 6]
+    with pytest.raises(TypeError):
+        function(x, [3, 4])
 
 
 @pytest.mark.system

@@ -101,6 +101,7 @@ class CompiledFunction:
             if not function.sparsity_in(name).is_dense()
         }
         self._one = _must_check if self._structural_zeros else code.one
+        self._names = tuple(self.inputs)
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
@@ -111,16 +112,20 @@ class CompiledFunction:
             ArgumentTypeError: if an input does not hold real numbers.
             UnknownNameError: if there is no input of that name.
         """
-        if out is None and not named:  # the fast path
-            if self._only is not None:
-                result = np.empty(self._only)
-                if not self._one(inputs, (result,)):
-                    return result
-            else:
-                several = tuple([np.empty(shape) for shape in self.outputs.values()])
-                if not self._one(inputs, several):
-                    return several
-        inputs = self._in_order(inputs, named)
+        if named:
+            inputs = self._in_order(inputs, named)
+        if out is not None:  # the fast path, for inputs that are arrays as they should be
+            if not self._one(inputs, out if isinstance(out, tuple) else (out,)):
+                return out
+        elif self._only is not None:
+            result = np.empty(self._only)
+            if not self._one(inputs, (result,)):
+                return result
+        else:
+            several = tuple([np.empty(shape) for shape in self.outputs.values()])
+            if not self._one(inputs, several):
+                return several
+        inputs = self._in_order(inputs, {})
         arrays = [self._checked(k, x)[np.newaxis] for k, x in enumerate(inputs)]
         results = self._results(out)
         self._evaluate(slice(0, 1), _unaliased(arrays, results), [y[np.newaxis] for y in results])
@@ -182,6 +187,12 @@ class CompiledFunction:
 
     def _in_order(self, inputs: tuple[npt.ArrayLike, ...], named: Mapping[str, npt.ArrayLike]) -> tuple[Any, ...]:
         """All inputs, in the Function's order."""
+        try:
+            ordered = (*inputs, *map(named.__getitem__, self._names[len(inputs) :]))
+            if len(ordered) == len(inputs) + len(named) == len(self._names):
+                return ordered
+        except KeyError:  # the messages are below
+            pass
         given = dict(zip(self.inputs, inputs, strict=False))
         for name in named:
             if name not in self.inputs:

@@ -1,15 +1,17 @@
 """Machine code of a Function: C code from CasADi, the machine's compiler, and a cache of libraries.
 
-A library is found by what determines it: the C code, the command, and the compiler's own macros under these flags,
-which name its version and the processor. Its file is named after its contents and appears all at once: several
-processes may build the same library, and a damaged one is detected and built again.
+A library is found by what determines it: the graph, what writes its C code, the command, and the compiler's own macros
+under these flags, which name its version and the processor. Its file is named after its contents and appears all at
+once: several processes may build the same library, and a damaged one is detected and built again.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import inspect
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.cache import Cache, remove
-from gdalembert.compilation.compiler import INTERPRETER, TIME_LIMIT, find_compiler
+from gdalembert.compilation.compiler import INTERPRETER, TIME_LIMIT, Compiler, find_compiler
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
@@ -43,9 +45,10 @@ def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
 class Library:
     """Machine code: CasADi's, and :data:`_C` around it."""
 
-    def __init__(self, path: Path, shares_memory: bool) -> None:
+    def __init__(self, path: Path) -> None:
         self.path: Path | None = path
         holding = ctypes.PyDLL(str(path))
+        shares_memory = holding.gdalembert_shares_memory()
         holding.gdalembert_one.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         self.one: One = holding.gdalembert_one((ctypes.c_void_p * len(python))(*python))
@@ -100,11 +103,16 @@ static void (*release_buffer)(buffer*);
 static void (*clear_error)(void);
 static void* (*new_int)(long long);
 
+static int overlap(const buffer* x, const buffer* y) {
+  const char *a = x->buf, *b = y->buf;
+  return a < b + y->len && b < a + x->len;
+}
+
 /* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
 static void* one(void* self, void* const* tuples, ptrdiff_t n) {
   casadi_int task[2 * N + 1] = {1}, code = 1;
   buffer held[N + 1], *b = held;
-  int i, fit = count(tuples[0]) == N_IN;
+  int i, k, fit = count(tuples[0]) == N_IN && count(tuples[1]) == N - N_IN;
   for (i = 0; i < N && fit; ++i) {
     const ptrdiff_t* shape = shapes[i];
     void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
@@ -117,6 +125,8 @@ static void* one(void* self, void* const* tuples, ptrdiff_t n) {
           (b->ndim == 1 || b->shape[1] == shape[2]);
     task[2 * i + 1] = (casadi_int) b++->buf;
   }
+  for (i = 0; i < N_IN && fit; ++i)
+    for (k = N_IN; k < N; ++k) fit = fit && !overlap(held + i, held + k);
   if (fit) code = gdalembert_many(task);
   while (b > held) release_buffer(--b);
   return new_int(code);
@@ -131,14 +141,26 @@ CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
 """
 
 
-def _source(function: ca.Function) -> str:
+def _source(function: ca.Function, graph: ca.Function) -> str:
+    """The C code of a Function, whose graph is :func:`row_major`."""
     generator = ca.CodeGenerator("gdalembert")
-    generator.add(row_major(function))
+    generator.add(graph)
+    code = generator.dump()
     sizes = [function.size_in(i) for i in range(function.n_in())]
     sizes += [function.size_out(i) for i in range(function.n_out())]
     shapes = ", ".join(f"{{{len(shape_of(size))}, {size[0]}, {size[1]}}}" for size in [*sizes, (0, 0)])
-    numbers = f"enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};"
-    return f"{generator.dump()}\n#include <stddef.h>\n{numbers}\nstatic const ptrdiff_t shapes[][3] = {{{shapes}}};{_C}"
+    shares_memory = int("_alloc_mem" in code)  # solvers; their memory is handed out without a lock
+    return f"""{code}
+#include <stddef.h>
+enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};
+static const ptrdiff_t shapes[][3] = {{{shapes}}};
+CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}{_C}"""
+
+
+def _key(graph: ca.Function, compiler: Compiler) -> str:
+    """All that determines the library of a graph."""
+    writer = (ca.CasadiMeta.version(), inspect.getsource(sys.modules[__name__]))
+    return hashlib.sha256("\0".join((graph.serialize(), *writer, *compiler.key)).encode()).hexdigest()
 
 
 def load_library(
@@ -153,19 +175,18 @@ def load_library(
     Raises:
         CompilationError: if there is no compiler, if it fails, or if the cache cannot be used.
     """
-    name, source = function.name(), _source(function)
-    shares_memory = "_alloc_mem" in source  # solvers; their memory is handed out without a lock
+    name, graph = function.name(), row_major(function)
     tool = find_compiler(name, compiler, flags, time_limit)
-    key = hashlib.sha256("\0".join((source, *tool.key)).encode()).hexdigest()
+    key = _key(graph, tool)
     libraries = Cache(cache, name)
     try:
         for path in libraries.libraries(key):
             try:
-                return Library(path, shares_memory)
+                return Library(path)
             except (OSError, AttributeError):  # a library of something else
                 remove(path)
         with libraries.build() as folder:
-            path = libraries.add(key, tool.build(source, folder))
+            path = libraries.add(key, tool.build(_source(function, graph), folder))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CompilationError(
@@ -173,7 +194,7 @@ def load_library(
             f"cannot use the cache folder {libraries.folder}: {reason}; set GDALEMBERT_CACHE to a folder of your own",
         ) from error
     try:
-        return Library(path, shares_memory)
+        return Library(path)
     except (OSError, AttributeError) as error:
         remove(path)
         raise CompilationError(
