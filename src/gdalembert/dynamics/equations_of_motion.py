@@ -11,8 +11,9 @@ from gdalembert.dynamics.expressions import Expressions
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.checks import is_singular
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix, symmetric, symmetric_solve
+from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import directional_derivative, function, symbols
 
 FUNCTIONS = (

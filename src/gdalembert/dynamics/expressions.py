@@ -13,7 +13,8 @@ from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix, symmetric_solve
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import derivative_along, symbols
 
 

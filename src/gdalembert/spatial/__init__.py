@@ -13,11 +13,11 @@ from gdalembert.spatial.algebra import (
     skew,
     spin,
     symmetric,
-    symmetric_solve,
     transform,
     translation,
     twist,
 )
+from gdalembert.spatial.factorization import Factorization, symmetric_solve
 from gdalembert.spatial.lie.exponential_maps import inverse_screw_shift, screw_shift
 from gdalembert.spatial.lie.quaternions import (
     quaternion_conjugate,
@@ -29,6 +29,7 @@ from gdalembert.spatial.lie.quaternions import (
 from gdalembert.spatial.lie.series import cosine, sine_defect_over_cube, sine_over_angle, versine_over_square
 
 __all__ = [
+    "Factorization",
     "Matrix",
     "axis_rotation",
     "congruence",

@@ -85,33 +85,6 @@ def axis_rotation(axis: ArrayLike, cosine: Matrix, sine: Matrix) -> Matrix:
     return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(a)
 
 
-def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
-    """x of M x = b for a symmetric positive definite M, by M = Lᵀ D L from the last row up.
-
-    In a tree the last rows belong to the leaves: eliminated in this order, no entry of M that is structurally zero
-    fills in (Featherstone's branch-induced sparsity).
-    """
-    n = m.shape[0]
-    pattern = m.sparsity()
-    h: list[list[Any]] = [[m[i, j] if pattern.has_nz(i, j) else None for j in range(n)] for i in range(n)]
-    x = [b[i, :] for i in range(n)]
-    for k in reversed(range(n)):
-        above = [i for i in range(k) if h[k][i] is not None]
-        factors = {i: h[k][i] / h[k][k] for i in above}
-        for i in above:
-            for j in (j for j in above if j <= i):
-                product = factors[i] * h[k][j]
-                h[i][j] = -product if h[i][j] is None else h[i][j] - product
-            x[i] = x[i] - factors[i] * x[k]
-        h[k][:k] = [factors.get(i) for i in range(k)]
-        x[k] = x[k] / h[k][k]
-    for k in range(n):
-        for i in range(k):
-            if h[k][i] is not None:
-                x[k] = x[k] - h[k][i] * x[i]
-    return ca.vertcat(*x)
-
-
 def cross_columns(columns: Matrix, x: Matrix) -> Matrix:
     """w × x of each column w."""
     return -skew(x) @ columns

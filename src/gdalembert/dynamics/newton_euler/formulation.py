@@ -23,7 +23,8 @@ from gdalembert.dynamics.newton_euler.rnea import (
 )
 from gdalembert.dynamics.sources import Source
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix, symmetric_solve
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import function, smaller, symbols
 
 _LARGE = 24

@@ -1,0 +1,63 @@
+"""The factorization of mass matrices: M = Lᵀ D L, from the last row up.
+
+In a tree the last rows belong to the leaves: eliminated in this order, no entry of M that is structurally zero fills in
+(Featherstone's branch-induced sparsity).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from gdalembert.spatial.algebra import Matrix
+
+
+class Factorization:
+    """M = Lᵀ D L of a symmetric positive definite M (n × n): D diagonal, L lower triangular with a unit diagonal.
+
+    M⁻¹ B is ``finish(half_solve(B))``; Bᵀ M⁻¹ C is Yᵀ ``divide(half_solve(C))`` with Y = ``half_solve(B)``. Half solves
+    keep the structural zeros of a column whose rows lie on one path from the root.
+
+    Attributes:
+        pivots: the diagonal of D (n).
+    """
+
+    def __init__(self, m: Matrix) -> None:
+        pattern = m.sparsity()
+        rows = [{i: m[k, i] for i in range(k + 1) if pattern.has_nz(k, i)} for k in range(m.shape[0])]
+        self.pivots: list[Matrix] = [row.pop(k) for k, row in enumerate(rows)]
+        self._factors: list[dict[int, Matrix]] = [{}] * len(rows)
+        for k in reversed(range(len(rows))):
+            self._factors[k] = {i: entry / self.pivots[k] for i, entry in rows[k].items()}
+            for i, factor in self._factors[k].items():
+                self.pivots[i] = self.pivots[i] - factor * rows[k][i]
+                for j in (j for j in rows[k] if j < i):
+                    rows[i][j] = rows[i].get(j, ca.DM(1, 1)) - factor * rows[k][j]
+
+    def half_solve(self, b: Matrix) -> Matrix:
+        """Y = L⁻ᵀ B (n × k)."""
+        rows = ca.vertsplit(b)
+        for k in reversed(range(len(rows))):
+            for i, factor in self._factors[k].items():
+                rows[i] = rows[i] - factor * rows[k]
+        return ca.vertcat(*rows)
+
+    def divide(self, y: Matrix) -> Matrix:
+        """D⁻¹ Y (n × k)."""
+        return ca.vertcat(*(row / pivot for row, pivot in zip(ca.vertsplit(y), self.pivots, strict=True)))
+
+    def finish(self, y: Matrix) -> Matrix:
+        """L⁻¹ D⁻¹ Y (n × k)."""
+        rows = ca.vertsplit(self.divide(y))
+        for k, factors in enumerate(self._factors):
+            for i, factor in factors.items():
+                rows[k] = rows[k] - factor * rows[i]
+        return ca.vertcat(*rows)
+
+    def solve(self, b: Matrix) -> Matrix:
+        """X = M⁻¹ B (n × k)."""
+        return self.finish(self.half_solve(b))
+
+
+def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
+    """X of M X = B (n × k) for a symmetric positive definite M (n × n)."""
+    return Factorization(m).solve(b)
