@@ -33,6 +33,7 @@ def test_locked_bodies_are_articulated_bodies_that_do_not_give_way() -> None:
         ca.DM(at.translation),
         Motion(0, 0),
         1.0,
+        NO_TURN,
         0.0,
         ca.DM(3, 1),
         ca.DM(3, 3),

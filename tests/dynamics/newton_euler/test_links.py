@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
+from gdalembert.dynamics.frame_motion import fixed_placement
 from gdalembert.dynamics.newton_euler import formulation as newton_euler
-from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, sense_of
+from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, prepare, sense_of
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.dynamics.newton_euler.rotations import NO_TURN
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Revolute
-from tests.helpers.models import relative_error, states
+from gdalembert.spatial.algebra import transform
+from tests.helpers.models import JOINTS, QUICK_JOINTS, build, relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, everything, prepared, symbolic_placements
 from tests.helpers.sets import quick, with_extras
 
@@ -117,3 +120,24 @@ def test_motions_are_rates_of_placements(name: str) -> None:
     differences = ca.Function("differences", list(s.values()), [ca.vertcat(*map(ca.vec, outputs))])
     for state in states(model, np.random.default_rng(7), 2):
         assert np.abs(differences(*state).full()).max() < 1e-9
+
+
+@pytest.mark.parametrize("keep_axes", [True, False])
+@pytest.mark.parametrize("joint", quick(JOINTS, *QUICK_JOINTS))
+def test_frames_stay_where_they_are(joint: str, keep_axes: bool) -> None:
+    rng = np.random.default_rng(3)
+    model = build(rng, ["RZ", joint, "RX", "RUBY", "RevoluteUnaligned"], [0, 1, 2, 2, 3], mimic=1)
+    tree = prepare(read_tree(model), keep_axes=keep_axes)
+    q, _, _ = states(model, rng, 1)[0]
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    links, placed = place(tree, ca.DM(q)), {-1: (ca.DM.eye(3), ca.DM(3, 1))}
+    for i, link in enumerate(links):
+        r, p = placed[link.joint.parent]
+        placed[i] = (r @ (link.rotation @ ca.DM.eye(3)), p + r @ link.origin)
+    assert tree.frames
+    for index, frame in enumerate(tree.frames):
+        r, p = placed[frame.joint]
+        fixed_r, fixed_p = links[frame.joint].frame(frame) if frame.joint >= 0 else fixed_placement(frame)
+        found = transform(r @ fixed_r, p * tree.unit + r @ fixed_p * tree.unit).full()
+        assert relative_error(found, data.oMf[index].homogeneous) < 1e-12

@@ -23,11 +23,11 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkGeometry, choose, placed
+from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
-from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_rotation
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_product, clean_rotation
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
@@ -89,8 +89,8 @@ def keeps_joint_axes(joint: Joint) -> bool:
 def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True) -> Tree:
     """The same robot, to rounding, in link frames of our own, with base parameters for inertias.
 
-    There are no operational frames, and lengths (gravity too) can be in a unit of their own. Bodies may be symbols;
-    a tree with symbols in its geometry is returned as it is.
+    Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
+    with symbols in its geometry is returned as it is.
 
     Args:
         tree: the robot.
@@ -127,8 +127,20 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTre
             "keeps_joint_axes": own.keeps_joint_axes,
         }
         joints.append(PreparedJoint(**vars(joint) | changed))
-    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": ()})
+    seen = tuple(
+        _seen_from(links[frame.joint], frames[frame.joint], frame) if frame.joint >= 0 else frame
+        for frame in tree.frames
+    )
+    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": seen})
     return with_equal_magnitudes(in_own_unit(ours))
+
+
+def _seen_from(link: LinkGeometry, own: LinkFrame, frame: Frame) -> Frame:
+    """An operational frame in a frame of our own of its link."""
+    given = homogeneous(frame.rotation, frame.translation)
+    placement = clean_product(own.inverse, np.asarray(np.linalg.inv(link.frame), dtype=float), given)
+    rotation = frozen(clean_rotation(placement[:3, :3], SAME))
+    return replace(frame, rotation=rotation, translation=frozen(placement[:3, 3]))
 
 
 def aligned(tree: Tree) -> list[LinkGeometry]:
@@ -159,7 +171,7 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
         placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
         back = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
         frames.append(frame)
-        links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(back, body)))
+        links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(back, body), frame))
     return links
 
 
@@ -196,7 +208,8 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
         )
         for joint in tree.joints
     ]
-    scaled = replace(tree, joints=tuple(joints), unit=unit)
+    frames = tuple(replace(frame, translation=frozen(frame.translation / unit)) for frame in tree.frames)
+    scaled = replace(tree, joints=tuple(joints), frames=frames, unit=unit)
     return scaled.with_constants(tree)
 
 

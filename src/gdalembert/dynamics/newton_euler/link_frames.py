@@ -13,7 +13,7 @@ it the time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -47,6 +47,7 @@ class LinkGeometry:
     placement: Array  # of the joint frame in the parent's link frame, 4 × 4
     body: Any  # pseudo-inertia, 4 × 4: an array, or an SX
 
+    frame: Array = field(default_factory=lambda: np.eye(4))  # of all this, in the link frame as given, 4 × 4
     is_known: bool = True
 
     def with_generic_body(self) -> LinkGeometry:

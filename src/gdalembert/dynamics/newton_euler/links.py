@@ -19,7 +19,7 @@ from gdalembert.dynamics.newton_euler.rotations import (
     turns_about_z,
 )
 from gdalembert.dynamics.newton_euler.spin import NO_SPIN, Spin, spin_about_axis, spin_of
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
@@ -37,9 +37,14 @@ class Link:
     origin: Matrix  # p: link origin in the parent's axes, from its origin
     columns: Motion  # S, 3 × nv and 3 × nv, per unit of rate
     rate: float  # how many times v the joint moves along them
+    held: AboutZ  # the turn of what is fixed in the link, where link axes keep those of the joint
     mass: Matrix  # m
     first: Matrix  # h = ∫ x
     second: Matrix  # J = ∫ x xᵀ
+
+    def frame(self, frame: Frame) -> tuple[Matrix, Matrix]:
+        """R and p of an operational frame of the link, in link axes."""
+        return self.held @ spatial.constant(frame.rotation), self.held @ spatial.constant(frame.translation)
 
     @property
     def rotation(self) -> Rotation:
@@ -122,6 +127,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
                 origin=above @ origin,
                 columns=Motion(sense * linear, sense * angular),
                 rate=sense if joint.scaling is None else sense * joint.scaling,
+                held=held[-1],
                 mass=body[3, 3],
                 first=held[-1] @ body[:3, 3],
                 second=held[-1].conjugate(body[:3, :3]),
