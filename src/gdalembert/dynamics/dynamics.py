@@ -1,12 +1,13 @@
 """The contract of every formulation, in equations, and what follows from it once and for all.
 
-    tau = M(q) a + C(q, v) v + g(q) + Σ force(q, v)         M = (links) + diag(armature)
-    nle = C v + g + Σ force(q, v)                           dM/dt − 2 C skew
-    a   = M⁻¹ (tau − nle)                                   g = ∂V/∂q
+    tau = M(q) a + nle(q, v) − Σ J(q)ᵀ w                    M = (links) + diag(armature)
+    nle = C(q, v) v + g(q) + Σ force(q, v)                  dM/dt − 2 C skew
+    a   = M⁻¹ (tau − nle + Σ Jᵀ w)                          g = ∂V/∂q
     ∂a/∂q = −M⁻¹ ∂tau/∂q,  ∂a/∂v = −M⁻¹ ∂tau/∂v             (∂tau at constant a)
 
 A formulation is a subclass that writes down ``inverse_dynamics_expression`` for the links and their weight alone;
-armature and the other force elements (:mod:`gdalembert.dynamics.forces`) are added here. What it does not write down
+armature, the other force elements (:mod:`gdalembert.dynamics.forces`) and the external wrenches w
+(:mod:`gdalembert.dynamics.wrenches`) are added here. What it does not write down
 itself follows from that one function.
 
 Derivatives with respect to q are taken in the tangent space, nv columns: in the direction δ q moves as
@@ -17,7 +18,7 @@ of dq/dt = T(q) v; where v = dq/dt it is 1.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypedDict
@@ -27,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert import spatial
 from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
 from gdalembert.dynamics.forces import Force, Springs
 from gdalembert.dynamics.forces.force import check_forces
@@ -36,6 +38,7 @@ from gdalembert.dynamics.linear_analysis import LinearAnalysis
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.dynamics.regressors import Regressors
 from gdalembert.dynamics.sources import Source
+from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
@@ -55,6 +58,7 @@ class Options(TypedDict, total=False):
     forces: Sequence[Force] | None
     actuation: npt.ArrayLike | None
     parameters: Given | None
+    wrenches: WrenchesByFrame | None
 
 
 REGISTRY: dict[str, type[Dynamics]] = {}
@@ -83,6 +87,11 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
             place of inertia, ``"armature"``, ``"gravity"``, and each force element that has parameters, by its name, as
             ``"springs"`` and ``"friction"``.
+        wrenches: ``{frame: reference}``: frames, by name or index, at which a wrench acts on the robot, and what it is
+            given in, as in :func:`~gdalembert.joint_torques`: ``pin.LOCAL``, ``pin.WORLD`` or
+            ``pin.LOCAL_WORLD_ALIGNED``. The wrenches are an input (6 × n), a column (f; m) [N, N m] for each frame in
+            this order, before p, of inverse and forward dynamics, the state derivative and all derivatives: tau = M a +
+            nle − Σ Jᵀ w. They have no part in nle, energies and the other Functions.
 
     Attributes:
         sources: where the equations come from, the first being what exports name; of the class.
@@ -96,12 +105,15 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         forces: the force elements beside gravity. ``added_forces``: those of the arguments ``springs``, ``friction``
             and ``forces``.
         actuation: B (nv × nu); u (nu) are the efforts of the actuators [N m, N].
+        wrenches: as given, read only; ``external_wrenches``: the same frames
+            (:class:`~gdalembert.dynamics.wrenches.ExternalWrenches`).
 
     Raises:
         ArgumentTypeError: if the model is not one.
         ModelError: if it holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
-        ArgumentError: if ``clean``, a spring, a friction or ``actuation`` cannot be used.
-        UnknownNameError: if a spring or a friction names a joint that is not there.
+        ArgumentError: if ``clean``, a spring, a friction or ``actuation`` cannot be used, or wrenches act at a frame
+            twice.
+        UnknownNameError: if a spring or a friction names a joint, or a wrench a frame, that is not there.
     """
 
     name: ClassVar[str]
@@ -115,7 +127,9 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
     forces: tuple[Force, ...]
     added_forces: tuple[Force, ...]
     actuation: Array
-    _origin: tuple[Self, Array] | None = None
+    wrenches: WrenchesByFrame
+    external_wrenches: ExternalWrenches
+    _origin: tuple[Callable[[Dynamics, Array], Dynamics], tuple[Self, Array]] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -137,6 +151,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
         parameters: Given | None = None,
+        wrenches: WrenchesByFrame | None = None,
     ) -> None:
         self._given = read_tree(model)
         if not self._given.is_rigid:
@@ -146,26 +161,23 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             )
         self.clean = clean
         self.nominal, self.changes = clean_tree(self._given, clean)
-        self._set_up(springs, friction, forces, (), parameters)
+        options = Options(springs=springs, friction=friction, forces=forces, parameters=parameters, wrenches=wrenches)
+        self._set_up(options, ())
         self._given_actuation = actuation
         self.actuation = actuation_matrix(self.tree.nv, actuation)
 
-    def _set_up(
-        self,
-        springs: SpringsByJoint | None,
-        friction: FrictionOfJoints | None,
-        forces: Sequence[Force] | None,
-        own_forces: Sequence[Force],
-        parameters: Given | None,
-    ) -> None:
-        """Set force elements and parameters; own forces are those that a robot has without being told."""
-        tree = self.nominal.constants
+    def _set_up(self, options: Options, own_forces: Sequence[Force]) -> None:
+        """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
+        tree, parameters = self.nominal.constants, options.get("parameters")
+        springs, friction, wrenches = options.get("springs"), options.get("friction"), options.get("wrenches")
         at_joints = Springs.at_joints(tree, {} if springs is None else springs)
         self.springs = MappingProxyType(dict(springs or {}))
-        self._given_forces, self._given_parameters = check_forces(forces, tree), parameters
+        self._given_forces, self._given_parameters = check_forces(options.get("forces"), tree), parameters
         friction = {} if friction is None else friction
         losses = JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
+        self.external_wrenches = ExternalWrenches.of(tree, wrenches)
+        self.wrenches = MappingProxyType(dict(wrenches or {}))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *self._given_forces)
         if self.nominal.springs:
             own_forces = (Springs.at_joints(tree, self.nominal.springs), *own_forces)
@@ -185,12 +197,26 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         tree, forces = self.parameters.put(ca.DM(values))
         robot = self._on(tree)
         robot.nominal, robot.forces, robot.added_forces = tree, forces, forces[: len(self.added_forces)]
-        robot.parameters, robot._origin = parameters_of(tree, forces, None, 0.0), (self, values)
+        robot.parameters, robot._origin = parameters_of(tree, forces, None, 0.0), (_at, (self, values))
+        return robot
+
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """The same robot under constant wrenches (6 × n), zero by default, which are no input then.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if they are not 6 × n finite numbers.
+        """
+        if not self.external_wrenches.is_input and wrenches is None:
+            return self
+        values = self.external_wrenches.numbers("under: wrenches", wrenches)
+        robot = self._on(self.tree)
+        robot.external_wrenches = self.external_wrenches.fixed(spatial.constant(values))
+        robot._origin = _under, (self, values)
         return robot
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is not None:
-            return _evaluated, self._origin
+            return self._origin
         return partial(type(self), **self._arguments), (self._given,)
 
     def __repr__(self) -> str:
@@ -206,6 +232,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             "forces": self._given_forces,
             "actuation": self._given_actuation,
             "parameters": self._given_parameters,
+            "wrenches": dict(self.wrenches),
         }
 
     # What callers ask of any robot, rigid or flexible.
@@ -246,9 +273,9 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         if not self.changes:
             return 0.0
         if self._origin is not None:
-            return self._origin[0].change_in_tau
-        own, rng = self.at(), np.random.default_rng(0)
-        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None)))
+            return self._origin[1][0].change_in_tau
+        own, rng = self.at().under(), np.random.default_rng(0)
+        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None, wrenches=None)))
         worst = 0.0
         for _ in range(100):
             state = random_configuration(self.tree, rng), rng.normal(size=self.tree.nv), rng.normal(size=self.tree.nv)
@@ -258,5 +285,9 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         return worst
 
 
-def _evaluated(robot: Dynamics, p: Array) -> Dynamics:
+def _at(robot: Dynamics, p: Array) -> Dynamics:
     return robot.at(p)
+
+
+def _under(robot: Dynamics, wrenches: Array) -> Dynamics:
+    return robot.under(wrenches)

@@ -53,9 +53,9 @@ class EquationsOfMotion(Expressions):
     @cached_property
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
-        s = self.symbols("q", "v", "a")
+        s = self.symbols("q", "v", "a", "wrenches")
         tau = (
-            self.inverse_dynamics_expression(s["q"], s["v"], s["a"])
+            self.loaded_inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
             + self._armature * s["a"]
             + self.force_torque_expression(s["q"], s["v"])
         )
@@ -113,9 +113,10 @@ class EquationsOfMotion(Expressions):
             UnsupportedError: if M is singular in every configuration, as with a free-flyer on a link without mass.
         """
         self._require_regular_mass_matrix()
-        s = self.symbols("q", "v", "tau")
+        s = self.symbols("q", "v", "tau", "wrenches")
         tau = s["tau"] - self.force_torque_expression(s["q"], s["v"])
-        return function("forward_dynamics", s, {"a": self.forward_dynamics_expression(s["q"], s["v"], tau)})
+        a = self.loaded_forward_dynamics_expression(s["q"], s["v"], tau, self.wrenches_of(s))
+        return function("forward_dynamics", s, {"a": a})
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> ca.Function:
@@ -128,8 +129,10 @@ class EquationsOfMotion(Expressions):
         Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
         ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
         """
-        s = self.symbols("q", "v", "a")
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"])
+        s = self.symbols("q", "v", "a", "wrenches")
+        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(
+            s["q"], s["v"], s["a"], self.wrenches_of(s)
+        )
         by_q, by_v = self.force_derivatives_expression(s["q"], s["v"])
         return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
 
@@ -148,18 +151,19 @@ class EquationsOfMotion(Expressions):
             UnsupportedError: as :attr:`forward_dynamics`.
         """
         self._require_regular_mass_matrix()
-        s = self.symbols("q", "v", "tau")
-        solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], s["tau"])
+        s = self.symbols("q", "v", "tau", "wrenches")
+        solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], s["tau"], self.wrenches_of(s))
         da_dq, da_dv, inverse = ca.horzsplit(solved, self.tree.nv)
         return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": symmetric(inverse)})
 
-    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         nv = self.tree.nv
         m = self.mass_matrix_expression(q) + self._armature_matrix
-        bias = self.inverse_dynamics_expression(q, v, ca.DM(nv, 1)) + self.force_torque_expression(q, v)
-        a = symmetric_solve(m, tau - bias)
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, a, *self._p.values())
+        links = self.loaded_inverse_dynamics_expression(q, v, ca.DM(nv, 1), wrenches)
+        a = symmetric_solve(m, tau - links - self.force_torque_expression(q, v))
+        varying = [wrenches] if self.external_wrenches.is_input else []
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, a, *varying, *self._p.values())
         # one elimination: that of the second call is a common subexpression
         return symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
 
@@ -177,17 +181,19 @@ class EquationsOfMotion(Expressions):
         two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
         derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
         """
-        s = self.symbols("q", "v", "a", "lam")
-        blocks = ca.horzsplit(
-            self.inverse_dynamics_hessian_expression(*(s[x] for x in ("q", "v", "a", "lam"))), self.tree.nv
-        )
+        s = self.symbols("q", "v", "a", "lam", "wrenches")
+        q, v, a, lam = (s[name] for name in ("q", "v", "a", "lam"))
+        blocks = ca.horzsplit(self.inverse_dynamics_hessian_expression(q, v, a, lam, self.wrenches_of(s)), self.tree.nv)
         names = ("d2tau_dqdq", "d2tau_dqdv", "d2tau_dvdv", "d2tau_dadq")
         return function("inverse_dynamics_hessian", s, dict(zip(names, blocks, strict=True)))
 
-    def inverse_dynamics_hessian_expression(self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix) -> Matrix:
+    def inverse_dynamics_hessian_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix
+    ) -> Matrix:
         """The four blocks of the Hessian side by side (nv × 4 nv), all forces included."""
         nq, nv = self.tree.nq, self.tree.nv
-        tau = ca.cse([self.inverse_dynamics_expression(q, v, a) + self.force_torque_expression(q, v)])[0]
+        links = self.loaded_inverse_dynamics_expression(q, v, a, wrenches)
+        tau = ca.cse([links + self.force_torque_expression(q, v)])[0]
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)
@@ -222,10 +228,10 @@ class EquationsOfMotion(Expressions):
         """
         self._require_regular_mass_matrix()
         nq, nv = self.tree.nq, self.tree.nv
-        s = symbols(x=nq + nv, u=self.nu) | self._p
+        s = symbols(x=nq + nv, u=self.nu) | self.symbols("wrenches")
         q, v = s["x"][:nq], s["x"][nq:]
         tau = spatial.constant(self.actuation) @ s["u"] - self.force_torque_expression(q, v)
-        a = self.forward_dynamics_expression(q, v, tau)
+        a = self.loaded_forward_dynamics_expression(q, v, tau, self.wrenches_of(s))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 import casadi as ca
 
@@ -11,6 +12,7 @@ from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Parameters
+from gdalembert.dynamics.wrenches import ExternalWrenches
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -28,11 +30,13 @@ class Expressions(ABC):
         tree: the robot.
         forces: the force elements beside gravity.
         parameters: what varies; its symbols stand in ``tree``, ``forces`` and the expressions, which are SX then.
+        external_wrenches: the frames at which wrenches act on the robot.
     """
 
     tree: Tree
     forces: tuple[Force, ...]
     parameters: Parameters
+    external_wrenches: ExternalWrenches
 
     # What a formulation writes down, for the links and their weight: no armature, no other force.
 
@@ -85,6 +89,36 @@ class Expressions(ABC):
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         """−Σ m g·r of the links."""
         return self.gravity.energy(q)
+
+    # The same under external wrenches (6 × n); a formulation overrides these if it has a better way to write them.
+
+    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
+        """tau (nv) of the links: M a + nle − Σ Jᵀ w."""
+        return self.inverse_dynamics_expression(q, v, a) + self.wrench_torque_expression(q, wrenches)
+
+    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
+        """a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
+        return self.forward_dynamics_expression(q, v, tau - self.wrench_torque_expression(q, wrenches))
+
+    def loaded_inverse_dynamics_derivatives_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q."""
+        by_q, by_v = self.inverse_dynamics_derivatives_expression(q, v, a)
+        return by_q + self.wrench_stiffness_expression(q, wrenches), by_v
+
+    def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
+        """−Σ Jᵀ w (nv), on the side of M a."""
+        return self.external_wrenches.torque(self.tree, q, wrenches)
+
+    def wrench_stiffness_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
+        """Its derivative by q, in the tangent space (nv × nv); a LOCAL wrench turns with its frame."""
+        if not self.external_wrenches:
+            return ca.DM(self.tree.nv, self.tree.nv)
+        s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", *wrenches.shape)}
+        torque = ca.SX(self.wrench_torque_expression(s["q"], s["wrenches"]))
+        by_q = derivative_along(torque, s["q"], self.tree.tangent_map(s["q"]))
+        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches)
 
     # The force elements: gravity, which the formulations take as an acceleration of the base, and the others.
 
@@ -139,9 +173,18 @@ class Expressions(ABC):
         return ca.diag(spatial.constant(self.tree.armature))
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
-        """Symbols by name, nq long for ``q`` and nv long for any other, and p: the inputs of a Function."""
-        own = symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
+        """The inputs of a Function by name, p last.
+
+        nq long for ``q``, 6 × n for ``wrenches``, which are there only if the robot takes them, nv long for any other.
+        """
+        own = symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names if name != "wrenches"})
+        if "wrenches" in names and self.external_wrenches.is_input:
+            own["wrenches"] = ca.SX.sym("wrenches", 6, len(self.external_wrenches))
         return own | self._p
+
+    def wrenches_of(self, inputs: Mapping[str, ca.SX]) -> Matrix:
+        """The wrenches (6 × n) among the inputs of a Function, or the constant ones."""
+        return inputs.get("wrenches", self.external_wrenches.constant)
 
     @property
     def _p(self) -> dict[str, ca.SX]:

@@ -33,6 +33,10 @@ class LinearAnalysis(EquationsOfMotion, ABC):
     def at(self, p: Values = None) -> Self:
         """The same robot with numbers in place of p."""
 
+    @abstractmethod
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """The same robot under constant wrenches."""
+
     @property
     @abstractmethod
     def coordinate_names(self) -> tuple[str, ...]:
@@ -59,7 +63,7 @@ class LinearAnalysis(EquationsOfMotion, ABC):
                 do, with one zero for each motion that no spring holds back. By default locked where the robot has
                 flexible links or joints, free where it is rigid.
 
-        Gravity, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
+        Gravity, wrenches, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
 
         Raises:
             ArgumentError: if ``joints`` is neither, q is not a configuration, or the stiffness of the forces is not
@@ -101,6 +105,7 @@ class LinearAnalysis(EquationsOfMotion, ABC):
         u: npt.ArrayLike | None = None,
         *,
         p: Values = None,
+        wrenches: npt.ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
 
@@ -111,14 +116,16 @@ class LinearAnalysis(EquationsOfMotion, ABC):
                 configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
                 or u the equations are linearised about any motion.
 
+        Wrenches that are an input are zero; ``dyn.under(wrenches).linearize(q)`` has constant ones.
+
         Raises:
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
         """
         nv, b = self.tree.nv, self.actuation
         configuration = checked_configuration("linearize: q", q, self.tree)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
-        robot = self.at(p)
-        nle = robot.nle(configuration, rate).full().ravel()
+        robot = self.at(p).under()
+        nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()
         if u is None:
             effort = np.linalg.lstsq(b, nle, rcond=None)[0]
             left = np.abs(nle - b @ effort)

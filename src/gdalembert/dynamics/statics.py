@@ -20,8 +20,8 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.frame_motion import fixed_placement
 from gdalembert.dynamics.frames import check_reference, find_frame
+from gdalembert.dynamics.wrenches import torques_of_wrench
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -31,47 +31,6 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
-
-
-def _torques_inward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
-    """Jᵀ F (nv) of a wrench in the axes of the frame, about its origin."""
-    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
-    wrench = wrench.to_parent(*fixed_placement(frame))
-    for i in reversed(tree.path(frame.joint)):
-        torques[i] = wrench.work(*tree.joints[i].subspace(q))
-        wrench = wrench.to_parent(*tree.joints[i].placement(q))
-    return tree.vector(torques)
-
-
-def _torques_outward(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
-    """Jᵀ F (nv) of a wrench in the axes of the universe, about its origin."""
-    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
-    for i in tree.path(frame.joint):
-        wrench = wrench.seen_from(*tree.joints[i].placement(q))
-        torques[i] = wrench.work(*tree.joints[i].subspace(q))
-    return tree.vector(torques)
-
-
-def _torques_of_lever(tree: Tree, frame: Frame, q: Matrix, wrench: Wrench) -> Matrix:
-    """Jᵀ F (nv) of a wrench in the axes of the universe, about the origin of the frame.
-
-    Force and moment are turned outward, the lever is measured inward; they meet at each joint.
-    """
-    torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
-    levers: dict[int, Matrix] = {}
-    _, lever = fixed_placement(frame)
-    for i in reversed(tree.path(frame.joint)):
-        levers[i] = lever
-        r, p = tree.joints[i].placement(q)
-        lever = p + r @ lever
-    for i in tree.path(frame.joint):
-        r, _ = tree.joints[i].placement(q)
-        wrench = Wrench(r.T @ wrench.force, r.T @ wrench.moment)
-        torques[i] = wrench.about(-levers[i]).work(*tree.joints[i].subspace(q))
-    return tree.vector(torques)
-
-
-_TORQUES = {pin.LOCAL: _torques_inward, pin.WORLD: _torques_outward, pin.LOCAL_WORLD_ALIGNED: _torques_of_lever}
 
 
 def joint_torques(
@@ -128,7 +87,7 @@ def joint_torques(
     check_reference(reference)
     s = symbols(q=tree.nq, wrench=6)
     q, given = s["q"], s["wrench"] if exerted_by == "robot" else -s["wrench"]
-    tau = _TORQUES[reference](tree, here, q, Wrench(given[:3], given[3:]))
+    tau = torques_of_wrench(tree, here, reference, q, given)
     return function("joint_torques", s, {"tau": tau})
 
 
@@ -170,8 +129,9 @@ def payload_torques(
     com = vector("center_of_mass", center_of_mass, 3, names="xyz")
     s = symbols(q=tree.nq)
     at = Frame("payload", here.joint, np.eye(3), here.rotation @ com + here.translation)
-    weight = Wrench(spatial.constant(-load * tree.gravity), ca.DM(3, 1))
-    return function("payload_torques", s, {"tau": _torques_of_lever(tree, at, s["q"], weight)})
+    weight = ca.vertcat(spatial.constant(-load * tree.gravity), ca.DM(3, 1))
+    tau = torques_of_wrench(tree, at, pin.LOCAL_WORLD_ALIGNED, s["q"], weight)
+    return function("payload_torques", s, {"tau": tau})
 
 
 def transform_wrench(wrench: Any, T: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import casadi as ca
 import numpy as np
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
@@ -26,6 +26,7 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.parameters.parameters import Given, Values
 from gdalembert.dynamics.sources import Source
+from gdalembert.dynamics.wrenches import WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.assembly import Assembly, assemble
@@ -71,6 +72,8 @@ class FlexibleArm(Dynamics):
         parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
             ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
         actuation: B (nv × nu), in place of that of the joints and rotors.
+        wrenches: as in :class:`~gdalembert.Dynamics`; frames on flexible links are there, too, as ``"<link> tip"``
+            (:meth:`tip_placement`) and whatever is attached to a station.
 
     Attributes:
         links: the argument ``links``, read only; ``None`` if the arm was pickled or copied, since functions of the
@@ -107,6 +110,7 @@ class FlexibleArm(Dynamics):
         forces: Sequence[Force] | None = None,
         actuation: npt.ArrayLike | None = None,
         parameters: Given | None = None,
+        wrenches: WrenchesByFrame | None = None,
     ) -> None:
         super().__init__(model, clean=clean)
         if not self.tree.is_numeric:
@@ -117,19 +121,18 @@ class FlexibleArm(Dynamics):
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
         assembly = assemble(self.nominal, links, joints, fixed_bodies)
-        self._set_up_arm(assembly, kinematics, springs, friction, forces, actuation, parameters)
+        options = Options(
+            springs=springs,
+            friction=friction,
+            forces=forces,
+            actuation=actuation,
+            parameters=parameters,
+            wrenches=wrenches,
+        )
+        self._set_up_arm(assembly, kinematics, options)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up_arm(
-        self,
-        assembly: Assembly,
-        kinematics: str,
-        springs: SpringsByJoint | None,
-        friction: FrictionOfJoints | None,
-        forces: Sequence[Force] | None,
-        actuation: npt.ArrayLike | None,
-        parameters: Given | None,
-    ) -> None:
+    def _set_up_arm(self, assembly: Assembly, kinematics: str, options: Options) -> None:
         if kinematics not in ("exact", "first_order"):
             raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
         others = [link for link in assembly.links if not (link.type.is_revolute or link.type.is_prismatic)]
@@ -144,13 +147,13 @@ class FlexibleArm(Dynamics):
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
         self.nominal = flexible_tree(assembly, exact=self._is_exact)
-        self._set_up(springs, friction, forces, elastic_forces(self.nominal, assembly), parameters)
+        self._set_up(options, elastic_forces(self.nominal, assembly))
         if not self._is_exact and self.tree is not self.nominal:
             raise UnsupportedError(
                 "parameters: kinematics='first_order' takes inertia, payload, armature and gravity as numbers; take "
                 "kinematics='exact'"
             )
-        self._given_actuation = actuation
+        self._given_actuation = actuation = options.get("actuation")
         self.actuation = assembly.actuation if actuation is None else actuation_matrix(self.tree.nv, actuation)
         if assembly.beams:
             self._check_mass_matrix()
@@ -327,10 +330,12 @@ class FlexibleArm(Dynamics):
                 gravity and velocities load the beams.
             p: values of the parameters, all or some by name; by default those of the model.
 
+        No wrenches act on the arm; give a for a motion that has them.
+
         Raises:
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
-        robot = self.at(p)
+        robot = self.at(p).under()
         return validity(robot, robot.assembly, robot.indicators, q, v, a, u)
 
     @cached_property
@@ -378,21 +383,10 @@ def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm")
     return arm
 
 
-def _restored(
-    given: Tree,
-    assembly: Assembly,
-    kinematics: str,
-    *,
-    clean: float = CLEANED,
-    springs: SpringsByJoint | None = None,
-    friction: FrictionOfJoints | None = None,
-    forces: Sequence[Force] | None = None,
-    actuation: npt.ArrayLike | None = None,
-    parameters: Given | None = None,
-) -> FlexibleArm:
+def _restored(given: Tree, assembly: Assembly, kinematics: str, **options: Unpack[Options]) -> FlexibleArm:
     """An arm from its pickled parts."""
     arm = FlexibleArm.__new__(FlexibleArm)
-    Dynamics.__init__(arm, given, clean=clean)
-    arm._set_up_arm(assembly, kinematics, springs, friction, forces, actuation, parameters)
+    Dynamics.__init__(arm, given, clean=options["clean"])
+    arm._set_up_arm(assembly, kinematics, options)
     arm.links = None
     return arm

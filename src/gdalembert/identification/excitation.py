@@ -27,7 +27,7 @@ from gdalembert.identification.search import Search
 from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.tree import Joint
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.steps import check_dynamics
+from gdalembert.ocp.steps import check_driven_by_u
 from gdalembert.spatial.arguments import choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -91,7 +91,7 @@ def excitation(
     if margin > _MOST_MARGIN:
         raise ArgumentError(f"excitation: margin is {margin:g}; give a part from 0 to {_MOST_MARGIN}")
     harmonics = integer("excitation: harmonics", harmonics, 2 if at_rest else 1)
-    check_dynamics("excitation", dyn)
+    check_driven_by_u("excitation", dyn)
     _check_robot(dyn)
     limits = _bounds(dyn, bounds)
     columns = _moving(dyn, limits, joints)

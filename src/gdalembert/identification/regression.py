@@ -46,6 +46,7 @@ def check_dynamics(where: str, dyn: Dynamics) -> None:
             f"{where}: {dyn!r} has no parameters to identify; make it with parameters={{'inertia': True, "
             "'armature': True, 'friction': True}, friction='model'"
         )
+    dyn.external_wrenches.refuse(where)
     names = dyn.inverse_dynamics.name_in()
     if names != ["q", "v", "a", "p"]:
         raise UnsupportedError(f"{where}: tau is a function of {', '.join(names)}; give one of q, v, a and p alone")

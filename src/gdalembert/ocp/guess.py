@@ -19,7 +19,7 @@ from gdalembert.model.configuration import (
     projected,
     unit_blocks,
 )
-from gdalembert.ocp.steps import check_dynamics
+from gdalembert.ocp.steps import check_driven_by_u
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -88,7 +88,7 @@ def rest_to_rest(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
     """
-    check_dynamics("rest_to_rest", dyn)
+    check_driven_by_u("rest_to_rest", dyn)
     tree = dyn.tree
     start = checked_configuration("rest_to_rest: q_start", q_start, tree)
     end = checked_configuration("rest_to_rest: q_end", q_end, tree)

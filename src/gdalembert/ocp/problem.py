@@ -23,7 +23,7 @@ from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages, doubts, finer_motion
 from gdalembert.ocp.solver import choose_solver, last_line, same_options
-from gdalembert.ocp.steps import CONTROLS, check_dynamics, rk4
+from gdalembert.ocp.steps import CONTROLS, check_driven_by_u, rk4
 from gdalembert.ocp.transcription import METHODS, transcribe
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer, number, numbers
@@ -90,7 +90,7 @@ class Problem:
         p: Values = None,
         design: Design | None = None,
     ) -> None:
-        check_dynamics("Problem", dyn)
+        check_driven_by_u("Problem", dyn)
         intervals = integer("intervals", intervals, 1)
         choice("method", method, METHODS)
         choice("control", control, CONTROLS)

@@ -14,7 +14,7 @@ from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.steps import check_dynamics
+from gdalembert.ocp.steps import check_driven_by_u
 
 
 class Symbols(NamedTuple):
@@ -50,7 +50,7 @@ def add_to_rockit(
         raise UnsupportedError("add_to_rockit needs rockit: pip install 'gdalembert[ocp]'") from None
     if not isinstance(ocp, rockit.Stage):
         raise ArgumentTypeError(f"add_to_rockit takes a rockit.Ocp or a stage of it, not {type(ocp).__name__}")
-    check_dynamics("add_to_rockit", dyn)
+    check_driven_by_u("add_to_rockit", dyn)
     tree = dyn.tree
     if blocks := unit_blocks(tree):
         raise UnsupportedError(

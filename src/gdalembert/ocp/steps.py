@@ -75,7 +75,7 @@ def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    check_dynamics("rk4", dyn)
+    check_driven_by_u("rk4", dyn)
     method, nq = rk4_method(), dyn.tree.nq
     s = _step_symbols(dyn, control)
     blocks = unit_blocks(dyn.tree)
@@ -113,7 +113,7 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    check_dynamics("collocation", dyn)
+    check_driven_by_u("collocation", dyn)
     method, nq, nv = collocation_method(degree, scheme), dyn.tree.nq, dyn.tree.nv
     free, follows = free_rates(dyn.tree)
     a_sum, b_sum = ca.DM(method.a), ca.DM(method.b)
@@ -163,6 +163,17 @@ def check_dynamics(where: str, dyn: object) -> None:
     """Raises ArgumentTypeError unless dyn is a Dynamics."""
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
+
+
+def check_driven_by_u(where: str, dyn: Dynamics) -> None:
+    """Refuse a robot whose motion does not follow from u alone.
+
+    Raises:
+        ArgumentTypeError: if it is not a Dynamics.
+        UnsupportedError: if wrenches are an input of it.
+    """
+    check_dynamics(where, dyn)
+    dyn.external_wrenches.refuse(where)
 
 
 def _differentiable(step: ca.Function) -> ca.Function:

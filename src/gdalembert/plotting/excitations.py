@@ -65,7 +65,7 @@ def _efforts(dyn: object, q: Array, v: Array, a: Array) -> Array:
         raise ArgumentTypeError(f"excitation: expected a Dynamics, got {type(dyn).__name__}")
     if q.shape[1:] + v.shape[1:] != (dyn.nominal.nq, dyn.nominal.nv) or len(dyn.actuation) != dyn.nominal.nv:
         raise ArgumentError(f"excitation: the motion is not one of {dyn!r}; give the robot that excitation was given")
-    tau = dyn.at().inverse_dynamics(q.T, v.T, a.T)
+    tau = dyn.at().under().inverse_dynamics(q.T, v.T, a.T)
     return np.asarray(np.linalg.solve(dyn.actuation, tau.full()).T)
 
 

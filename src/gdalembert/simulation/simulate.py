@@ -87,6 +87,7 @@ def simulate(
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
+    dyn.external_wrenches.refuse("simulate")
     tree, values = dyn.tree, physical_parameters("simulate", dyn, p)
     times, start = _times(t), _start(x0, tree, unit_blocks(tree))
     check_mass_matrix("simulate", dyn, start[: tree.nq], values)

@@ -122,6 +122,7 @@ def _at_each_p(
 ) -> Sequence[SystemUnderTest]:
     if not isinstance(system, Dynamics):
         return [TorqueFunction(system, PinocchioReference(model, _tree_of(model)), p)]
+    system.external_wrenches.refuse("validate")
     values = values_of_parameters(system, p, seed)
     under_test = _under_test(system, model, values[0] if values else None)
     return [under_test, *(under_test.changed(other) for other in values[1:samples])]

@@ -111,13 +111,15 @@ class NewtonEuler(Dynamics):
         by_q, by_v = ca.horzsplit(self._smallest(both), self.tree.nv)
         return by_q, by_v
 
-    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+    def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         write = Dynamics.forward_dynamics_derivatives_expression
-        return reduce(smaller, (write(way, q, v, tau) for way in self._ways))
+        return reduce(smaller, (write(way, q, v, tau, wrenches) for way in self._ways))
 
-    def inverse_dynamics_hessian_expression(self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix) -> Matrix:
+    def inverse_dynamics_hessian_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix
+    ) -> Matrix:
         write = Dynamics.inverse_dynamics_hessian_expression
-        return reduce(smaller, (write(way, q, v, a, lam) for way in self._ways))
+        return reduce(smaller, (write(way, q, v, a, lam, wrenches) for way in self._ways))
 
     @property
     def _ways(self) -> list[NewtonEuler]:

@@ -56,8 +56,8 @@ class SimplifiedDynamics(Dynamics):
         tau_max: largest torque [N m or N], that scales the errors; by default ``model.effortLimit``.
         q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by
             default the model's position limits.
-        options: ``clean``, ``springs``, ``friction``, ``forces``, ``actuation``, ``parameters`` (of force elements
-            alone), as of :class:`~gdalembert.Dynamics`.
+        options: ``clean``, ``springs``, ``friction``, ``forces``, ``actuation``, ``wrenches``, ``parameters`` (of
+            force elements alone), as of :class:`~gdalembert.Dynamics`.
 
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
@@ -90,7 +90,7 @@ class SimplifiedDynamics(Dynamics):
                 f"{self.tree.name}: its constants are inputs, and terms are chosen by the numbers of the robot; make "
                 "parameters of force elements alone, or take NewtonEuler"
             )
-        self._exact = NewtonEuler(self._given, **(options | Options(parameters=None)))
+        self._exact = NewtonEuler(self._given, **(options | Options(parameters=None, wrenches=None)))
         joints = joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
         self._coordinates = coordinates_of(self.tree, joints, self.limits, self._relevant())

@@ -45,6 +45,7 @@ class PrunedDynamics(SimplifiedDynamics):
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
         parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
             the robot, so that its inertia, armature and gravity cannot be inputs.
+        wrenches: inputs at frames, as of :class:`~gdalembert.Dynamics`; their torques are exact.
 
     Raises:
         ArgumentTypeError: if ``error`` is not a number.
@@ -109,6 +110,7 @@ class TranslationalRotational(SimplifiedDynamics):
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
         parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
             the robot, so that its inertia, armature and gravity cannot be inputs.
+        wrenches: inputs at frames, as of :class:`~gdalembert.Dynamics`; their torques are exact.
 
     Raises:
         ArgumentTypeError: if ``wrist`` is not a list of names.
