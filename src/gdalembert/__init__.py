@@ -19,6 +19,8 @@ from gdalembert.citation import citation  # at once: the module has the same nam
 if TYPE_CHECKING:
     from gdalembert import identification, ocp
     from gdalembert.compilation.compiled_function import CompiledFunction, compile
+    from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+    from gdalembert.dynamics.constraints.constraint import Contact, Loop
     from gdalembert.dynamics.dynamics import Dynamics
     from gdalembert.dynamics.forces.friction import Friction
     from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Beam",
     "CompiledFunction",
+    "ConstrainedDynamics",
+    "Contact",
     "Dynamics",
     "FlexibleArm",
     "FlexibleJoint",
@@ -54,6 +58,7 @@ __all__ = [
     "GeneralizedDAlembert",
     "Kinematics",
     "LagrangeEuler",
+    "Loop",
     "NewtonEuler",
     "Nodes",
     "PrunedDynamics",
@@ -81,6 +86,8 @@ __all__ = [
 _HOMES = {
     "Beam": "flexible.beams.beam",
     "CompiledFunction": "compilation.compiled_function",
+    "ConstrainedDynamics": "dynamics.constraints.constrained_dynamics",
+    "Contact": "dynamics.constraints.constraint",
     "Dynamics": "dynamics.dynamics",
     "FlexibleArm": "flexible.flexible_arm",
     "FlexibleJoint": "flexible.flexible_joint",
@@ -89,6 +96,7 @@ _HOMES = {
     "GeneralizedDAlembert": "dynamics.generalized_dalembert",
     "Kinematics": "dynamics.kinematics",
     "LagrangeEuler": "dynamics.lagrange_euler",
+    "Loop": "dynamics.constraints.constraint",
     "NewtonEuler": "dynamics.newton_euler.formulation",
     "Nodes": "flexible.beams.nodes",
     "PrunedDynamics": "dynamics.simplified.recipes",

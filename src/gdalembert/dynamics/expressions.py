@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
 from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
@@ -106,6 +107,17 @@ class Expressions(ABC):
         """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q."""
         by_q, by_v = self.inverse_dynamics_derivatives_expression(q, v, a)
         return by_q + self.wrench_stiffness_expression(q, wrenches), by_v
+
+    def constrained_dynamics_expression(
+        self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
+        tree = self.tree
+        bias = self.loaded_inverse_dynamics_expression(q, v, ca.DM(tree.nv, 1), wrenches)
+        held = Held.of(constraints, tree, q, self.mass_matrix_expression(q) + self._armature_matrix)
+        correction = held.from_first_frames(constraints.correction(tree, q, v))
+        a, forces = held.solve(tau - bias, -held.bias(q, v) - correction)
+        return a, held.to_first_frames(forces)
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""

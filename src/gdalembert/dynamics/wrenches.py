@@ -10,7 +10,7 @@ link axes, and each joint takes its part Sᵀ F: inward from the frame or outwar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -159,6 +159,13 @@ class ExternalWrenches:
     def fixed(self, values: Matrix) -> ExternalWrenches:
         """The same with numbers (6 × n) in place of an input."""
         return replace(self, constant=values)
+
+    def joined(self, tree: Tree, frames: Sequence[int]) -> ExternalWrenches:
+        """These, and LOCAL wrenches at further frames, given by their indices."""
+        names = (tree.frames[k].name for k in frames)
+        return ExternalWrenches(
+            (*self.frames, *frames), (*self.references, *[pin.LOCAL] * len(frames)), (*self.names, *names)
+        )
 
     def at_frames(self, tree: Tree, wrenches: Matrix) -> Iterator[tuple[Frame, pin.ReferenceFrame, Matrix]]:
         """Each frame in a tree, its reference and its wrench (6)."""

@@ -75,6 +75,14 @@ class Wrench:
     def __add__(self, other: Wrench) -> Wrench:
         return Wrench(self.force + other.force, self.moment + other.moment)
 
+    def __neg__(self) -> Wrench:
+        return Wrench(-self.force, -self.moment)
+
+    @property
+    def vector(self) -> Matrix:
+        """(6): force first."""
+        return ca.vertcat(self.force, self.moment)
+
     def about(self, p: Matrix) -> Wrench:
         """The same about the point p, in the same axes: m + f × p."""
         return Wrench(self.force, self.moment - spatial.skew(p) @ self.force)

@@ -8,10 +8,12 @@ from typing import ClassVar
 
 import casadi as ca
 
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
+from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import move, place
@@ -84,6 +86,23 @@ class NewtonEuler(Dynamics):
             return self._smallest(self._eliminated, q, v, tau)
         articulated = self._smallest(forward_dynamics, q, v, tau)
         return articulated if self._is_deep else smaller(articulated, self._smallest(self._eliminated, q, v, tau))
+
+    def constrained_dynamics_expression(
+        self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        write = Dynamics.constrained_dynamics_expression
+        ways = (
+            [] if self._is_deep else [ca.vertcat(*write(way, constraints, q, v, tau, wrenches)) for way in self._ways]
+        )
+        if not self.tree.has_mimic:
+            correction = constraints.correction(self.tree, q, v)
+            effort = tau - self.wrench_torque_expression(q, wrenches)
+            swept = (
+                constrained_forward_dynamics(tree, constraints, q, v, effort, correction) for tree in self._prepared
+            )
+            ways = [ca.vertcat(*each) for each in swept] + ways
+        a, forces = ca.vertsplit(reduce(smaller, ways), [0, self.tree.nv, self.tree.nv + sum(constraints.rows)])
+        return a, forces
 
     def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """a of M a = tau − nle."""

@@ -1,0 +1,295 @@
+"""ConstrainedDynamics: a robot that contacts and loops hold.
+
+M a + nle = tau + Jᵀ f                   f: the forces of the constraints, which act on the robot
+J a + J̇ v = −damping J v − stiffness c   c(q): the residual, with rate J v where it is 0
+
+G f = −J̇ v − … − J M⁻¹ (tau − nle)       G = J M⁻¹ Jᵀ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import casadi as ca
+import numpy.typing as npt
+
+from gdalembert import spatial
+from gdalembert.dynamics.constraints.checks import check_independent, checked_constraints, gains
+from gdalembert.dynamics.constraints.constraint import Constraint, Contact
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
+from gdalembert.dynamics.constraints.relative_motion import FramePair
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.parameters.parameters import Parameters, Values
+from gdalembert.errors import ArgumentError
+from gdalembert.model.configuration import checked_configuration
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix, symmetric, transform
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.functions import derivative_along, function, symbols
+
+Gain = float | Sequence[npt.ArrayLike]
+"""One number for all constraints, or one for each of them: a number, or one for each of its rows."""
+
+
+class ConstrainedDynamics:
+    """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
+
+    q, v, a, tau, and wrenches and p where the robot has them, are those of ``dynamics``. ``forces`` is one column: 3 or
+    6 rows for each constraint in turn, (force; moment) [N, N m], that act on the robot at the constraint's first frame,
+    in the axes of that frame; on the second frame of a loop they act with the opposite sign. Residuals and velocities
+    have the same rows [m, rad].
+
+    Redundant constraints, such as all six of a weld that closes a planar linkage, do not determine their forces. They
+    are refused unless ``regularization`` is given; then the forces are, nearly, the smallest of all that do the work.
+
+    Args:
+        dynamics: of the robot alone, in any formulation; a :class:`~gdalembert.FlexibleArm` too.
+        constraints: :class:`~gdalembert.Contact`, :class:`~gdalembert.Loop`.
+        stiffness, damping: of Baumgarte's stabilisation [1/s²; 1/s]: the constraints' acceleration is made
+            ``−damping · velocity − stiffness · residual`` instead of 0; one number, or one for each constraint (or for
+            each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T.
+        restitution: the part of a constraint's velocity that an :attr:`impact` gives back: one number from 0 to 1, or
+            one for each constraint.
+        regularization: μ of (J M⁻¹ Jᵀ + μ) f = … [1/kg; 1/(kg m²)], solved in three proximal steps, each of which
+            divides the error by J M⁻¹ Jᵀ / μ; 0 for none.
+
+    Attributes:
+        dynamics, constraints, stiffness, damping, restitution, regularization: as given.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        UnknownNameError: if a frame is not there.
+        ArgumentError: if a gain cannot be used, a constraint is given twice, no joint moves what it holds, or
+            constraints are redundant and there is no regularization.
+    """
+
+    dynamics: Dynamics
+    constraints: tuple[Constraint, ...]
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        constraints: Sequence[Any],
+        *,
+        stiffness: Gain = 0.0,
+        damping: Gain = 0.0,
+        restitution: Gain = 0.0,
+        regularization: float = 0.0,
+    ) -> None:
+        self.constraints = checked_constraints(dynamics, constraints)
+        self.dynamics, self.stiffness, self.damping, self.restitution = dynamics, stiffness, damping, restitution
+        self.regularization = number("regularization", regularization, inclusive=True)
+        self._robot, pairs = _with_frames(dynamics, self.constraints)
+        self._set = ConstraintSet(
+            pairs,
+            gains("stiffness", stiffness, pairs),
+            gains("damping", damping, pairs),
+            self.regularization,
+            gains("restitution", restitution, pairs, most=1.0),
+        )
+        if self._set.stiffness.any():
+            self._require_anchors("stiffness")
+        if not self.regularization:
+            check_independent(self._robot.nominal, self._set)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        gains = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
+        return partial(type(self), **gains), (self.dynamics, self.constraints)
+
+    def __repr__(self) -> str:
+        return f"ConstrainedDynamics({self.dynamics!r}, [{', '.join(each.name for each in self.constraints)}])"
+
+    @property
+    def tree(self) -> Tree:
+        """That of ``dynamics``."""
+        return self.dynamics.tree
+
+    @property
+    def parameters(self) -> Parameters:
+        """Those of ``dynamics``."""
+        return self.dynamics.parameters
+
+    @property
+    def nc(self) -> int:
+        """The number of rows of all constraints: of forces and residuals."""
+        return sum(self._set.rows)
+
+    def at(self, p: Values = None) -> ConstrainedDynamics:
+        """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
+        return self._with(dynamics=self.dynamics.at(p)) if self.parameters else self
+
+    def anchored(self, q: npt.ArrayLike) -> ConstrainedDynamics:
+        """The same with every contact that has no anchor held where its frame is at q.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration.
+        """
+        tree = self._robot.nominal
+        given = checked_configuration("anchored: q", q, tree)
+
+        def held(constraint: Constraint, pair: FramePair) -> Constraint:
+            if constraint.is_anchored or not isinstance(constraint, Contact):
+                return constraint
+            at = ca.evalf(transform(*placement(tree, tree.frames[pair.first], ca.DM(given)))).full()
+            return replace(constraint, anchor=at)
+
+        pairs = zip(self.constraints, self._set.pairs, strict=True)
+        return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+
+    def _with(self, **changed: Any) -> ConstrainedDynamics:
+        make, (dynamics, constraints) = self.__reduce__()
+        made: ConstrainedDynamics = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
+        return made
+
+    def _require_anchors(self, what: str) -> None:
+        for constraint in self.constraints:
+            if not constraint.is_anchored:
+                raise ArgumentError(
+                    f"{what}: {constraint.name} has no anchor, so that its residual is not known; give anchor=…, or "
+                    "take anchored(q)"
+                )
+
+    @cached_property
+    def forward_dynamics(self) -> ca.Function:
+        """(q, v, tau) → (a, forces): equals ``pin.constraintDynamics``.
+
+        Without regularization the result is not finite where constraints become redundant.
+        """
+        s = self.symbols("q", "v", "tau", "wrenches")
+        a, forces = self._solved(s, s["q"], s["v"], s["tau"])
+        return function("forward_dynamics", s, {"a": a, "forces": forces})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v], tau = B u, xdot = [dq/dt; a], as of a :class:`~gdalembert.Dynamics`."""
+        nq, tree = self.tree.nq, self.tree
+        s = symbols(x=nq + tree.nv, u=self.dynamics.nu) | self.symbols("wrenches")
+        q, v = s["x"][:nq], s["x"][nq:]
+        a, _ = self._solved(s, q, v, spatial.constant(self.dynamics.actuation) @ s["u"])
+        return function("state_derivative", s, {"xdot": ca.vertcat(tree.configuration_rate(q, v), a)})
+
+    def _solved(self, s: dict[str, ca.SX], q: Matrix, v: Matrix, tau: Matrix) -> tuple[Matrix, Matrix]:
+        robot = self._robot
+        effort = tau - robot.force_torque_expression(q, v)
+        return robot.constrained_dynamics_expression(self._set, q, v, effort, robot.wrenches_of(s))
+
+    @cached_property
+    def inverse_dynamics(self) -> ca.Function:
+        """(q, v, a, forces) → (tau), nv: M a + nle − Jᵀ forces."""
+        s = self.symbols("q", "v", "a") | {"forces": ca.SX.sym("forces", self.nc)} | self.symbols("wrenches")
+        robot, q, v, a = self._robot, s["q"], s["v"], s["a"]
+        frames, wrenches = self._set.wrenches(robot.tree, q, s["forces"])
+        loaded = robot._on(robot.tree)
+        loaded.external_wrenches = robot.external_wrenches.joined(robot.tree, frames)
+        links = loaded.loaded_inverse_dynamics_expression(q, v, a, ca.horzcat(robot.wrenches_of(s), wrenches))
+        return function(
+            "inverse_dynamics", s, {"tau": links + robot._armature * a + robot.force_torque_expression(q, v)}
+        )
+
+    @cached_property
+    def residual(self) -> ca.Function:
+        """(q) → (c) [m; rad]: by how much the first frames are away from the second, in the axes of the first.
+
+        The difference x₁ − x₂ of the points that are held together (3D), or −log6(T₁⁻¹ T₂) (6D), as
+        ``contact_placement_error`` of Pinocchio.
+
+        Raises:
+            ArgumentError: if a contact has no anchor.
+        """
+        self._require_anchors("residual")
+        s = self.symbols("q")
+        return function("residual", s, {"c": self._set.residual(self._robot.tree, s["q"])})
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(q) → (J): velocity = J v; equals ``pin.getConstraintJacobian``."""
+        s = self.symbols("q")
+        return function("jacobian", s, {"J": self._set.jacobian(self._robot.tree, s["q"])})
+
+    @cached_property
+    def bias_acceleration(self) -> ca.Function:
+        """(q, v) → (bias): the acceleration of the constraints at a = 0, so that acceleration = J a + bias.
+
+        6D: the rate of the velocity's entries, J̇ v. 3D: the difference of the classical accelerations.
+        """
+        s = self.symbols("q", "v")
+        return function("bias_acceleration", s, {"bias": self._set.bias_acceleration(self._robot.tree, s["q"], s["v"])})
+
+    @cached_property
+    def acceleration_error(self) -> ca.Function:
+        """(q, v, a) → (error): J a + bias + damping J v + stiffness c, which :attr:`forward_dynamics` makes 0."""
+        s = self.symbols("q", "v", "a")
+        error = self._set.acceleration_error(self._robot.tree, s["q"], s["v"], s["a"])
+        return function("acceleration_error", s, {"error": error})
+
+    @cached_property
+    def impact(self) -> ca.Function:
+        """(q, v) → (v_after, impulses): the constraints take hold at once; equals ``pin.impulseDynamics``.
+
+        J v_after = −restitution J v, M (v_after − v) = Jᵀ impulses; impulses have the rows of forces [N s; N m s].
+        """
+        s = self.symbols("q", "v")
+        robot, q, v = self._robot, s["q"], s["v"]
+        held = self._held(q)
+        rebound = -spatial.constant(1 + self._set.restitution) * self._set.velocity(robot.tree, q, v)
+        change, impulses = held.solve(ca.DM(robot.tree.nv, 1), held.from_first_frames(rebound))
+        return function("impact", s, {"v_after": v + change, "impulses": held.to_first_frames(impulses)})
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, tau) → (da_dq, da_dv, da_dtau, dforces_dq, dforces_dv, dforces_dtau).
+
+        Equals ``pin.computeConstraintDynamicsDerivatives``; columns by q are in the tangent space, as those of
+        :attr:`~gdalembert.Dynamics.forward_dynamics_derivatives`. By the implicit function theorem, with one
+        elimination of the KKT system.
+        """
+        s = self.symbols("q", "v", "tau", "wrenches")
+        robot, q, v = self._robot, s["q"], s["v"]
+        a, forces = self._solved(s, q, v, s["tau"])
+        own = [s[name] for name in ("wrenches", "p") if name in s]
+        dtau_dq, dtau_dv = robot.inverse_dynamics_derivatives(q, v, a, *own)
+        moved, error_dq, error_dv = self._derivatives(q, v, a, forces, own)
+        held, nv = self._held(q), robot.tree.nv
+        by_state = ca.horzcat(moved - dtau_dq, -dtau_dv, ca.DM.eye(nv))
+        errors = ca.horzcat(held.from_first_frames(-error_dq), held.from_first_frames(-error_dv), ca.DM(self.nc, nv))
+        rates, loads = held.solve(by_state, errors)
+        by = ("dq", "dv", "dtau")
+        blocks = [*ca.horzsplit(rates, nv), *ca.horzsplit(held.to_first_frames(loads), nv)]
+        blocks[2] = symmetric(blocks[2])
+        names = [f"{what}_{x}" for what in ("da", "dforces") for x in by]
+        return function("forward_dynamics_derivatives", s, dict(zip(names, blocks, strict=True)))
+
+    def _derivatives(self, q: Matrix, v: Matrix, a: Matrix, forces: Matrix, own: list[Matrix]) -> list[Matrix]:
+        """∂(Jᵀ f)/∂q at constant f, and ∂(acceleration error)/∂q and /∂v."""
+        tree = self._robot.nominal
+        s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, forces=self.nc)
+        x, t = s["q"], tree.tangent_map(s["q"])
+        error = ca.cse([self._set.acceleration_error(tree, x, s["v"], s["a"])])[0]
+        torque = ca.cse([self._set.torques(tree, x, s["forces"])])[0]
+        directions = ca.diagcat(t, ca.DM.eye(tree.nv))
+        by_q, by_v = ca.horzsplit(derivative_along(error, ca.vertcat(x, s["v"]), directions), tree.nv)
+        graph = [derivative_along(torque, x, t), by_q, by_v]
+        return list(ca.Function("constraint_derivatives", list(s.values()), graph)(q, v, a, forces))
+
+    def _held(self, q: Matrix) -> Held:
+        robot = self._robot
+        return Held.of(self._set, robot.tree, q, robot.mass_matrix_expression(q) + robot._armature_matrix)
+
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
+        """The inputs of a Function by name, as those of ``dynamics``."""
+        return self._robot.symbols(*names)
+
+
+def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple[Dynamics, tuple[FramePair, ...]]:
+    """The robot with the frames of the constraints behind its own, and the pairs of them."""
+    frames = [constraint.frames(dynamics.nominal) for constraint in constraints]
+    first = range(len(dynamics.nominal.frames), len(dynamics.nominal.frames) + 2 * len(frames), 2)
+    pairs = tuple(FramePair(each.name, k, k + 1, each.kind == "3D") for each, k in zip(constraints, first, strict=True))
+    added = tuple(frame for pair in frames for frame in pair)
+    robot = dynamics._on(replace(dynamics.tree, frames=(*dynamics.tree.frames, *added)))
+    robot.nominal = replace(dynamics.nominal, frames=(*dynamics.nominal.frames, *added))
+    return robot, pairs

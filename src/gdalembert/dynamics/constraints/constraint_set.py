@@ -1,0 +1,181 @@
+"""The constraints of a robot together: residual, Jacobian, accelerations, and what stabilises them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.dynamics.constraints.relative_motion import (
+    FramePair,
+    RelativeMotion,
+    placement_error,
+    relative_motion,
+    second_frame,
+)
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.factorization import Factorization
+from gdalembert.spatial.spatial_vectors import Wrench
+
+
+@dataclass(frozen=True)
+class ConstraintSet:
+    """Constraints c(q) = 0 with rate E = J v, and the acceleration that is asked for instead of Ė = J a + J̇ v = 0:
+
+        J a + J̇ v + damping E + stiffness c = 0                                       (Baumgarte 1972)
+
+    Rows are in the axes of the first frame of each pair.
+
+    Attributes:
+        pairs: the frames that are held together.
+        stiffness, damping: for each row [1/s², 1/s].
+        regularization: μ of (J M⁻¹ Jᵀ + μ) f = …, for constraints that are redundant [1/kg, 1/(kg m²)]; 0 for none.
+        restitution: for each row, the part of its velocity that an impact gives back.
+    """
+
+    pairs: tuple[FramePair, ...]
+    stiffness: Array
+    damping: Array
+    regularization: float
+    restitution: Array
+
+    @property
+    def rows(self) -> list[int]:
+        """The number of scalar constraints of each pair."""
+        return [pair.rows for pair in self.pairs]
+
+    def split(self, x: Matrix) -> list[Matrix]:
+        """The rows of each pair."""
+        ends = [0]
+        for n in self.rows:
+            ends.append(ends[-1] + n)
+        return list(ca.vertsplit(x, ends))
+
+    def motions(self, tree: Tree, q: Matrix) -> list[RelativeMotion]:
+        """The relative motion of each pair, in axes of its own."""
+        return [relative_motion(tree, pair, q) for pair in self.pairs]
+
+    def residual(self, tree: Tree, q: Matrix) -> Matrix:
+        """c."""
+        return ca.vertcat(*(placement_error(tree, pair, q) for pair in self.pairs))
+
+    def jacobian(self, tree: Tree, q: Matrix) -> Matrix:
+        """J."""
+        return ca.vertcat(*(m.to_first_frame(m.jacobian(tree.nv)) for m in self.motions(tree, q)))
+
+    def bias_acceleration(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+        """J̇ v."""
+        return ca.vertcat(*(m.to_first_frame(m.bias(q, v)) for m in self.motions(tree, q)))
+
+    def velocity(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+        """E."""
+        return ca.vertcat(*(m.to_first_frame(m.jacobian(tree.nv) @ v) for m in self.motions(tree, q)))
+
+    def correction(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+        """damping E + stiffness c, structurally zero where there is neither."""
+        total: Matrix = ca.DM(sum(self.rows), 1)
+        if self.damping.any():
+            total = total + spatial.constant(self.damping) * self.velocity(tree, q, v)
+        if self.stiffness.any():
+            total = total + spatial.constant(self.stiffness) * self.residual(tree, q)
+        return total
+
+    def acceleration_error(self, tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """J a + J̇ v + damping E + stiffness c."""
+        motions = self.motions(tree, q)
+        rates = (m.to_first_frame(m.jacobian(tree.nv) @ a + m.bias(q, v)) for m in motions)
+        return ca.vertcat(*rates) + self.correction(tree, q, v)
+
+    def wrenches(self, tree: Tree, q: Matrix, forces: Matrix) -> tuple[list[int], Matrix]:
+        """The frames that the forces act on, and the wrench on each in its own axes (6 × n)."""
+        frames, wrenches = [], []
+        for pair, force in zip(self.pairs, self.split(forces), strict=True):
+            wrench = Wrench(force[:3], ca.DM(3, 1) if pair.is_point else force[3:])
+            first, second = pair.frames(tree)
+            if first.joint >= 0:
+                frames.append(pair.first)
+                wrenches.append(wrench)
+            if second.joint >= 0:
+                r, x = second_frame(tree, pair, q)
+                frames.append(pair.second)
+                wrenches.append((-wrench).turned(r.T) if pair.is_point else (-wrench).seen_from(r, x))
+        return frames, ca.horzcat(*(wrench.vector for wrench in wrenches))
+
+    def torques(self, tree: Tree, q: Matrix, forces: Matrix) -> Matrix:
+        """Jᵀ f (nv), as the forces act on the robot."""
+        parts = zip(self.motions(tree, q), self.split(forces), strict=True)
+        return sum((m.jacobian(tree.nv).T @ m.from_first_frame(f) for m, f in parts), ca.DM(tree.nv, 1))
+
+    def solve(self, g: Matrix, target: Matrix, scale: Matrix | None = None) -> Matrix:
+        """f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by three proximal steps from f = 0,
+
+            (G + μ) f_k+1 = target + μ f_k.
+
+        Args:
+            g, target: as above.
+            scale: of the rows of G where they are in another unit than those of this set, μ being scaled alike.
+        """
+        if not self.regularization:
+            return Factorization(g).solve(target)
+        mu = self.regularization * ca.diag(ca.DM.ones(g.shape[0]) if scale is None else scale * scale)
+        factors = Factorization(g + mu)
+        f = factors.solve(target)
+        for _ in range(_PROXIMAL_STEPS - 1):
+            f = factors.solve(target + mu @ f)
+        return f
+
+
+_PROXIMAL_STEPS = 3
+"""Each divides the error of a regularized solution by G/μ."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The KKT system of a robot that is held, solved by M = Lᵀ D L, with rows in axes of the pairs' own.
+
+        M a − Jᵀ f = r           J a = s
+
+    X = L⁻ᵀ Jᵀ keeps the zeros of the branches of the tree, and G = Xᵀ D⁻¹ X.
+    """
+
+    constraints: ConstraintSet
+    motions: Sequence[RelativeMotion]
+    mass: Factorization
+    half: Matrix
+    scaled: Matrix
+
+    @classmethod
+    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix, m: Matrix) -> Held:
+        """The system at q, with M."""
+        motions, mass = constraints.motions(tree, q), Factorization(m)
+        half = mass.half_solve(ca.vertcat(*(motion.jacobian(tree.nv) for motion in motions)).T)
+        return cls(constraints, motions, mass, half, mass.divide(half))
+
+    @property
+    def compliance(self) -> Matrix:
+        """G = J M⁻¹ Jᵀ."""
+        return spatial.symmetric(self.half.T @ self.scaled)
+
+    def bias(self, q: Matrix, v: Matrix) -> Matrix:
+        """J̇ v, in the axes of the system."""
+        return ca.vertcat(*(motion.bias(q, v) for motion in self.motions))
+
+    def from_first_frames(self, x: Matrix) -> Matrix:
+        """Rows in the axes of the first frames, in those of the system."""
+        parts = zip(self.motions, self.constraints.split(x), strict=True)
+        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
+
+    def to_first_frames(self, x: Matrix) -> Matrix:
+        """Rows in the axes of the system, in those of the first frames."""
+        parts = zip(self.motions, self.constraints.split(x), strict=True)
+        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
+
+    def solve(self, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
+        """a, f of columns r (nv) and s (rows, in the axes of the system)."""
+        y = self.mass.half_solve(r)
+        f = self.constraints.solve(self.compliance, s - self.scaled.T @ y)
+        return self.mass.finish(y + self.half @ f), f

@@ -1,0 +1,215 @@
+"""The motion of one frame against another: what a constraint holds at zero.
+
+Frame 1 moves against frame 2, which is fixed in another link or in the universe. In axes common to both, with S v what
+each joint adds to the motion, l its linear part at the origin x of the frame and ω the angular velocity summed up to
+it, the joints from the common link C outward make
+
+    point (3D)       E = ẋ₁ − ẋ₂                 ẍ = Σ (ω_before + ω_after) × l       Ė = ẍ₁ − ẍ₂
+    frame (6D)       E = W₁ − W₂, about x₁       Ẇ = Σ W_before × S v                 Ė = Ẇ₁ − Ẇ₂ + W₁ × W₂
+
+at a = 0. E and Ė are Pinocchio's of a ``RigidConstraintModel`` in the axes of frame 1 (LOCAL): the rate of the entries
+of the relative twist, and the difference of the classical accelerations (Featherstone, Rigid Body Dynamics Algorithms,
+section 8.2; the sums in common axes are ours). A motion of a frame against another one does not depend on how C
+moves; that of two points does, as long as they are apart, and so all joints count there.
+
+The common axes are those in which E has the fewest terms: of the first link above the universe that a contact has, or
+of C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from gdalembert.dynamics.frame_motion import fixed_placement
+from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.algebra import Matrix, transform
+from gdalembert.spatial.lie.exponential_maps import motion_log
+from gdalembert.spatial.spatial_vectors import Motion
+
+_NULL = ca.DM(3, 1)
+_HERE = ca.DM.eye(3), _NULL
+_AT_REST = Motion(_NULL, _NULL)
+
+
+@dataclass(frozen=True)
+class Instant:
+    """The motion of a frame at a = 0, in some axes, about a point x that it carries.
+
+    Attributes:
+        twist: W.
+        acceleration: of x (3), classical.
+        angular: ω̇.
+    """
+
+    twist: Motion
+    acceleration: Matrix
+    angular: Matrix
+
+    @property
+    def rate(self) -> Motion:
+        """Ẇ about the place where x is."""
+        return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
+
+    def turned(self, r: Matrix) -> Instant:
+        """The same in other axes, R x for x."""
+        return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
+
+
+@dataclass(frozen=True)
+class FramePair:
+    """Two frames that a constraint holds together.
+
+    Attributes:
+        name: of the constraint, for messages.
+        first, second: indices of the frames in ``Tree.frames``; one of them may be fixed in the universe.
+        is_point: whether their origins alone are held together (3D), or the frames (6D).
+    """
+
+    name: str
+    first: int
+    second: int
+    is_point: bool
+
+    @property
+    def rows(self) -> int:
+        """The number of scalar constraints."""
+        return 3 if self.is_point else 6
+
+    def acceleration(self, first: Instant, second: Instant) -> Matrix:
+        """Ė at a = 0 (3 or 6): of the points of both frames that are held together, or of both frames about one."""
+        if self.is_point:
+            return first.acceleration - second.acceleration
+        return (first.rate + -second.rate + first.twist.cross(second.twist)).vector
+
+    def frames(self, tree: Tree) -> tuple[Frame, Frame]:
+        """The frames in a tree."""
+        return tree.frames[self.first], tree.frames[self.second]
+
+    def paths(self, tree: Tree, *, whole: bool = False) -> tuple[list[int], list[int]]:
+        """The joints outward to each frame, from the link that both hang on, or the whole ways from the universe."""
+        first, second = (tree.path(frame.joint) for frame in self.frames(tree))
+        common = 0 if whole else sum(i == j for i, j in zip(first, second, strict=False))
+        return first[common:], second[common:]
+
+
+@dataclass(frozen=True)
+class RelativeMotion:
+    """The motion of the first frame of a pair against the second, at q, in common axes.
+
+    Attributes:
+        pair: the frames.
+        rotation: R (3 × 3), from the axes of the first frame to the common axes.
+        chains: the joints from the common link to each frame.
+    """
+
+    pair: FramePair
+    rotation: Matrix
+    chains: tuple[_Chain, _Chain]
+
+    def jacobian(self, nv: int) -> Matrix:
+        """∂E/∂v (3 or 6 × nv), structurally sparse."""
+        columns: list[Matrix] = [ca.DM(self.pair.rows, 1)] * nv
+        for sign, chain in zip((1, -1), self.chains, strict=True):
+            for joint, motion in chain.columns:
+                block = motion.linear if self.pair.is_point else motion.vector
+                for k, column in enumerate(joint.columns):
+                    columns[column] = columns[column] + sign * block[:, k]
+        return ca.horzcat(*columns)
+
+    def bias(self, q: Matrix, v: Matrix) -> Matrix:
+        """Ė at a = 0 (3 or 6)."""
+        return self.pair.acceleration(*(chain.motion(q, v) for chain in self.chains))
+
+    def from_first_frame(self, x: Matrix) -> Matrix:
+        """3 or 6 numbers in the axes of the first frame (or columns of them), in the common axes."""
+        return ca.vertcat(*(self.rotation @ part for part in ca.vertsplit(x, 3)))
+
+    def to_first_frame(self, x: Matrix) -> Matrix:
+        """3 or 6 numbers in the common axes (or columns of them), in the axes of the first frame."""
+        return ca.vertcat(*(self.rotation.T @ part for part in ca.vertsplit(x, 3)))
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """The joints from the common link to a frame.
+
+    Attributes:
+        placed: the joints, with R and p of their links in the common axes.
+        about: the point that motions are about, in the common axes.
+    """
+
+    placed: Sequence[tuple[Joint, Matrix, Matrix]]
+    about: Matrix
+    q: Matrix
+
+    @cached_property
+    def columns(self) -> list[tuple[Joint, Motion]]:
+        """The joints, and the columns of S."""
+        return [(j, Motion(*j.subspace(self.q)).to_parent(r, p).about(self.about)) for j, r, p in self.placed]
+
+    def motion(self, q: Matrix, v: Matrix) -> Instant:
+        """The motion of its end at a = 0."""
+        twist, acceleration, turning = _AT_REST, _NULL, _NULL
+        for (joint, columns), (_, r, p) in zip(self.columns, self.placed, strict=True):
+            own, inner = columns.times(joint.velocity(v)), twist
+            rates = Motion(*joint.subspace_rate(q, v)).to_parent(r, p).about(self.about).times(joint.velocity(v))
+            twist = twist + own
+            acceleration = acceleration + ca.cross(inner.angular + twist.angular, own.linear) + rates.linear
+            turning = turning + ca.cross(inner.angular, own.angular) + rates.angular
+        return Instant(twist, acceleration, turning)
+
+
+def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
+    """The motion of the first frame of a pair against the second."""
+    first, second = pair.paths(tree, whole=pair.is_point)
+    shared = not second or (bool(first) and first[0] == second[0])
+    placed, others = (_outward(tree, path, q, from_link=shared) for path in (first, second))
+    frame, other = pair.frames(tree)
+    rotation, x = _frame_in_axes(placed, frame)
+    about = _frame_in_axes(others, other)[1] if pair.is_point and others else x
+    return RelativeMotion(pair, rotation, (_Chain(placed, x, q), _Chain(others, about, q)))
+
+
+def placement_error(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
+    """c (3 or 6), in the axes of the first frame: x₁ − x₂, or −log6(T₁⁻¹ T₂); its rate is E where c is 0."""
+    r, x = second_frame(tree, pair, q)
+    return -x if pair.is_point else -motion_log(transform(r, x))
+
+
+def second_frame(tree: Tree, pair: FramePair, q: Matrix) -> tuple[Matrix, Matrix]:
+    """R and x of the second frame, seen from the first."""
+    placed = zip(pair.paths(tree), pair.frames(tree), strict=True)
+    (r_1, x_1), (r_2, x_2) = (_inward(tree, path, frame, q) for path, frame in placed)
+    return r_1.T @ r_2, r_1.T @ (x_2 - x_1)
+
+
+def _outward(tree: Tree, path: list[int], q: Matrix, *, from_link: bool) -> list[tuple[Joint, Matrix, Matrix]]:
+    """The joints of a path with R and p of their links, in the axes of the first of them or of what it stands on."""
+    placed: list[tuple[Joint, Matrix, Matrix]] = []
+    r, p = _HERE
+    for k, i in enumerate(path):
+        if k or not from_link:
+            r_i, p_i = tree.joints[i].placement(q)
+            r, p = r @ r_i, p + r @ p_i
+        placed.append((tree.joints[i], r, p))
+    return placed
+
+
+def _frame_in_axes(placed: Sequence[tuple[Joint, Matrix, Matrix]], frame: Frame) -> tuple[Matrix, Matrix]:
+    """R and p of a frame on the last link of a chain."""
+    fixed_r, fixed_p = fixed_placement(frame)
+    _, r, p = placed[-1] if placed else (None, *_HERE)
+    return r @ fixed_r, p + r @ fixed_p
+
+
+def _inward(tree: Tree, path: list[int], frame: Frame, q: Matrix) -> tuple[Matrix, Matrix]:
+    """R and p of a frame in the link that a path begins on."""
+    r, p = fixed_placement(frame)
+    for i in reversed(path):
+        r_i, p_i = tree.joints[i].placement(q)
+        r, p = r_i @ r, p_i + r_i @ p
+    return r, p
