@@ -9,7 +9,7 @@ import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -28,6 +28,8 @@ class ZeroOrderHold:
     """One row of u for each output time, held until the next one."""
 
     table: Array
+    law: ClassVar[PythonFeedback | None] = None
+    """The Python callable, if u is one that is evaluated within the intervals."""
 
     @property
     def numbers(self) -> int:
@@ -85,6 +87,10 @@ class ContinuousFeedback:
     p: tuple[Array, ...] = ()
     numbers: int = 0
 
+    @property
+    def law(self) -> PythonFeedback | None:
+        return self.function if isinstance(self.function, PythonFeedback) else None
+
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
         return self.function(t, x, *self.p)
 
@@ -102,19 +108,20 @@ class ContinuousFeedback:
 class SampledFeedback:
     """A Python callable that is called at the output times only; its value is held until the next one."""
 
-    law: PythonFeedback
+    sampled: PythonFeedback
     numbers: int
     values: dict[int, Array] = field(default_factory=dict)
+    law: ClassVar[PythonFeedback | None] = None
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
-        return self.at(k, float(self.law.times[k]), x)
+        return self.at(k, float(self.sampled.times[k]), x)
 
     def at(self, k: int, t: float, x: Array) -> Array:
         if k not in self.values:  # called once at each time, and in this order: it may have a memory
-            self.values[k] = self.law.value(t, x)
+            self.values[k] = self.sampled.value(t, x)
         return self.values[k]
 
     def before(self, k: int, u: Array) -> Array:
@@ -155,19 +162,22 @@ class PythonFeedback(ca.Callback):
     def _called(self, t: float, x: Array) -> Array:
         self.reason = "u raised an exception, see above"
         answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
-        self.reason = f"u did not return {self.nu} real numbers at t = {t:g} s"
-        said = f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
+        self.reason = ""
         try:
             u = _one_or_more(real(answer), self.nu)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"{said}; return {self.nu} real numbers") from None
+            raise ArgumentTypeError(f"{self._said(answer, t)}; return {self.nu} real numbers") from None
         row = isinstance(answer, ca.DM) and u.shape == (1, self.nu)
         if u.shape not in ((self.nu,), (self.nu, 1)) and not row:
-            raise ArgumentError(f"{said}; return {self.nu} finite numbers")
-        if not np.all(np.isfinite(u)):
+            raise ArgumentError(f"{self._said(answer, t)}; return {self.nu} finite numbers")
+        if not np.isfinite(u).all():
             self.reason = f"u returned something not finite at t = {t:g} s"
-            raise ArgumentError(f"{said}; return {self.nu} finite numbers")
+            raise ArgumentError(f"{self._said(answer, t)}; return {self.nu} finite numbers")
         return u.ravel()
+
+    def _said(self, answer: Any, t: float) -> str:
+        self.reason = self.reason or f"u did not return {self.nu} real numbers at t = {t:g} s"
+        return f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
 
     def value(self, t: float, x: Array) -> Array:
         """What the callable returns, or NaN."""

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import casadi as ca
@@ -19,7 +19,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.simulation.control import ContinuousFeedback, Control, PythonFeedback
+from gdalembert.simulation.control import Control, PythonFeedback
 from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -87,6 +87,27 @@ def _new_plant(dyn: Dynamics, blocks: Blocks) -> Plant:
     return Plant(nq, nu, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
 
 
+class Integrator(Protocol):
+    """What integrates the pieces of a motion.
+
+    Attributes:
+        p: the parameters of the robot (n_p); empty if it has none.
+    """
+
+    plant: Plant
+    control: Control
+    p: Array
+
+    @property
+    def method(self) -> str: ...
+
+    def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
+        """States and energies, from t[0] on, at t[1:], and the number of steps; RuntimeError if that fails.
+
+        ``numbers`` are those of the control, a column for each interval.
+        """
+
+
 @dataclass
 class PartialMotion:
     """The motion up to output time ``reached``.
@@ -109,7 +130,7 @@ class PartialMotion:
 
 
 def integrate(
-    integrators: Integrators,
+    integrators: Integrator,
     feedback: PythonFeedback | None,
     t: Array,
     x0: Array,
@@ -210,8 +231,8 @@ class Integrators:
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
         steps = 0
         if self.step is None:
-            python = isinstance(self.control, ContinuousFeedback) and isinstance(self.control.function, PythonFeedback)
-            settings["max_num_steps"] = 10_000 if python else 100_000  # a diverging motion must fail within seconds
+            # a diverging motion must fail within seconds
+            settings["max_num_steps"] = 100_000 if self.control.law is None else 10_000
             settings |= {"disable_internal_warnings": True, "quad_err_con": True}
         else:
             # so that at most one step of each interval is shorter

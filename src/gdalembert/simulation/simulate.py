@@ -16,9 +16,20 @@ from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns, 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
-from gdalembert.simulation.control import Law, PythonFeedback, SampledFeedback, control
-from gdalembert.simulation.integration import ADAPTIVE, FIXED, U_FAILED, Integrators, PartialMotion, integrate, plant
+from gdalembert.simulation.control import Control, Law, PythonFeedback, SampledFeedback, control
+from gdalembert.simulation.integration import (
+    ADAPTIVE,
+    FIXED,
+    U_FAILED,
+    Integrator,
+    Integrators,
+    PartialMotion,
+    Plant,
+    integrate,
+    plant,
+)
 from gdalembert.simulation.interrupts import Interrupts
+from gdalembert.simulation.radau import MAX_STEPS, Radau
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
@@ -92,12 +103,12 @@ def simulate(
     times, start = _times(t), _start(x0, tree, unit_blocks(tree))
     check_mass_matrix("simulate", dyn, start[: tree.nq], values)
     body = plant(dyn)
-    method = _method(dyn, method)
+    method = _method(dyn, method, u)
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
     shown = show_progress(f"{tree.name}: simulate", len(times) - 1, "output times", shown=progress)
     with shown as advance, Interrupts() as interrupts:
         driven, feedback = control(u, times, tree.nq, tree.nv, body.nu, hold, values)
-        integrators = Integrators(body, driven, values, method, step, settings)
+        integrators = _integrator(body, driven, values, method, step, settings)
         _check_first(tree.name, integrators, feedback, start, float(times[0]))
         sampled = isinstance(driven, SampledFeedback)
         motion = integrate(integrators, feedback, times, start, advance, sampled, interrupts)
@@ -111,7 +122,7 @@ def simulate(
     return result
 
 
-def _check_first(robot: str, integrators: Integrators, feedback: PythonFeedback | None, x0: Array, t0: float) -> None:
+def _check_first(robot: str, integrators: Integrator, feedback: PythonFeedback | None, x0: Array, t0: float) -> None:
     """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
     u = integrators.control.at(0, t0, x0)
     first = integrators.plant.flow(x0, u, *columns(integrators.p, 1))[0].full()
@@ -175,10 +186,11 @@ def _flat(values: Any) -> Any:
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
-def _method(dyn: Dynamics, method: str) -> str:
+def _method(dyn: Dynamics, method: str, u: Any) -> str:
     if method == "auto":
-        return "bdf" if dyn.forces_depend_on_velocity else "adams"
-    return choice("simulate: method", method, ("auto", *ADAPTIVE, *FIXED))
+        is_python = callable(u) and not isinstance(u, ca.Function)
+        return "radau" if is_python or dyn.forces_depend_on_velocity else "adams"
+    return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
 
 
 def _settings(method: str, reltol: float | None, abstol: float | None, step: float | None) -> dict[str, Any]:
@@ -195,7 +207,20 @@ def _settings(method: str, reltol: float | None, abstol: float | None, step: flo
     }
 
 
-def _result(dyn: Dynamics, integrators: Integrators, t: Array, motion: PartialMotion) -> Simulation:
+def _integrator(
+    body: Plant, driven: Control, p: Array, method: str, step: float | None, settings: dict[str, Any]
+) -> Integrator:
+    if method != "radau":
+        return Integrators(body, driven, p, method, step, settings)
+    limits = {name: settings[name] for name in ("reltol", "abstol")}
+    others = {name: value for name, value in settings.items() if name not in limits}
+    steps = others.pop("max_num_steps", MAX_STEPS)
+    if others:
+        raise ArgumentError(f"simulate: options={others}: method='radau' takes 'max_num_steps' only; drop the others")
+    return Radau(body, driven, p, **limits, max_steps=steps)
+
+
+def _result(dyn: Dynamics, integrators: Integrator, t: Array, motion: PartialMotion) -> Simulation:
     body, driven = integrators.plant, integrators.control
     nq, count, p = body.nq, len(t), integrators.p
     x = motion.x[:count]

@@ -1,0 +1,326 @@
+"""An implicit integrator for stiff vibrations: Radau IIA of order 9 with steps of variable length, in NumPy.
+
+u is called here, not from a graph, once for each stage of an iteration, and steps are long where fast modes hardly
+vibrate: for feedback written in Python, and for flexible robots. After Hairer, Wanner 1996, IV.8; the tolerance of v is
+ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.model.configuration import projected
+from gdalembert.simulation.control import Control, PythonFeedback
+from gdalembert.simulation.integration import U_FAILED, Plant
+from gdalembert.simulation.radau_scheme import RadauScheme
+from gdalembert.spatial.arrays import Array
+
+SCHEME = RadauScheme.of(5)
+MAX_STEPS = 10_000
+"""Between two output times, by default: a diverging motion must fail within seconds."""
+
+_ITERATIONS = 10
+_NEWTON = 0.01
+"""Part of the tolerance: what Newton's iteration may leave."""
+_SLOW = 0.1
+"""A rate of convergence above which the next step computes the Jacobian anew."""
+_DIFFERENCE = 1e-8
+"""Relative step of the differences that make the Jacobian."""
+_FIRST = 100.0
+"""How many tolerances the first step may go."""
+_SAFETY, _LEAST, _MOST, _KEPT = 0.9, 0.2, 8.0, 1.2
+"""Of the factor from one length of step to the next; a length that may grow by less than the last one is kept."""
+_SAME = 1e-3
+"""Relative: lengths of steps that share their factors."""
+_SHORTEST = 1e-14
+"""Relative to the time."""
+
+
+class Columns:
+    """xdot and power at k states, of the rates (t, x, w, p), in arrays that are kept.
+
+    Attributes:
+        t: k × 1. ``x``: k × nx. ``w``: k × (numbers of the control, or nu if u is a Python callable).
+        xdot: k × nx. ``power``: k × 3.
+    """
+
+    def __init__(self, rates: ca.Function, k: int, p: Array) -> None:
+        mapped = rates.map(f"{rates.name()}_{k}", "serial", k, [3], [])
+        self.t, self.x, self.w = (np.zeros(mapped.size_in(i)[::-1]) for i in range(3))
+        self.xdot, self.power = (np.zeros(mapped.size_out(i)[::-1]) for i in range(2))
+        self._p = np.array(p)
+        self._buffer, self._evaluate = mapped.buffer()
+        for i, array in enumerate((self.t, self.x, self.w, self._p)):
+            self._buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type]
+        for i, array in enumerate((self.xdot, self.power)):
+            self._buffer.set_res(i, memoryview(array))  # type: ignore[arg-type]
+
+    def evaluate(self) -> None:
+        """Raise RuntimeError if that fails."""
+        self._evaluate()
+        if self._buffer.ret():
+            raise RuntimeError("the evaluation fails")
+
+
+class Rates:
+    """The rates of a motion under a control: a Function (t, x, w, p) → (xdot, power), and w.
+
+    w are the constant numbers of the control in the interval, or u itself where a Python callable returns it.
+    """
+
+    def __init__(self, plant: Plant, control: Control, p: Array) -> None:
+        self.plant, self.law = plant, control.law
+        nx = plant.flow.size1_in(0)
+        t, x, given = ca.MX.sym("t"), ca.MX.sym("x", nx), ca.MX.sym("p", len(p))
+        w = ca.MX.sym("w", plant.nu if self.law else control.numbers)
+        u = w if self.law else control.expression(t, plant.unit(x) if plant.blocks else x, w)
+        outputs = plant.flow(x, u, *([given] if len(p) else []))
+        function = ca.Function("rates", [t, x, w, given], list(outputs))
+        self.one, self.stages, self.neighbours = (Columns(function, k, p) for k in (1, len(SCHEME.nodes), nx))
+
+    def hold(self, numbers: Array) -> None:
+        """Take these as the numbers of the control."""
+        if self.law is None:
+            for each in (self.one, self.stages, self.neighbours):
+                each.w[:] = numbers
+
+    def at(self, columns: Columns, t: float | Array, x: Array) -> Array:
+        """xdot (k × nx) at times and states; ``columns.power`` are the powers there.
+
+        Raises:
+            RuntimeError: if u fails, or the evaluation does.
+        """
+        columns.t[:, 0], columns.x[:] = t, x
+        if self.law is not None:
+            for k in range(len(columns.w)):
+                columns.w[k] = self._u(self.law, float(columns.t[k, 0]), columns.x[k])
+        columns.evaluate()
+        return columns.xdot
+
+    def _u(self, law: PythonFeedback, t: float, x: Array) -> Array:
+        nq, blocks = self.plant.nq, self.plant.blocks
+        u = law.value(t, np.concatenate([projected(x[:nq], blocks), x[nq:]]) if blocks else x)
+        if law.error is not None:
+            raise RuntimeError(U_FAILED)
+        return u
+
+    def jacobian(self, t: float, x: Array, rate: Array) -> Array:
+        """∂xdot/∂x, with that of u, by differences from the rate at (t, x)."""
+        steps = _DIFFERENCE * np.maximum(1.0, np.abs(x))
+        return np.asarray(((self.at(self.neighbours, t, x + np.diag(steps)) - rate) / steps[:, None]).T)
+
+
+@dataclass
+class Newton:
+    """Simplified iteration of Newton for the stages of a step; Jacobian and factors are kept as long as they serve.
+
+    Attributes:
+        rate: of convergence.
+        iterations: of the last step.
+        is_fresh: whether the Jacobian is that of the start of the step.
+    """
+
+    rates: Rates
+    rate: float = 0.0
+    iterations: int = 0
+    is_fresh: bool = False
+    _jacobian: Array | None = None
+    _length: float = 0.0
+    _inverses: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+
+    def prepare(self, t: float, x: Array, xdot: Array, h: float) -> None:
+        """The inverses of μ/h − J for a step from (t, x)."""
+        if self._jacobian is None:
+            self._jacobian, self.is_fresh, self._length = self.rates.jacobian(t, x, xdot), True, 0.0
+        if abs(self._length - h) > _SAME * h:
+            shifts = (SCHEME.eigenvalues / h)[:, None, None] * np.eye(len(x))
+            if not np.all(np.isfinite(self._jacobian)):
+                raise RuntimeError("the Jacobian is not finite")
+            self._inverses, self._length = np.linalg.inv(shifts - self._jacobian), h
+
+    def accepted(self) -> None:
+        """The step is made: the Jacobian is old, and dropped if it converges slowly."""
+        self.is_fresh = False
+        if self.rate > _SLOW:
+            self.drop()
+
+    def drop(self) -> None:
+        """Compute the Jacobian anew for the next step."""
+        self._jacobian, self.is_fresh = None, False
+
+    def filtered(self, residual: Array) -> Array:
+        """(μ₀/h − J)⁻¹ times a vector."""
+        return np.asarray(self._inverses[0].real @ residual)
+
+    def stages(self, t: float, x: Array, h: float, z: Array, tolerance: Array) -> Array | None:
+        """The stages z of a step (s × nx), from a first guess; ``None`` if the iteration does not converge."""
+        times, waves = t + h * SCHEME.nodes, SCHEME.to_eigen @ z
+        before = 0.0
+        for k in range(_ITERATIONS):
+            xdot = self.rates.at(self.rates.stages, times, x + z)
+            residual = SCHEME.to_eigen @ xdot - (SCHEME.eigenvalues / h)[:, None] * waves
+            change = np.matmul(self._inverses, residual[:, :, None])[:, :, 0]
+            waves = waves + change
+            dz = (SCHEME.from_eigen @ change).real
+            z = z + dz
+            size = norm(dz, tolerance)
+            if not size < math.inf:
+                return None
+            if k:
+                self.rate = size / before
+                if self.rate >= 1:
+                    return None
+                if size * self.rate / (1 - self.rate) <= _NEWTON:
+                    break
+                if size * self.rate ** (_ITERATIONS - 1 - k) / (1 - self.rate) > _NEWTON and k > 1:
+                    return None
+            elif size <= _NEWTON**2:
+                break
+            before = size
+        else:
+            return None
+        self.iterations = k + 1
+        return z
+
+
+class Step(NamedTuple):
+    """A step that was made, of length h from the state x at t, with its stages z and the powers there."""
+
+    t: float
+    h: float
+    x: Array
+    z: Array
+    power: Array
+
+
+@dataclass
+class Radau:
+    """The integrator for the pieces of the output times, as :class:`~gdalembert.simulation.integration.Integrators`.
+
+    Attributes:
+        p: the parameters of the robot (n_p); empty if it has none.
+        reltol, abstol: tolerances of x; for v, ``abstol`` is divided by the length of the step [s], since an error of v
+            moves q by so much in a step.
+        max_steps: between two output times.
+    """
+
+    method: ClassVar[str] = "radau"
+    plant: Plant
+    control: Control
+    p: Array
+    reltol: float
+    abstol: float
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        self._rates = Rates(self.plant, self.control, self.p)
+        self._newton = Newton(self._rates)
+        self._h: float | None = None
+
+    def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
+        """States and energies, from t[0] on, at t[1:], and the number of steps."""
+        states, energies, steps = [x0[None]], [np.zeros((1, 3))], 0
+        for first, last in _stretches(numbers):
+            self._rates.hold(numbers[:, first])
+            x, energy, made = self._stretch(t[first : last + 1], states[-1][-1])
+            states, energies, steps = [*states, x], [*energies, energies[-1][-1] + energy], steps + made
+        return np.concatenate(states[1:]), np.concatenate(energies[1:]), steps
+
+    def _stretch(self, t: Array, x: Array) -> tuple[Array, Array, int]:
+        """As :meth:`piece`, where the control does not jump."""
+        states, energies = np.zeros((len(t) - 1, len(x))), np.zeros((len(t) - 1, 3))
+        done, steps, since, energy = 0, 0, 0, np.zeros(3)
+        for step in self._steps(float(t[0]), x, float(t[-1])):
+            steps, since = steps + 1, since + 1
+            last = step.t + step.h
+            reached = len(t) - 1 if last >= t[-1] else int(np.searchsorted(t, last, side="right")) - 1
+            theta = (t[done + 1 : reached + 1] - step.t) / step.h
+            states[done:reached] = step.x + SCHEME.between(theta) @ step.z
+            energies[done:reached] = energy + step.h * SCHEME.integral(theta) @ step.power
+            energy = energy + step.h * SCHEME.weights @ step.power
+            since, done = since if reached == done else 0, reached
+            if since > self.max_steps:
+                raise RuntimeError("TOO_MUCH_WORK")
+        return states, energies, steps
+
+    def _steps(self, t: float, x: Array, end: float) -> Iterator[Step]:
+        """The steps from (t, x) to the end."""
+        newton, xdot = self._newton, self._rate(t, x)
+        h = self._first(x, xdot) if self._h is None else self._h
+        previous: Step | None = None
+        rejected, error_before = True, 1.0
+        while t < end:
+            cut = end - t if t + 1.01 * h > end else h
+            if cut < _SHORTEST * max(abs(t), end - t):
+                raise RuntimeError("no step is short enough")
+            newton.prepare(t, x, xdot, cut)
+            tolerance = self._tolerance(x, cut)
+            guess = np.zeros((len(SCHEME.nodes), len(x)))
+            if previous is not None:
+                guess = SCHEME.extrapolated(previous.z, cut / previous.h)
+            z = newton.stages(t, x, cut, guess, tolerance)
+            if z is None:
+                h = cut if not newton.is_fresh else cut / 2
+                newton.drop()
+                continue
+            power = self._rates.stages.power.copy()
+            error = self._error(t, x, xdot, cut, z, tolerance, again=rejected)
+            factor = _SAFETY * (2 * _ITERATIONS + 1) / (2 * _ITERATIONS + newton.iterations) * error ** (-1 / 6)
+            if error >= 1:
+                h, rejected = cut * max(_LEAST, factor), True
+                continue
+            if previous is not None and not rejected:  # foresees the next error (Gustafsson)
+                factor = min(factor, factor * cut / previous.h * (error_before / error) ** (1 / 6))
+            rejected, error_before = False, max(error, 0.01)
+            previous = Step(t, cut, x, z, power)
+            t, x = end if cut == end - t else t + cut, x + z[-1]
+            newton.accepted()
+            yield previous
+            xdot = self._rate(t, x)
+            longer = cut * min(_MOST, max(_LEAST, factor))
+            h = max(h, longer) if cut < h else cut if 1 <= factor < _KEPT else longer
+            self._h = h
+
+    def _rate(self, t: float, x: Array) -> Array:
+        return self._rates.at(self._rates.one, t, x)[0].copy()
+
+    def _tolerance(self, x: Array, h: float) -> Array:
+        tolerance = self.abstol + self.reltol * np.abs(x)
+        tolerance[self.plant.nq :] += self.abstol / h
+        return np.asarray(tolerance)
+
+    def _first(self, x: Array, xdot: Array) -> float:
+        """The length of the very first step [s]."""
+        return _FIRST / max(norm(xdot, self._tolerance(x, 1.0)), 1e-300)
+
+    def _error(
+        self, t: float, x: Array, xdot: Array, h: float, z: Array, tolerance: Array, *, again: bool
+    ) -> float:
+        """The estimated error of a step, in tolerances; estimated ``again`` where a first estimate may be too large."""
+        embedded = SCHEME.error @ z / h
+        error = self._newton.filtered(xdot + embedded)
+        size = norm(error, tolerance)
+        if size >= 1 and again:
+            size = norm(self._newton.filtered(self._rate(t, x + error) + embedded), tolerance)
+        return max(size, 1e-10) if size < math.inf else math.inf
+
+
+def norm(x: Array, tolerance: Array) -> float:
+    """The root mean square of x in tolerances; infinite if it is not a number."""
+    scaled = (x / tolerance).ravel()
+    size = math.sqrt(scaled @ scaled / scaled.size)
+    return size if size == size else math.inf
+
+
+def _stretches(numbers: Array) -> Iterator[tuple[int, int]]:
+    """(first, last) of the intervals in a row in which the numbers of the control, a column for each, are the same."""
+    n = numbers.shape[1]
+    jumps = [k for k in range(1, n) if not np.array_equal(numbers[:, k], numbers[:, k - 1])]
+    return itertools.pairwise([0, *jumps, n])
