@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.simulation.grid import Grid
 from gdalembert.spatial.arguments import numbers, real
 from gdalembert.spatial.arrays import Array
 
@@ -106,9 +107,10 @@ class ContinuousFeedback:
 
 @dataclass(frozen=True)
 class SampledFeedback:
-    """A Python callable that is called at the output times only; its value is held until the next one."""
+    """A Python callable that is called at the samples of a grid only; its value is held until the next one."""
 
     sampled: PythonFeedback
+    grid: Grid
     numbers: int
     values: dict[int, Array] = field(default_factory=dict)
     law: ClassVar[PythonFeedback | None] = None
@@ -117,11 +119,11 @@ class SampledFeedback:
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
-        return self.at(k, float(self.sampled.times[k]), x)
+        return self.at(k, float(self.grid.t[k]), x)
 
     def at(self, k: int, t: float, x: Array) -> Array:
         if k not in self.values:  # called once at each time, and in this order: it may have a memory
-            self.values[k] = self.sampled.value(t, x)
+            self.values[k] = self.sampled.value(t, x) if self.grid.is_sample[k] else self.values[k - 1]
         return self.values[k]
 
     def before(self, k: int, u: Array) -> Array:
@@ -138,9 +140,9 @@ class PythonFeedback(ca.Callback):
     integrator fails.
     """
 
-    def __init__(self, law: Law, nq: int, nv: int, nu: int, times: Array, p: tuple[Array, ...] = ()) -> None:
+    def __init__(self, law: Law, nq: int, nv: int, nu: int, p: tuple[Array, ...] = ()) -> None:
         ca.Callback.__init__(self)
-        self.nq, self.nv, self.nu, self.times, self.p = nq, nv, nu, times, p
+        self.nq, self.nv, self.nu, self.p = nq, nv, nu, p
         self.law: Callable[..., npt.ArrayLike] = law
         self.error: BaseException | None = None
         self.reason = ""
@@ -192,7 +194,9 @@ class PythonFeedback(ca.Callback):
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
 
 
-def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool, p: Array) -> tuple[Control, PythonFeedback | None]:
+def control(
+    u: Any, grid: Grid, nq: int, nv: int, nu: int, hold: bool, p: Array
+) -> tuple[Control, PythonFeedback | None]:
     """The argument u of ``simulate``, checked; and the Python callable in it, if it is one.
 
     Feedback that takes the parameters is given ``p`` (n_p).
@@ -200,13 +204,14 @@ def control(u: Any, t: Array, nq: int, nv: int, nu: int, hold: bool, p: Array) -
     Raises:
         ArgumentTypeError, ArgumentError: if u cannot drive the model.
     """
+    t = grid.t
     if u is None:
         return ZeroOrderHold(np.zeros((len(t), nu))), None
     if isinstance(u, ca.Function):
         return _graph(u, nq + nv, nu, hold, p), None
     if callable(u):
-        law = PythonFeedback(u, nq, nv, nu, t, (p,) if _takes_parameters(u, bool(len(p))) else ())
-        return (SampledFeedback(law, nu) if hold else ContinuousFeedback(law)), law
+        law = PythonFeedback(u, nq, nv, nu, (p,) if _takes_parameters(u, bool(len(p))) else ())
+        return (SampledFeedback(law, grid, nu) if hold else ContinuousFeedback(law)), law
     try:
         table = _one_or_more(real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u), nu)
     except (TypeError, ValueError):

@@ -39,6 +39,8 @@ _SAFETY, _LEAST, _MOST, _KEPT = 0.9, 0.2, 8.0, 1.2
 """Of the factor from one length of step to the next; a length that may grow by less than the last one is kept."""
 _SAME = 1e-3
 """Relative: lengths of steps that share their factors."""
+_ORDER = len(SCHEME.nodes) + 1
+"""The power of the length of a step with which the estimated error goes."""
 _SHORTEST = 1e-14
 """Relative to the time."""
 
@@ -58,9 +60,9 @@ class Columns:
         self._p = np.array(p)
         self._buffer, self._evaluate = mapped.buffer()
         for i, array in enumerate((self.t, self.x, self.w, self._p)):
-            self._buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type]
+            self._buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type, call-arg]
         for i, array in enumerate((self.xdot, self.power)):
-            self._buffer.set_res(i, memoryview(array))  # type: ignore[arg-type]
+            self._buffer.set_res(i, memoryview(array))  # type: ignore[arg-type, call-arg]
 
     def evaluate(self) -> None:
         """Raise RuntimeError if that fails."""
@@ -143,7 +145,7 @@ class Newton:
             shifts = (SCHEME.eigenvalues / h)[:, None, None] * np.eye(len(x))
             if not np.all(np.isfinite(self._jacobian)):
                 raise RuntimeError("the Jacobian is not finite")
-            self._inverses, self._length = np.linalg.inv(shifts - self._jacobian), h
+            self._inverses, self._length = np.asarray(np.linalg.inv(shifts - self._jacobian)), h
 
     def accepted(self) -> None:
         """The step is made: the Jacobian is old, and dropped if it converges slowly."""
@@ -201,6 +203,52 @@ class Step(NamedTuple):
 
 
 @dataclass
+class StepLength:
+    """The lengths of steps, from estimated errors in tolerances.
+
+    Attributes:
+        h: the length that the next step may have [s].
+        is_trial: whether the step before was none, or rejected.
+    """
+
+    h: float
+    is_trial: bool = True
+    _h: float = 0.0
+    _error: float = 1.0
+
+    def until(self, t: float, end: float) -> float:
+        """The length of the next step, which may end at ``end``.
+
+        Raises:
+            RuntimeError: if no time would pass.
+        """
+        left = end - t
+        h = left if left < 1.01 * self.h else min(self.h, left / 2)
+        if h < _SHORTEST * max(abs(t), end - t):
+            raise RuntimeError("no step is short enough")
+        return h
+
+    def reject(self, h: float, error: float, iterations: int) -> None:
+        """A step of length h is too long."""
+        self.h, self.is_trial = h * max(_LEAST, self._factor(error, iterations)), True
+
+    def accept(self, h: float, error: float, iterations: int) -> None:
+        """A step of length h is made; the next error is foreseen from the last two (Gustafsson)."""
+        factor = self._factor(error, iterations)
+        if not self.is_trial:
+            factor = min(factor, factor * h / self._h * (self._error / error) ** (1 / _ORDER))
+        kept = 1 <= factor < _KEPT
+        proposed = h if kept else h * min(_MOST, max(_LEAST, factor))
+        self.h = max(self.h, proposed) if h < self.h else proposed  # a step cut short says little
+        self.is_trial, self._h, self._error = False, h, max(error, 0.01)
+
+    @staticmethod
+    def _factor(error: float, iterations: int) -> float:
+        few = (2 * _ITERATIONS + 1) / (2 * _ITERATIONS + iterations)
+        return float(_SAFETY * few * error ** (-1 / _ORDER))
+
+
+@dataclass
 class Radau:
     """The integrator for the pieces of the output times, as :class:`~gdalembert.simulation.integration.Integrators`.
 
@@ -217,12 +265,12 @@ class Radau:
     p: Array
     reltol: float
     abstol: float
-    max_steps: int
+    max_steps: float
 
     def __post_init__(self) -> None:
         self._rates = Rates(self.plant, self.control, self.p)
         self._newton = Newton(self._rates)
-        self._h: float | None = None
+        self._length: StepLength | None = None
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
         """States and energies, from t[0] on, at t[1:], and the number of steps."""
@@ -252,57 +300,47 @@ class Radau:
 
     def _steps(self, t: float, x: Array, end: float) -> Iterator[Step]:
         """The steps from (t, x) to the end."""
-        newton, xdot = self._newton, self._rate(t, x)
-        h = self._first(x, xdot) if self._h is None else self._h
-        previous: Step | None = None
-        rejected, error_before = True, 1.0
+        xdot = self._rate(t, x)
+        if self._length is None:
+            self._length = StepLength(_FIRST / max(norm(xdot, self._tolerance(x, 1.0)), 1e-300))
+        newton, length, step = self._newton, self._length, None
+        length.is_trial = True
         while t < end:
-            cut = end - t if t + 1.01 * h > end else h
-            if cut < _SHORTEST * max(abs(t), end - t):
-                raise RuntimeError("no step is short enough")
-            newton.prepare(t, x, xdot, cut)
-            tolerance = self._tolerance(x, cut)
-            guess = np.zeros((len(SCHEME.nodes), len(x)))
-            if previous is not None:
-                guess = SCHEME.extrapolated(previous.z, cut / previous.h)
-            z = newton.stages(t, x, cut, guess, tolerance)
+            h = length.until(t, end)
+            newton.prepare(t, x, xdot, h)
+            tolerance = self._tolerance(x, h)
+            z = newton.stages(t, x, h, self._guess(step, h), tolerance)
             if z is None:
-                h = cut if not newton.is_fresh else cut / 2
+                length.h = h / 2 if newton.is_fresh else h
                 newton.drop()
                 continue
             power = self._rates.stages.power.copy()
-            error = self._error(t, x, xdot, cut, z, tolerance, again=rejected)
-            factor = _SAFETY * (2 * _ITERATIONS + 1) / (2 * _ITERATIONS + newton.iterations) * error ** (-1 / 6)
+            error = self._error(t, x, xdot, h, z, tolerance, again=length.is_trial)
             if error >= 1:
-                h, rejected = cut * max(_LEAST, factor), True
+                length.reject(h, error, newton.iterations)
                 continue
-            if previous is not None and not rejected:  # foresees the next error (Gustafsson)
-                factor = min(factor, factor * cut / previous.h * (error_before / error) ** (1 / 6))
-            rejected, error_before = False, max(error, 0.01)
-            previous = Step(t, cut, x, z, power)
-            t, x = end if cut == end - t else t + cut, x + z[-1]
+            length.accept(h, error, newton.iterations)
             newton.accepted()
-            yield previous
+            step = Step(t, h, x, z, power)
+            t, x = end if h == end - t else t + h, x + z[-1]
+            yield step
             xdot = self._rate(t, x)
-            longer = cut * min(_MOST, max(_LEAST, factor))
-            h = max(h, longer) if cut < h else cut if 1 <= factor < _KEPT else longer
-            self._h = h
+
+    def _guess(self, before: Step | None, h: float) -> Array:
+        """The stages of a step as the one before it foresees them."""
+        if before is None:
+            return np.zeros_like(self._rates.stages.x)
+        return SCHEME.extrapolated(before.z, h / before.h)
 
     def _rate(self, t: float, x: Array) -> Array:
-        return self._rates.at(self._rates.one, t, x)[0].copy()
+        return np.array(self._rates.at(self._rates.one, t, x)[0])
 
     def _tolerance(self, x: Array, h: float) -> Array:
-        tolerance = self.abstol + self.reltol * np.abs(x)
+        tolerance = np.asarray(self.abstol + self.reltol * np.abs(x))
         tolerance[self.plant.nq :] += self.abstol / h
-        return np.asarray(tolerance)
+        return tolerance
 
-    def _first(self, x: Array, xdot: Array) -> float:
-        """The length of the very first step [s]."""
-        return _FIRST / max(norm(xdot, self._tolerance(x, 1.0)), 1e-300)
-
-    def _error(
-        self, t: float, x: Array, xdot: Array, h: float, z: Array, tolerance: Array, *, again: bool
-    ) -> float:
+    def _error(self, t: float, x: Array, xdot: Array, h: float, z: Array, tolerance: Array, *, again: bool) -> float:
         """The estimated error of a step, in tolerances; estimated ``again`` where a first estimate may be too large."""
         embedded = SCHEME.error @ z / h
         error = self._newton.filtered(xdot + embedded)

@@ -17,6 +17,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation.control import Control, Law, PythonFeedback, SampledFeedback, control
+from gdalembert.simulation.grid import Grid
 from gdalembert.simulation.integration import (
     ADAPTIVE,
     FIXED,
@@ -49,6 +50,7 @@ def simulate(
     *,
     p: Values = None,
     hold: bool = False,
+    period: float | None = None,
     method: str = "auto",
     reltol: float | None = None,
     abstol: float | None = None,
@@ -74,13 +76,18 @@ def simulate(
             model; by default those of the model. Graphs are built once for all p.
         hold: rows of u, or values of a callable that is called at the output times only, are held until the next
             output time, as by a digital controller.
+        period: that of a digital controller with a rate of its own [s]: the callable is called at ``t[0]`` and each
+            ``period`` after it, in this order, and its values are held.
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
-            vibrations without damping. ``"bdf"``: CVODES, backward differentiation with Newton's method, for dampers
-            and stiff feedback. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
-            fixed length. ``"auto"``: bdf wherever a force depends on velocity, otherwise adams.
-        reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default.
+            vibrations without damping. ``"radau"``: Radau IIA, order 9, with Newton's method, our own: few long steps,
+            for Python callables, dampers, stiff feedback and stiff links. ``"bdf"``: CVODES, backward differentiation
+            with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
+            fixed length. ``"auto"``: radau where u is a Python callable or a force depends on velocity, otherwise
+            adams.
+        reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default. Radau divides the ``abstol`` of v
+            by the length of the step in seconds: an error of v moves q by so much in a step.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
-        options: options of the ``casadi.integrator``; they override all others.
+        options: options of the ``casadi.integrator``; they override all others. Radau takes ``"max_num_steps"`` only.
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
@@ -100,20 +107,24 @@ def simulate(
         raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
     dyn.external_wrenches.refuse("simulate")
     tree, values = dyn.tree, physical_parameters("simulate", dyn, p)
-    times, start = _times(t), _start(x0, tree, unit_blocks(tree))
+    start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
+    if period is not None and not _is_python(u):
+        raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
+    grid = Grid.of(times, period)
     check_mass_matrix("simulate", dyn, start[: tree.nq], values)
     body = plant(dyn)
     method = _method(dyn, method, u)
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
-    shown = show_progress(f"{tree.name}: simulate", len(times) - 1, "output times", shown=progress)
+    what = "output times" if period is None else "times"
+    shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
     with shown as advance, Interrupts() as interrupts:
-        driven, feedback = control(u, times, tree.nq, tree.nv, body.nu, hold, values)
+        driven, feedback = control(u, grid, tree.nq, tree.nv, body.nu, hold or period is not None, values)
         integrators = _integrator(body, driven, values, method, step, settings)
         _check_first(tree.name, integrators, feedback, start, float(times[0]))
         sampled = isinstance(driven, SampledFeedback)
-        motion = integrate(integrators, feedback, times, start, advance, sampled, interrupts)
+        motion = integrate(integrators, feedback, grid.t, start, advance, sampled, interrupts)
     reason, cause = _reason(motion.failure, method, feedback), _cause(feedback, interrupts)
-    result = _result(dyn, integrators, times[: motion.reached + 1], motion)
+    result = _result(dyn, integrators, grid, motion)
     if interrupts.error is not None:
         raise _stopped(interrupts.error, result)
     if reason is not None:
@@ -188,9 +199,12 @@ def _flat(values: Any) -> Any:
 
 def _method(dyn: Dynamics, method: str, u: Any) -> str:
     if method == "auto":
-        is_python = callable(u) and not isinstance(u, ca.Function)
-        return "radau" if is_python or dyn.forces_depend_on_velocity else "adams"
+        return "radau" if _is_python(u) or dyn.forces_depend_on_velocity else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
+
+
+def _is_python(u: Any) -> bool:
+    return callable(u) and not isinstance(u, ca.Function)
 
 
 def _settings(method: str, reltol: float | None, abstol: float | None, step: float | None) -> dict[str, Any]:
@@ -214,19 +228,20 @@ def _integrator(
         return Integrators(body, driven, p, method, step, settings)
     limits = {name: settings[name] for name in ("reltol", "abstol")}
     others = {name: value for name, value in settings.items() if name not in limits}
-    steps = others.pop("max_num_steps", MAX_STEPS)
+    steps = number("simulate: options['max_num_steps']", others.pop("max_num_steps", MAX_STEPS))
     if others:
         raise ArgumentError(f"simulate: options={others}: method='radau' takes 'max_num_steps' only; drop the others")
     return Radau(body, driven, p, **limits, max_steps=steps)
 
 
-def _result(dyn: Dynamics, integrators: Integrator, t: Array, motion: PartialMotion) -> Simulation:
+def _result(dyn: Dynamics, integrators: Integrator, grid: Grid, motion: PartialMotion) -> Simulation:
     body, driven = integrators.plant, integrators.control
-    nq, count, p = body.nq, len(t), integrators.p
-    x = motion.x[:count]
-    u = np.array([driven.at(k, float(t[k]), x[k]) for k in range(count)])
+    nq, count, p = body.nq, motion.reached + 1, integrators.p
+    u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
     before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
-    given = columns(p, count)
+    rows = np.flatnonzero(grid.is_output[:count])
+    t, x, u, before = grid.t[rows], motion.x[rows], u[rows], before[rows]
+    given = columns(p, len(rows))
     rates, left = (body.flow(x.T, each.T, *given)[0].full().T for each in (u, before))
     q, v = x[:, :nq], x[:, nq:]
     found = {
@@ -239,10 +254,10 @@ def _result(dyn: Dynamics, integrators: Integrator, t: Array, motion: PartialMot
         "u": u,
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
-        "work": motion.energies[:count, 0],
-        "dissipated": motion.energies[:count, 1],
-        "action": motion.energies[:count, 2],
-        "constraint_violation": motion.drift[:count],
+        "work": motion.energies[rows, 0],
+        "dissipated": motion.energies[rows, 1],
+        "action": motion.energies[rows, 2],
+        "constraint_violation": motion.drift[rows],
         "p": p,
     }
     arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
@@ -259,7 +274,7 @@ def _reason(message: str | None, method: str, feedback: PythonFeedback | None) -
         return feedback.reason
     if "TOO_MUCH_WORK" in message:
         return (
-            "too many steps: give another method ('bdf' for what is stiff), larger tolerances, or more of them by "
+            "too many steps: give another method ('radau' for what is stiff), larger tolerances, or more of them by "
             "options={'max_num_steps': …}"
         )
     if method in FIXED:
