@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.helpers.paths import ROOT
 from tests.helpers.scripts import EXAMPLES
 
 pytestmark = pytest.mark.extras
 
 
 def test_every_example_has_a_test() -> None:
-    tests = {path.stem for path in (Path(__file__).parent).glob("test_*.py")}
+    """Those of Pinocchio's clients are in ``tests/clients``."""
+    tests = {path.stem for room in ("examples", "clients") for path in (ROOT / "tests" / room).glob("test_*.py")}
     assert {f"test_{path.stem}" for path in EXAMPLES} <= tests
