@@ -85,13 +85,10 @@ def solved(opti: ca.Opti, start: np.ndarray, q: ca.MX, *others: ca.MX) -> Plan:
 
 def torques(model: pin.Model, plan: Plan) -> np.ndarray:
     """Generalized forces (18 × n) that the plan asks for besides those of the feet; the first six are zero."""
-    now = plan.q[:, :-1], plan.v[:, :-1], plan.a
-    tau = gd.NewtonEuler(model).inverse_dynamics(*now)
-    for k, foot in enumerate(FEET):
-        forces = np.vstack([plan.forces[3 * k : 3 * k + 3], np.zeros((3, plan.a.shape[1]))])
-        reaction = gd.joint_torques(model, foot, pin.LOCAL_WORLD_ALIGNED, exerted_by="environment")
-        tau += reaction(plan.q[:, :-1], forces)
-    return tau.full()
+    wrenches = np.zeros((6, 4 * plan.a.shape[1]))  # four columns for each step
+    wrenches[:3] = plan.forces.reshape(4, 3, -1).transpose(1, 2, 0).reshape(3, -1)
+    dyn = gd.NewtonEuler(model, wrenches=dict.fromkeys(FEET, pin.LOCAL_WORLD_ALIGNED))
+    return dyn.inverse_dynamics(plan.q[:, :-1], plan.v[:, :-1], plan.a, wrenches).full()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

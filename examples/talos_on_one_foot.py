@@ -70,11 +70,10 @@ def balanced(model: pin.Model, standing: np.ndarray) -> np.ndarray:
 
 def plan(model: pin.Model, start: np.ndarray, target: np.ndarray, n: int = STEPS, h: float = STEP) -> Plan:
     """The plan from rest at the start: after n steps of h the right sole is at the target (3), and the legs rest."""
-    dyn, kin, opti = gd.NewtonEuler(model), gd.Kinematics(model), ca.Opti()
-    ground = gd.joint_torques(model, SOLE, pin.LOCAL, exerted_by="environment")
+    dyn, kin, opti = gd.NewtonEuler(model, wrenches={SOLE: pin.LOCAL}), gd.Kinematics(model), ca.Opti()
     q, v, a = opti.variable(model.nq, n + 1), opti.variable(model.nv, n + 1), opti.variable(model.nv, n)
     wrench, limits = opti.variable(6, n), ca.repmat(model.effortLimit[6:], 1, n)
-    tau = dyn.inverse_dynamics(q[:, :-1], v[:, :-1], a) + ground(q[:, :-1], wrench)
+    tau = dyn.inverse_dynamics(q[:, :-1], v[:, :-1], a, wrench)
     place = ca.repmat(kin.frame_placement(SOLE)(start), 1, n)
     opti.subject_to([tau[:6, :] == 0, kin.frame_error(SOLE)(q[:, 1:], place) == 0])
     opti.subject_to(opti.bounded(-limits, tau[6:, :], limits))
@@ -96,9 +95,8 @@ def read(found: ca.OptiSol, *expressions: ca.MX) -> Plan:
 
 def instructions(model: pin.Model) -> int:
     """Of all graphs of the problem, in one step."""
-    dyn, kin = gd.NewtonEuler(model), gd.Kinematics(model)
-    ground = gd.joint_torques(model, SOLE, pin.LOCAL, exerted_by="environment")
-    graphs = dyn.inverse_dynamics, ground, kin.frame_error(SOLE), kin.integrate, kin.frame_placement(TIP)
+    dyn, kin = gd.NewtonEuler(model, wrenches={SOLE: pin.LOCAL}), gd.Kinematics(model)
+    graphs = dyn.inverse_dynamics, kin.frame_error(SOLE), kin.integrate, kin.frame_placement(TIP)
     return sum(graph.n_instructions() for graph in graphs)
 
 

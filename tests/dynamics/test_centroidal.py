@@ -102,6 +102,27 @@ def test_laws_between_the_functions(model: pin.Model) -> None:
         assert relative_error(left, right) < TIGHT
 
 
+def test_pinocchio_takes_the_centre_of_mass_for_resting() -> None:
+    """In computeCentroidalMapTimeVariation, unless its velocity was computed before; dccrba computes it."""
+    model = load("panda7")
+    (q, v, _), data, called_before = (
+        states(model, np.random.default_rng(0), 1)[0],
+        model.createData(),
+        model.createData(),
+    )
+    alone = np.array(pin.computeCentroidalMapTimeVariation(model, data, q, v))
+    pin.centerOfMass(model, called_before, q, v)
+    true = np.array(pin.computeCentroidalMapTimeVariation(model, called_before, q, v))
+    s, q_next = ca.SX.sym("s"), gd.Kinematics(model, clean=0).integrate
+    along = ca.jacobian(Kinematics(model, clean=0).centroidal_map(q_next(q, s * v)), s)
+    rate = ca.Function("rate", [s], [ca.reshape(along, 6, model.nv)])(0).full()
+    assert relative_error(rate, true) < TIGHT
+    pin.dccrba(model, data, q, v)
+    assert relative_error(data.dAg, true) < TIGHT
+    assert relative_error(alone[:3], true[:3]) < TIGHT
+    assert relative_error(alone, true) > 0.01
+
+
 @pytest.mark.parametrize("robot", with_extras(LIMITS, "panda7"))
 def test_graphs_stay_within_their_limits(robot: str) -> None:
     kin = Kinematics(load(robot))

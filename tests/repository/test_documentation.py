@@ -43,6 +43,7 @@ LONG = {
     "docs/flexible.md",
     "docs/parameters.md",
     "docs/identification.md",
+    "docs/from_pinocchio_casadi.md",
 }
 EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md", "docs/identification.md"}
 
