@@ -2,8 +2,8 @@
 
 python examples/talos_on_one_foot.py    needs example-robot-data
 
-The unknowns are the motion and the wrench of the ground on the left sole. Inverse dynamics gives the torques; those of
-the floating base are zero, those of the legs within their limits. The sole stays where it is. The ground does not pull,
+The unknowns are the motion and the wrench of the ground on the left sole. The inverse dynamics of the constrained robot
+gives the torques; those of the floating base are zero, those of the legs within their limits. The ground does not pull,
 the sole does not slip, and the centre of pressure is below it. The arms and the torso are locked.
 """
 
@@ -57,12 +57,17 @@ def build() -> tuple[pin.Model, np.ndarray]:
     return model, model.referenceConfigurations["half_sitting"]
 
 
+def held(model: pin.Model, start: np.ndarray) -> gd.ConstrainedDynamics:
+    """The robot whose left sole stays where it is at the start."""
+    return gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact(SOLE, "6D")]).anchored(start)
+
+
 def balanced(model: pin.Model, standing: np.ndarray) -> np.ndarray:
     """The configuration near the given one with the centre of mass above the left sole, the base upright."""
     kin, opti = gd.Kinematics(model), ca.Opti()
     way = opti.variable(model.nv)
     q, sole = kin.integrate(standing, way), kin.frame_placement(SOLE)(standing)
-    opti.subject_to([kin.frame_error(SOLE)(q, sole) == 0, kin.center_of_mass(q)[:2] == sole[:2, 3], way[3:6] == 0])
+    opti.subject_to([held(model, standing).residual(q) == 0, kin.center_of_mass(q)[:2] == sole[:2, 3], way[3:6] == 0])
     opti.minimize(ca.sumsqr(way))
     opti.solver("ipopt", QUIET)
     return np.asarray(opti.solve().value(q))
@@ -70,12 +75,11 @@ def balanced(model: pin.Model, standing: np.ndarray) -> np.ndarray:
 
 def plan(model: pin.Model, start: np.ndarray, target: np.ndarray, n: int = STEPS, h: float = STEP) -> Plan:
     """The plan from rest at the start: after n steps of h the right sole is at the target (3), and the legs rest."""
-    dyn, kin, opti = gd.NewtonEuler(model, wrenches={SOLE: pin.LOCAL}), gd.Kinematics(model), ca.Opti()
+    con, kin, opti = held(model, start), gd.Kinematics(model), ca.Opti()
     q, v, a = opti.variable(model.nq, n + 1), opti.variable(model.nv, n + 1), opti.variable(model.nv, n)
     wrench, limits = opti.variable(6, n), ca.repmat(model.effortLimit[6:], 1, n)
-    tau = dyn.inverse_dynamics(q[:, :-1], v[:, :-1], a, wrench)
-    place = ca.repmat(kin.frame_placement(SOLE)(start), 1, n)
-    opti.subject_to([tau[:6, :] == 0, kin.frame_error(SOLE)(q[:, 1:], place) == 0])
+    tau = con.inverse_dynamics(q[:, :-1], v[:, :-1], a, wrench)
+    opti.subject_to([tau[:6, :] == 0, con.residual(q[:, 1:]) == 0])
     opti.subject_to(opti.bounded(-limits, tau[6:, :], limits))
     opti.subject_to([v[:, 1:] == v[:, :-1] + h * a, q[:, 1:] == kin.integrate(q[:, :-1], h * v[:, 1:])])
     opti.subject_to([q[:, 0] == start, v[:, 0] == 0, v[6:, n] == 0])
@@ -93,10 +97,10 @@ def read(found: ca.OptiSol, *expressions: ca.MX) -> Plan:
     return Plan(*(found.value(x) for x in expressions), found.stats()["iter_count"])
 
 
-def instructions(model: pin.Model) -> int:
+def instructions(model: pin.Model, start: np.ndarray) -> int:
     """Of all graphs of the problem, in one step."""
-    dyn, kin = gd.NewtonEuler(model, wrenches={SOLE: pin.LOCAL}), gd.Kinematics(model)
-    graphs = dyn.inverse_dynamics, kin.frame_error(SOLE), kin.integrate, kin.frame_placement(TIP)
+    con, kin = held(model, start), gd.Kinematics(model)
+    graphs = con.inverse_dynamics, con.residual, kin.integrate, kin.frame_placement(TIP)
     return sum(graph.n_instructions() for graph in graphs)
 
 
@@ -106,8 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     model, standing = build()
-    print(f"graphs of a step: {instructions(model)} instructions")
     start = balanced(model, standing)
+    print(f"graphs of a step: {instructions(model, start)} instructions")
     place = gd.Kinematics(model).frame_placement(TIP)
     target = place(start).full()[:3, 3] + REACH
     found = plan(model, start, target, *((STEPS // 2, 2 * STEP) if given.coarse else (STEPS, STEP)))

@@ -23,6 +23,7 @@ from benchmarks.common.tables import RESULTS, markdown
 
 REFERENCES = {"LOCAL": pin.LOCAL, "WORLD": pin.WORLD, "LOCAL_WORLD_ALIGNED": pin.LOCAL_WORLD_ALIGNED}
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
+SOLES = ("left_sole_link", "right_sole_link")
 TOLERANCE = 1e-9  # relative, between two graphs with cleaned constants
 
 Expressions = Callable[..., Sequence[ca.SX] | ca.SX]
@@ -136,6 +137,7 @@ def rows_of_solo12(robot: Robot) -> Iterator[Row]:
         "`inverse_dynamics`, `wrenches` at four feet", pushed.inverse_dynamics, "four `joint_torques`", loaded
     )
     yield from rows_of_momentum(robot)
+    yield constrained(robot, "three feet (3D)", [gd.Contact(foot, "3D") for foot in FEET[:3]])
 
 
 def rows_of_talos(robot: Robot) -> Iterator[Row]:
@@ -146,6 +148,18 @@ def rows_of_talos(robot: Robot) -> Iterator[Row]:
         dyn.mass_matrix_inverse,
         "`ca.jacobian` of `forward_dynamics` by tau",
         lambda q: by_tau(dyn, q),
+    )
+    yield constrained(robot, "two soles (6D)", [gd.Contact(sole, "6D") for sole in SOLES])
+
+
+def constrained(robot: Robot, what: str, contacts: Sequence[gd.Contact]) -> Row:
+    """Forward dynamics of a robot on the ground."""
+    con = gd.ConstrainedDynamics(robot.dyn, contacts)
+    return robot.row(
+        f"`ConstrainedDynamics.forward_dynamics`, {what}",
+        con.forward_dynamics,
+        "`ca.solve` of M, then of J M⁻¹ Jᵀ",
+        lambda q, v, tau: by_elimination(con, q, v, tau),
     )
 
 
@@ -178,6 +192,14 @@ def by_tau(dyn: gd.Dynamics, q: ca.SX) -> ca.SX:
     n = dyn.tree.nv
     v, tau = ca.SX(n, 1), ca.SX.sym("tau", n)
     return ca.jacobian(dyn.forward_dynamics(q, v, tau), tau)
+
+
+def by_elimination(con: gd.ConstrainedDynamics, q: ca.SX, v: ca.SX, tau: ca.SX) -> list[ca.SX]:
+    dyn, J = con.dynamics, con.jacobian(q)
+    solved = ca.solve(dyn.mass_matrix(q), ca.horzcat(J.T, tau - dyn.nle(q, v)))
+    by_forces, free = solved[:, :-1], solved[:, -1]
+    forces = ca.solve(J @ by_forces, -con.bias_acceleration(q, v) - J @ free)
+    return [free + by_forces @ forces, forces]
 
 
 def by_parameters(dyn: gd.Dynamics, q: ca.SX, v: ca.SX, a: ca.SX) -> ca.SX:

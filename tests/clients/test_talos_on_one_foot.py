@@ -38,7 +38,7 @@ def placement(model: pin.Model, q: np.ndarray, frame: str) -> pin.SE3:
 
 def test_ipopt_needs_few_iterations_and_small_graphs(robot: tuple[pin.Model, np.ndarray], plan: object) -> None:
     assert plan.iterations <= 30
-    assert SCRIPT.instructions(robot[0]) <= PORTED_BY_HAND
+    assert SCRIPT.instructions(*robot) <= PORTED_BY_HAND
 
 
 def test_the_start_is_balanced(robot: tuple[pin.Model, np.ndarray]) -> None:

@@ -29,6 +29,8 @@ CALLS = {
     "gravity and energies": "computeGeneralizedGravity computeKineticEnergy computePotentialEnergy computeStaticTorque",
     "derivatives": "computeRNEADerivatives computeABADerivatives",
     "forces": "Force StdVec_Force fext",
+    "contacts": "RigidConstraintModel initConstraintDynamics constraintDynamics forwardDynamics impulseDynamics",
+    "their derivatives": "getConstraintJacobian computeConstraintDynamicsDerivatives",
     "constants": "Inertia gravity jointPlacements",
     "regressors": "computeJointTorqueRegressor computeKineticEnergyRegressor computePotentialEnergyRegressor",
 }
@@ -55,8 +57,9 @@ def test_every_name_of_ours_exists() -> None:
     """Properties are looked up, but no graph is built."""
     model = gd.load_urdf("two_link_arm")
     dyn = gd.NewtonEuler(model, parameters=["gravity"], wrenches={"tip": pin.LOCAL})
-    objects = {"gd": gd, "kin": gd.Kinematics(model), "dyn": dyn}
-    names = {name for row in ROWS for cell in row[1:] for name in re.findall(r"\b(?:gd|kin|dyn)(?:\.\w+)+", cell)}
+    con = gd.ConstrainedDynamics(dyn, [gd.Contact("tip", "3D")], regularization=1e-6)
+    objects = {"gd": gd, "kin": gd.Kinematics(model), "dyn": dyn, "con": con}
+    names = {name for row in ROWS for cell in row[1:] for name in re.findall(r"\b(?:gd|kin|dyn|con)(?:\.\w+)+", cell)}
     assert len(names) > 60
     for name in sorted(names):
         first, *inner, last = name.split(".")
