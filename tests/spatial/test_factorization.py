@@ -27,6 +27,10 @@ def test_factorization(n: int) -> None:
     assert relative_error(factorization.solve(ca.DM(y)).full(), solved) < 1e-12
     assert relative_error(spatial.symmetric_solve(ca.DM(m), ca.DM(y)).full(), solved) < 1e-12
     assert relative_error(factorization.finish(other_half).full(), solved) < 1e-12
+    assert relative_error((factorization.half_inverse.T @ factorization.divide(other_half)).full(), solved) < 1e-12
+    inverse = factorization.inverse.full()
+    assert relative_error(inverse, np.linalg.inv(m)) < 1e-12
+    assert np.array_equal(inverse, inverse.T)
     assert relative_error((half.T @ factorization.divide(other_half)).full(), x.T @ solved) < 1e-12
     assert relative_error(np.prod([float(pivot) for pivot in factorization.pivots]), np.linalg.det(m)) < 1e-12
 

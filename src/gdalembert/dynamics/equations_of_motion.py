@@ -13,7 +13,7 @@ from gdalembert.model.checks import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.factorization import symmetric_solve
+from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import directional_derivative, function, symbols
 
 FUNCTIONS = (
@@ -79,8 +79,7 @@ class EquationsOfMotion(Expressions):
         self._require_regular_mass_matrix()
         s = self.symbols("q")
         m = self.mass_matrix_expression(s["q"]) + self._armature_matrix
-        inverse = symmetric(symmetric_solve(m, ca.DM.eye(self.tree.nv)))
-        return function("mass_matrix_inverse", s, {"Minv": inverse})
+        return function("mass_matrix_inverse", s, {"Minv": Factorization(m).inverse})
 
     @cached_property
     def coriolis_matrix(self) -> ca.Function:
@@ -154,18 +153,19 @@ class EquationsOfMotion(Expressions):
         s = self.symbols("q", "v", "tau", "wrenches")
         solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], s["tau"], self.wrenches_of(s))
         da_dq, da_dv, inverse = ca.horzsplit(solved, self.tree.nv)
-        return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": symmetric(inverse)})
+        return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": inverse})
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
-        nv = self.tree.nv
-        m = self.mass_matrix_expression(q) + self._armature_matrix
-        links = self.loaded_inverse_dynamics_expression(q, v, ca.DM(nv, 1), wrenches)
-        a = symmetric_solve(m, tau - links - self.force_torque_expression(q, v))
-        varying = [wrenches] if self.external_wrenches.is_input else []
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives(q, v, a, *varying, *self._p.values())
-        # one elimination: that of the second call is a common subexpression
-        return symmetric_solve(m, ca.horzcat(-dtau_dq, -dtau_dv, ca.DM.eye(nv)))
+        factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
+        a = ca.SX.sym("a", self.tree.nv)
+        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+        at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
+        bias = at_rest + 0.5 * (dtau_dv @ v) + self.force_torque_expression(q, v)  # C v is quadratic in v
+        dtau_dq = ca.substitute(dtau_dq, a, factorization.solve(tau - bias))
+        by_q, by_v = self.force_derivatives_expression(q, v)
+        half = factorization.half_solve(-ca.horzcat(dtau_dq + by_q, dtau_dv + by_v))
+        return ca.horzcat(factorization.half_inverse.T @ factorization.divide(half), factorization.inverse)
 
     @cached_property
     def inverse_dynamics_hessian(self) -> ca.Function:

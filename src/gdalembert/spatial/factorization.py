@@ -6,9 +6,11 @@ In a tree the last rows belong to the leaves: eliminated in this order, no entry
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import casadi as ca
 
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, symmetric
 
 
 class Factorization:
@@ -56,6 +58,20 @@ class Factorization:
     def solve(self, b: Matrix) -> Matrix:
         """X = M⁻¹ B (n × k)."""
         return self.finish(self.half_solve(b))
+
+    @cached_property
+    def half_inverse(self) -> Matrix:
+        """N = L⁻ᵀ (n × n), with M⁻¹ = Nᵀ D⁻¹ N.
+
+        Nᵀ D⁻¹ ``half_solve(b)`` is M⁻¹ b too. From one branch of a tree to another it takes as many products as there
+        are joints above both, where ``finish`` takes those of the other branch besides.
+        """
+        return self.half_solve(ca.DM.eye(len(self.pivots)))
+
+    @property
+    def inverse(self) -> Matrix:
+        """M⁻¹ (n × n), exactly symmetric."""
+        return symmetric(self.half_inverse.T @ self.divide(self.half_inverse))
 
 
 def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:

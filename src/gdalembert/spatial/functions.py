@@ -8,6 +8,7 @@ import casadi as ca
 
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
+from gdalembert.spatial.reciprocals import share_reciprocals
 
 
 def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
@@ -17,8 +18,9 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
     missing keyword is 0, a scalar is broadcast.
     """
     dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
-    small = eliminate_common_subexpressions(list(inputs.values()), dense)
-    return ca.Function(name, list(inputs.values()), small, list(inputs), list(outputs))
+    arguments = list(inputs.values())
+    small = share_reciprocals(arguments, eliminate_common_subexpressions(arguments, dense))
+    return ca.Function(name, arguments, small, list(inputs), list(outputs))
 
 
 def symbols(**lengths: int) -> dict[str, ca.SX]:
