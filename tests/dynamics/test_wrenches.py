@@ -16,8 +16,10 @@ import gdalembert as gd
 from benchmarks.common.robots import load
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.spatial.algebra import Matrix
 from tests.dynamics.test_derivatives import DIFFERENCED, acceleration, call, jacobian
 from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, QUICK_JOINTS, build, relative_error, states
+from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick, with_extras
 from tests.helpers.validated_arms import bending, planar, twisting
 from tests.helpers.validated_arms import robot as spatial_robot
@@ -211,7 +213,85 @@ def test_inverse_dynamics_have_the_torques_of_the_environment(reference: pin.Ref
         assert relative_error(by_q, stiffness(x, wrenches)) < TIGHT
 
 
+# Sizes.
+
+
+@pytest.mark.parametrize("robot", ["panda7", *with_extras(["solo12", "talos"])])
+def test_the_page_says_how_large_the_graphs_are(robot: str) -> None:
+    page = (ROOT / "docs" / "frames_and_wrenches.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    model = load(robot)
+    bare = gd.NewtonEuler(model)
+    checked = 0
+    for name, wrenches, *numbers in rows:
+        if name != robot:
+            continue
+        count, reference = wrenches.split()
+        given = dict.fromkeys(FEET[robot][: int(count)], getattr(pin, reference))
+        dyn = gd.NewtonEuler(model, wrenches=given)
+        of_each = [gd.joint_torques(model, *item, exerted_by="environment") for item in given.items()]
+        tau = bare.inverse_dynamics.n_instructions()
+        separate = tau + sum(each.n_instructions() for each in of_each)
+        own = dyn.inverse_dynamics.n_instructions()
+        a = [each.forward_dynamics.n_instructions() for each in (bare, dyn)]
+        assert [*map(int, numbers)] == [tau, separate, own, *a]
+        checked += 1
+    assert checked > 0
+
+
+def test_a_wrench_in_the_axes_of_its_frame_costs_next_to_nothing() -> None:
+    """Also in the derivatives, where it moves with its link."""
+    model = load("panda7")
+    bare, dyn = gd.NewtonEuler(model), gd.NewtonEuler(model, wrenches={"flange": pin.LOCAL})
+    for name in ("inverse_dynamics", "inverse_dynamics_derivatives"):
+        one, other = (getattr(each, name).n_instructions() for each in (bare, dyn))
+        assert one < other < one + 50
+
+
+class Doubled(gd.NewtonEuler):
+    """Torques of its own, which the recursion does not know."""
+
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return 2 * super().inverse_dynamics_expression(q, v, a)
+
+    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        by_q, by_v = super().inverse_dynamics_derivatives_expression(q, v, a)
+        return 2 * by_q, 2 * by_v
+
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        return super().forward_dynamics_expression(q, v, tau / 2)
+
+
+def test_a_subclass_keeps_the_equations_that_it_writes_down() -> None:
+    model = small()
+    model.armature = np.zeros(2)
+    bare, loaded, dyn = gd.NewtonEuler(model), gd.NewtonEuler(model, wrenches=GIVEN), Doubled(model, wrenches=GIVEN)
+    q, v, a, wrenches = samples(model, 1, 2)[0]
+    for name in ("inverse_dynamics", "inverse_dynamics_derivatives"):
+        one, push, other = (getattr(each, name) for each in (bare, loaded, dyn))
+        parts = zip(call(one, q, v, a), call(push, q, v, a, wrenches), call(other, q, v, a, wrenches), strict=True)
+        for once, pushed, twice in parts:
+            assert relative_error(twice, once + pushed) < TIGHT
+    tau = dyn.inverse_dynamics(q, v, a, wrenches)
+    assert relative_error(dyn.forward_dynamics(q, v, tau, wrenches).full().ravel(), a) < EXACT
+
+
 # The contract.
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("parameters", [["base"], {"inertia": True, "payload": ["body_2"], "gravity": True}], ids=str)
+def test_wrenches_beside_parameters(parameters: Any, name: str) -> None:
+    model = build(np.random.default_rng(6), ["RX", "RevoluteUnaligned", "RZ"], [0, 1, 2])
+    given = references(model)
+    dyn = gd.formulations()[name](model, clean=0, parameters=parameters, wrenches=given)
+    for q, v, a, wrenches in samples(model, 1, len(given)):
+        tau = rnea(model, q, v, a, given, wrenches)
+        p = dyn.parameters.values
+        assert relative_error(dyn.inverse_dynamics(q, v, a, wrenches, p).full().ravel(), tau) < EXACT
+        assert relative_error(dyn.forward_dynamics(q, v, tau, wrenches, p).full().ravel(), a) < EXACT
+        assert relative_error(dyn.at(p).forward_dynamics(q, v, tau, wrenches).full().ravel(), a) < EXACT
+
 
 GIVEN = {"body_1": pin.LOCAL_WORLD_ALIGNED, "body_0": pin.LOCAL}
 
@@ -338,11 +418,20 @@ def several(**options: Any) -> gd.FlexibleArm:
     return gd.FlexibleArm(model, {"l0": bending(bending_z=None), "l2": twisting()}, clean=0, **options)
 
 
+def first_order(**options: Any) -> gd.FlexibleArm:
+    return planar(exact=False, **options)
+
+
 @pytest.mark.filterwarnings("ignore:link .* its body of")
 @pytest.mark.parametrize(
     ("arm", "frames"),
     quick(
-        [(planar, ("link1 tip", "tip")), (several, ("l0 tip", "tool")), (several, ("l2 tip", "l1"))],
+        [
+            (planar, ("link1 tip", "tip")),
+            (first_order, ("link1 tip", "tip")),
+            (several, ("l0 tip", "tool")),
+            (several, ("l2 tip", "l1")),
+        ],
         (planar, ("link1 tip", "tip")),
     ),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import casadi as ca
+import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
@@ -13,7 +14,7 @@ from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Parameters
-from gdalembert.dynamics.wrenches import ExternalWrenches
+from gdalembert.dynamics.wrenches import REFERENCES, ExternalWrenches
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -67,8 +68,7 @@ class Expressions(ABC):
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """a (nv) of M a = tau − nle, armature included."""
-        bias = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1))
-        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, tau - bias)
+        return self._accelerations(q, tau - self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1)))
 
     def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
         """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
@@ -123,14 +123,20 @@ class Expressions(ABC):
         """−Σ Jᵀ w (nv), on the side of M a."""
         return self.external_wrenches.torque(self.tree, q, wrenches)
 
-    def wrench_stiffness_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
-        """Its derivative by q, in the tangent space (nv × nv); a LOCAL wrench turns with its frame."""
-        if not self.external_wrenches:
+    def wrench_stiffness_expression(
+        self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
+    ) -> Matrix:
+        """Its derivative by q, in the tangent space (nv × nv), of the wrenches that are given in some references.
+
+        A LOCAL wrench turns with its frame, the others keep their direction.
+        """
+        chosen, which = self.external_wrenches.given_in(references)
+        if not chosen:
             return ca.DM(self.tree.nv, self.tree.nv)
-        s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", *wrenches.shape)}
-        torque = ca.SX(self.wrench_torque_expression(s["q"], s["wrenches"]))
+        s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", 6, len(chosen))}
+        torque = ca.SX(chosen.torque(self.tree, s["q"], s["wrenches"]))
         by_q = derivative_along(torque, s["q"], self.tree.tangent_map(s["q"]))
-        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches)
+        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches[:, which])
 
     # The force elements: gravity, which the formulations take as an acceleration of the base, and the others.
 
@@ -163,6 +169,14 @@ class Expressions(ABC):
     def potential_energy_expression(self, q: Matrix) -> Matrix:
         """V [J]: that of gravity and of the forces."""
         return self.gravitational_energy_expression(q) + sum((force.energy(q) for force in self.forces), ca.DM(0))
+
+    def _accelerations(self, q: Matrix, force: Matrix) -> Matrix:
+        """a (nv) of M a = force, armature included."""
+        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, force)
+
+    def _takes_in_wrenches(self, cls: type, name: str) -> bool:
+        """Whether wrenches, if there are any, can enter the equations of a class: no subclass has others."""
+        return bool(self.external_wrenches) and getattr(type(self), name) is getattr(cls, name)
 
     def _require_bodies(self, what: str) -> None:
         """Refuse what base parameters do not determine.

@@ -10,7 +10,7 @@ link axes, and each joint takes its part Sᵀ F: inward from the frame or outwar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ from gdalembert.spatial.spatial_vectors import Wrench
 
 WrenchesByFrame = Mapping[str | int, pin.ReferenceFrame]
 """The reference of the wrench at each frame, by name or index."""
+
+REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
 
 NO_WRENCHES = ca.DM(6, 0)
 
@@ -166,6 +168,12 @@ class ExternalWrenches:
         return ExternalWrenches(
             (*self.frames, *frames), (*self.references, *[pin.LOCAL] * len(frames)), (*self.names, *names)
         )
+
+    def given_in(self, references: Collection[pin.ReferenceFrame]) -> tuple[ExternalWrenches, list[int]]:
+        """Those that are given in some references, as inputs, and which of the n they are."""
+        which = [k for k, reference in enumerate(self.references) if reference in references]
+        frames, names = tuple(self.frames[k] for k in which), tuple(self.names[k] for k in which)
+        return ExternalWrenches(frames, tuple(self.references[k] for k in which), names), which
 
     def at_frames(self, tree: Tree, wrenches: Matrix) -> Iterator[tuple[Frame, pin.ReferenceFrame, Matrix]]:
         """Each frame in a tree, its reference and its wrench (6)."""

@@ -23,6 +23,7 @@ from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.parameters.parameters import Given, Values
 from gdalembert.dynamics.sources import Source
@@ -188,11 +189,7 @@ class FlexibleArm(Dynamics):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is not None:
             return super().__reduce__()
-        return partial(_restored, **self._arguments), (
-            self._given,
-            self.assembly,
-            self.kinematics,
-        )
+        return partial(_restored, **self._arguments), (self._given, self.assembly, self.kinematics)
 
     @property
     def layout(self) -> tuple[str, ...]:
@@ -229,11 +226,20 @@ class FlexibleArm(Dynamics):
         return recursion.mass_matrix(self._regrouped, q) if self._is_exact else super().mass_matrix_expression(q)
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        if not self._is_exact:
-            return super().forward_dynamics_expression(q, v, tau)
-        return smaller(
-            recursion.forward_dynamics(self._regrouped, q, v, tau), super().forward_dynamics_expression(q, v, tau)
-        )
+        own = super().forward_dynamics_expression(q, v, tau)
+        return smaller(recursion.forward_dynamics(self._regrouped, q, v, tau), own) if self._is_exact else own
+
+    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
+        if not (self._is_exact and self._takes_in_wrenches(FlexibleArm, "inverse_dynamics_expression")):
+            return super().loaded_inverse_dynamics_expression(q, v, a, wrenches)
+        return recursion.inverse_dynamics(self._regrouped, q, v, a, Loads(self.external_wrenches, wrenches))
+
+    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
+        if not (self._is_exact and self._takes_in_wrenches(FlexibleArm, "forward_dynamics_expression")):
+            return super().loaded_forward_dynamics_expression(q, v, tau, wrenches)
+        loads, zero = Loads(self.external_wrenches, wrenches), ca.DM(self.tree.nv, 1)
+        eliminated = self._accelerations(q, tau - self.loaded_inverse_dynamics_expression(q, v, zero, wrenches))
+        return smaller(recursion.forward_dynamics(self._regrouped, q, v, tau, loads), eliminated)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         for joint in self.tree.joints:

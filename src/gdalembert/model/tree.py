@@ -190,6 +190,11 @@ class Tree(ByValue):
         return not any(isinstance(x, ca.SX) for x in own)
 
     @property
+    def unit(self) -> float:
+        """The unit of length [m] of all lengths, and of gravity."""
+        return 1.0
+
+    @property
     def constants(self) -> Tree:
         """The tree without what a class of its own adds to the constants."""
         return self

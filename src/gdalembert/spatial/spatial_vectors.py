@@ -75,6 +75,9 @@ class Wrench:
     def __add__(self, other: Wrench) -> Wrench:
         return Wrench(self.force + other.force, self.moment + other.moment)
 
+    def __sub__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force - other.force, self.moment - other.moment)
+
     def __neg__(self) -> Wrench:
         return Wrench(-self.force, -self.moment)
 

@@ -8,6 +8,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.links import Link, demanded_wrench, move, place
 from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
@@ -61,7 +62,7 @@ class Articulated:
         return Articulated(self.linear, coupling, spatial.symmetric(angular))
 
 
-def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """a by articulated bodies, nv.
 
     The outward pass runs with a = 0, and its wrenches are the bias. The recursion then finds by how much the
@@ -69,7 +70,8 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     """
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
-    biases = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
+    acting, tau = loads.on(tree, links), tau + tree.vector(loads.world_torques(tree, links))
+    biases = [demanded_wrench(link, motions[i]) - acting[i] for i, link in enumerate(links)]
     bodies = [Articulated.of(link.mass, link.first, link.second) for link in links]
     armature = spatial.constant(tree.armature)
     gains: list[Wrench] = [Wrench(_NULL, _NULL)] * len(links)

@@ -113,8 +113,7 @@ def _rows(tree: Tree, links: list[Link], motions: Motions, pair: FramePair) -> _
         x_2 = links[second.joint].frame(second)[1] if pair.is_point else _point_on_second(links, pair, tree, x_1)
         wrenches[second.joint] = _unit_wrenches(pair, -turn.T, x_2)
         still = _motion_of(motions[second.joint], x_2).turned(turn)
-    unit = getattr(tree, "unit", 1.0)
-    scale = ca.DM([1 / unit] * 3 + [1.0] * (pair.rows - 3))
+    scale = ca.DM([1 / tree.unit] * 3 + [1.0] * (pair.rows - 3))
     bias = pair.acceleration(moved, still)
     return _Rows({i: w for i, w in wrenches.items() if i >= 0}, bias, r_1, scale)
 

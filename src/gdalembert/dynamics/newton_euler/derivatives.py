@@ -33,6 +33,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.crba import Composite, at_rates, composites
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, move, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.dynamics.newton_euler.rotations import Rotation
@@ -189,11 +190,17 @@ def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Fiel
     return velocity, acceleration
 
 
-def inverse_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-    """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant."""
+def inverse_dynamics_derivatives(
+    tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED
+) -> tuple[Matrix, Matrix]:
+    """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant.
+
+    Args:
+        loads: LOCAL wrenches: those that move with their links, as W_j does.
+    """
     links = place(tree, q)
     motions = move(links, q, v, a, Gravity(tree).base_acceleration)
-    wrenches = joint_wrenches(links, motions)
+    wrenches = joint_wrenches(links, motions, loads.on(tree, links))
     everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
     velocities: list[Field] = []
     accelerations: list[Field] = []

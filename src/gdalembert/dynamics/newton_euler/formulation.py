@@ -7,6 +7,7 @@ from functools import cached_property, reduce
 from typing import ClassVar
 
 import casadi as ca
+import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
@@ -16,6 +17,7 @@ from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.dynamics.newton_euler.rnea import (
     gravity_torques,
@@ -65,12 +67,22 @@ class NewtonEuler(Dynamics):
         """The robot in link frames of our own, in one way or in two: which is smaller depends on the Function."""
         return prepared_ways(self.tree)
 
-    def _smallest(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
+    def _smallest(self, write: Callable[..., Matrix], *arguments: Matrix | Loads) -> Matrix:
         """The smallest of the expressions of the prepared trees."""
         return reduce(smaller, (write(tree, *arguments) for tree in self._prepared))
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return self._smallest(inverse_dynamics, q, v, a)
+
+    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
+        if not self._takes_in_wrenches(NewtonEuler, "inverse_dynamics_expression"):
+            return super().loaded_inverse_dynamics_expression(q, v, a, wrenches)
+        return self._smallest(inverse_dynamics, q, v, a, Loads(self.external_wrenches, wrenches))
+
+    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
+        if not self._takes_in_wrenches(NewtonEuler, "forward_dynamics_expression"):
+            return super().loaded_forward_dynamics_expression(q, v, tau, wrenches)
+        return self._forward_dynamics(q, v, tau, Loads(self.external_wrenches, wrenches))
 
     def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         return self._smallest(gravity_torques, q)
@@ -82,10 +94,16 @@ class NewtonEuler(Dynamics):
         return self._smallest(coriolis_matrix, q, v)
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        return self._forward_dynamics(q, v, tau, UNLOADED)
+
+    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
+        """a, in the smallest way."""
         if self.tree.has_mimic:  # joints that share a coordinate cannot be eliminated one by one
-            return self._smallest(self._eliminated, q, v, tau)
-        articulated = self._smallest(forward_dynamics, q, v, tau)
-        return articulated if self._is_deep else smaller(articulated, self._smallest(self._eliminated, q, v, tau))
+            return self._smallest(self._eliminated, q, v, tau, loads)
+        articulated = self._smallest(forward_dynamics, q, v, tau, loads)
+        if self._is_deep:
+            return articulated
+        return smaller(articulated, self._smallest(self._eliminated, q, v, tau, loads))
 
     def constrained_dynamics_expression(
         self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
@@ -104,9 +122,9 @@ class NewtonEuler(Dynamics):
         a, forces = ca.vertsplit(reduce(smaller, ways), [0, self.tree.nv, self.tree.nv + sum(constraints.rows)])
         return a, forces
 
-    def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        """a of M a = tau − nle."""
-        bias = inverse_dynamics(tree, q, v, ca.DM(tree.nv, 1))
+    def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
+        """a of M a = tau − nle + Σ Jᵀ w."""
+        bias = inverse_dynamics(tree, q, v, ca.DM(tree.nv, 1), loads)
         return symmetric_solve(mass_matrix(tree, q) + self._armature_matrix, tau - bias)
 
     @property
@@ -121,11 +139,29 @@ class NewtonEuler(Dynamics):
         return elimination > 2 * articulated
 
     def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-        if not all(joint.type.has_constant_subspace for joint in self.tree.joints):
+        if not self._has_constant_subspaces:
             return super().inverse_dynamics_derivatives_expression(q, v, a)
+        return self._derivatives(q, v, a, UNLOADED)
+
+    def loaded_inverse_dynamics_derivatives_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        name = "inverse_dynamics_derivatives_expression"
+        if not (self._has_constant_subspaces and self._takes_in_wrenches(NewtonEuler, name)):
+            return super().loaded_inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+        by_q, by_v = self._derivatives(q, v, a, Loads(self.external_wrenches, wrenches).given_in([pin.LOCAL]))
+        aligned = self.wrench_stiffness_expression(q, wrenches, (pin.WORLD, pin.LOCAL_WORLD_ALIGNED))
+        return by_q + aligned, by_v
+
+    @property
+    def _has_constant_subspaces(self) -> bool:
+        return all(joint.type.has_constant_subspace for joint in self.tree.joints)
+
+    def _derivatives(self, q: Matrix, v: Matrix, a: Matrix, loads: Loads) -> tuple[Matrix, Matrix]:
+        """∂tau/∂q and ∂tau/∂v by the recursion."""
 
         def both(tree: Tree) -> Matrix:
-            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a))
+            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads))
 
         by_q, by_v = ca.horzsplit(self._smallest(both), self.tree.nv)
         return by_q, by_v

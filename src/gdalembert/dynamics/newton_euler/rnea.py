@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.links import Link, Motions, demanded_wrench, move, place
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -14,20 +17,27 @@ from gdalembert.spatial.spatial_vectors import Wrench
 _NULL = ca.DM(3, 1)
 
 
-def joint_wrenches(links: list[Link], motions: Motions) -> list[Wrench]:
-    """Inward: the wrench that each joint passes on to its link, in link axes about the link origin."""
+def joint_wrenches(links: list[Link], motions: Motions, acting: Sequence[Wrench] | None = None) -> list[Wrench]:
+    """Inward: the wrench that each joint passes on to its link, in link axes about the link origin.
+
+    Args:
+        acting: the external wrench on each link, in the same axes.
+    """
     wrenches = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
+    if acting is not None:
+        wrenches = [wrench - other for wrench, other in zip(wrenches, acting, strict=True)]
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
             wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
     return wrenches
 
 
-def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """tau, nv."""
     links = place(tree, q)
-    wrenches = joint_wrenches(links, move(links, q, v, a, Gravity(tree).base_acceleration))
-    return tree.vector([link.torque(wrench) for link, wrench in zip(links, wrenches, strict=True)])
+    motions = move(links, q, v, a, Gravity(tree).base_acceleration)
+    wrenches, borne = joint_wrenches(links, motions, loads.on(tree, links)), loads.world_torques(tree, links)
+    return tree.vector([link.torque(w) - torque for link, w, torque in zip(links, wrenches, borne, strict=True)])
 
 
 def gravity_torques(tree: Tree, q: Matrix) -> Matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -9,6 +10,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import Articulated
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.rotations import Full
 from gdalembert.flexible.newton_euler.deformed_arm import DeformedArm
 from gdalembert.flexible.tree import FlexibleTree
@@ -72,10 +74,11 @@ class ArticulatedArm:
     modes: dict[int, ArticulatedModes]
 
     @staticmethod
-    def of(arm: DeformedArm, q: Matrix, v: Matrix) -> ArticulatedArm:
-        """Each link and station alone."""
+    def of(arm: DeformedArm, q: Matrix, v: Matrix, acting: Sequence[Wrench]) -> ArticulatedArm:
+        """Each link and station alone, under the wrench that acts on it."""
         zero = ca.DM(arm.tree.nv, 1)
-        biases, forces = arm.demands(arm.motions(q, v, zero, Gravity(arm.tree).base_acceleration), v, zero)
+        demands, forces = arm.demands(arm.motions(q, v, zero, Gravity(arm.tree).base_acceleration), v, zero)
+        biases = [demand - wrench for demand, wrench in zip(demands, acting, strict=True)]
         bodies = [
             Articulated.of(body.mass, body.first, body.second) for body in (arm.bodies.get(i, link) for i, link in arm)
         ]
@@ -117,10 +120,11 @@ class ArticulatedArm:
         return found
 
 
-def forward_dynamics(tree: FlexibleTree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+def forward_dynamics(tree: FlexibleTree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """a of the links and modes (nv) by articulated bodies; modes release their stations, as joints their links."""
     arm = DeformedArm.of(tree, q)
-    articulated = ArticulatedArm.of(arm, q, v)
+    tau = tau + tree.vector(loads.world_torques(tree, arm.links))
+    articulated = ArticulatedArm.of(arm, q, v, loads.on(tree, arm.links))
     joints: dict[int, Elimination] = {}
     modes: dict[int, Elimination] = {}
     for i, _ in arm.inward():

@@ -1,0 +1,64 @@
+"""External wrenches in the recursion: a link needs so much less from its joint (ours).
+
+A wrench that acts on a link at a frame stands in link axes, about the link's origin, and enters the inward sums with
+the sign opposite to that of what the motion of the link demands. A LOCAL one is placed there by a constant, and a
+LOCAL_WORLD_ALIGNED one is turned outward from the universe. A WORLD one, whose lever would be shifted outward only to
+be shifted inward again, gives each joint on its way its part Sᵀ w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import pinocchio as pin
+
+from gdalembert.dynamics.newton_euler.links import Link
+from gdalembert.dynamics.wrenches import NO_WRENCHES, ExternalWrenches
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.spatial_vectors import Wrench
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Wrenches (6 × n) at frames, as the recursion of a tree with these frames takes them in."""
+
+    at: ExternalWrenches = field(default_factory=ExternalWrenches)
+    wrenches: Matrix = field(default_factory=lambda: NO_WRENCHES)
+
+    def given_in(self, references: Collection[pin.ReferenceFrame]) -> Loads:
+        """Those that are given in some references."""
+        at, which = self.at.given_in(references)
+        return Loads(at, self.wrenches[:, which])
+
+    def on(self, tree: Tree, links: Sequence[Link]) -> list[Wrench]:
+        """What acts on each link at its frames, in link axes about its origin, WORLD wrenches apart."""
+        acting = [Wrench(ca.DM(3, 1), ca.DM(3, 1)) for _ in links]
+        for frame, reference, wrench in self._on_links(tree):
+            r, p = links[frame.joint].frame(frame)
+            if reference == pin.LOCAL:
+                acting[frame.joint] += wrench.to_parent(r, p)
+            elif reference == pin.LOCAL_WORLD_ALIGNED:
+                for i in tree.path(frame.joint):
+                    wrench = wrench.turned(links[i].rotation.T)
+                acting[frame.joint] += wrench.about(-p)
+        return acting
+
+    def world_torques(self, tree: Tree, links: Sequence[Link]) -> list[Matrix]:
+        """Sᵀ w of the WORLD wrenches at each joint."""
+        torques: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for link in links]
+        for frame, reference, wrench in self._on_links(tree):
+            for i in tree.path(frame.joint) if reference == pin.WORLD else []:
+                wrench = wrench.seen_from(*links[i].placement)
+                torques[i] = torques[i] + links[i].torque(wrench)
+        return torques
+
+    def _on_links(self, tree: Tree) -> Iterator[tuple[Frame, pin.ReferenceFrame, Wrench]]:
+        for frame, reference, w in self.at.at_frames(tree, self.wrenches):
+            if frame.joint >= 0:
+                yield frame, reference, Wrench(tree.unit * w[:3], w[3:])
+
+
+UNLOADED = Loads()
