@@ -19,7 +19,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, frozen
 
-_DEPENDENT = 1e-9
+DEPENDENT = 1e-9
 """Relative: a smaller singular value of the Jacobian is zero."""
 
 
@@ -93,9 +93,9 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
     ends = np.cumsum(constraints.rows)
     for pair, end in zip(constraints.pairs, ends, strict=True):
-        rank = max(_rank(j[:end]) for j in samples)
-        if rank < end:
-            added = rank - (end - pair.rows)
+        found = max(rank(j[:end]) for j in samples)
+        if found < end:
+            added = found - (end - pair.rows)
             before = " together with those before it" if end > pair.rows else ""
             raise ArgumentError(
                 f"{pair.name}: {pair.rows - added} of its {pair.rows} rows are redundant{before}, so that its forces "
@@ -107,6 +107,7 @@ _CONFIGURATIONS = 3
 """Redundant constraints are so in all of them, but for a set of measure zero."""
 
 
-def _rank(j: Array) -> int:
+def rank(j: Array) -> int:
+    """The number of rows of a Jacobian that are independent."""
     values = np.linalg.svd(j, compute_uv=False)
-    return int(np.sum(values > _DEPENDENT * max(1.0, values.max(initial=0))))
+    return int(np.sum(values > DEPENDENT * max(1.0, values.max(initial=0))))

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.checks import check_independent, checked_constraints, gains
+from gdalembert.dynamics.constraints.closure import Closure
 from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.parameters.parameters import Parameters, Values
-from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric, transform
@@ -35,7 +35,7 @@ Gain = float | Sequence[npt.ArrayLike]
 """One number for all constraints, or one for each of them: a number, or one for each of its rows."""
 
 
-class ConstrainedDynamics:
+class ConstrainedDynamics(Closure):
     """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
 
     q, v, a, tau, and wrenches and p where the robot has them, are those of ``dynamics``. ``forces`` is one column: 3 or
@@ -91,8 +91,6 @@ class ConstrainedDynamics:
             self.regularization,
             gains("restitution", restitution, pairs, most=1.0),
         )
-        if self._set.stiffness.any():
-            self._require_anchors("stiffness")
         if not self.regularization:
             check_independent(self._robot.nominal, self._set)
 
@@ -118,11 +116,11 @@ class ConstrainedDynamics:
         """The number of rows of all constraints: of forces and residuals."""
         return sum(self._set.rows)
 
-    def at(self, p: Values = None) -> ConstrainedDynamics:
+    def at(self, p: Values = None) -> Self:
         """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
         return self._with(dynamics=self.dynamics.at(p)) if self.parameters else self
 
-    def anchored(self, q: npt.ArrayLike) -> ConstrainedDynamics:
+    def anchored(self, q: npt.ArrayLike) -> Self:
         """The same with every contact that has no anchor held where its frame is at q.
 
         Raises:
@@ -130,6 +128,8 @@ class ConstrainedDynamics:
         """
         tree = self._robot.nominal
         given = checked_configuration("anchored: q", q, tree)
+        if all(constraint.is_anchored for constraint in self.constraints):
+            return self
 
         def held(constraint: Constraint, pair: FramePair) -> Constraint:
             if constraint.is_anchored or not isinstance(constraint, Contact):
@@ -140,18 +140,10 @@ class ConstrainedDynamics:
         pairs = zip(self.constraints, self._set.pairs, strict=True)
         return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
 
-    def _with(self, **changed: Any) -> ConstrainedDynamics:
+    def _with(self, **changed: Any) -> Self:
         make, (dynamics, constraints) = self.__reduce__()
-        made: ConstrainedDynamics = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
+        made: Self = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
         return made
-
-    def _require_anchors(self, what: str) -> None:
-        for constraint in self.constraints:
-            if not constraint.is_anchored:
-                raise ArgumentError(
-                    f"{what}: {constraint.name} has no anchor, so that its residual is not known; give anchor=…, or "
-                    "take anchored(q)"
-                )
 
     @cached_property
     def forward_dynamics(self) -> ca.Function:
@@ -200,7 +192,6 @@ class ConstrainedDynamics:
         Raises:
             ArgumentError: if a contact has no anchor.
         """
-        self._require_anchors("residual")
         s = self.symbols("q")
         return function("residual", s, {"c": self._set.residual(self._robot.tree, s["q"])})
 
@@ -288,7 +279,10 @@ def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple
     """The robot with the frames of the constraints behind its own, and the pairs of them."""
     frames = [constraint.frames(dynamics.nominal) for constraint in constraints]
     first = range(len(dynamics.nominal.frames), len(dynamics.nominal.frames) + 2 * len(frames), 2)
-    pairs = tuple(FramePair(each.name, k, k + 1, each.kind == "3D") for each, k in zip(constraints, first, strict=True))
+    pairs = tuple(
+        FramePair(each.name, k, k + 1, each.kind == "3D", each.is_anchored)
+        for each, k in zip(constraints, first, strict=True)
+    )
     added = tuple(frame for pair in frames for frame in pair)
     robot = dynamics._on(replace(dynamics.tree, frames=(*dynamics.tree.frames, *added)))
     robot.nominal = replace(dynamics.nominal, frames=(*dynamics.nominal.frames, *added))

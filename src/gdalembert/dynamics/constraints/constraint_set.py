@@ -81,7 +81,11 @@ class ConstraintSet:
         if self.damping.any():
             total = total + spatial.constant(self.damping) * self.velocity(tree, q, v)
         if self.stiffness.any():
-            total = total + spatial.constant(self.stiffness) * self.residual(tree, q)
+            errors = (
+                placement_error(tree, pair, q) if stiffness.nnz() else ca.DM(pair.rows, 1)
+                for pair, stiffness in zip(self.pairs, self.split(spatial.constant(self.stiffness)), strict=True)
+            )
+            total = total + spatial.constant(self.stiffness) * ca.vertcat(*errors)
         return total
 
     def acceleration_error(self, tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:

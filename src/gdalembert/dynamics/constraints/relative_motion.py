@@ -25,6 +25,7 @@ from functools import cached_property
 import casadi as ca
 
 from gdalembert.dynamics.frame_motion import fixed_placement
+from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, transform
 from gdalembert.spatial.lie.exponential_maps import motion_log
@@ -67,12 +68,14 @@ class FramePair:
         name: of the constraint, for messages.
         first, second: indices of the frames in ``Tree.frames``; one of them may be fixed in the universe.
         is_point: whether their origins alone are held together (3D), or the frames (6D).
+        is_anchored: whether both are known.
     """
 
     name: str
     first: int
     second: int
     is_point: bool
+    is_anchored: bool
 
     @property
     def rows(self) -> int:
@@ -175,7 +178,13 @@ def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
 
 
 def placement_error(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
-    """c (3 or 6), in the axes of the first frame: x₁ − x₂, or −log6(T₁⁻¹ T₂); its rate is E where c is 0."""
+    """c (3 or 6), in the axes of the first frame: x₁ − x₂, or −log6(T₁⁻¹ T₂); its rate is E where c is 0.
+
+    Raises:
+        ArgumentError: if it is not known where the frame is held.
+    """
+    if not pair.is_anchored:
+        raise ArgumentError(f"{pair.name} has no anchor, so that its residual is not known; take anchored(q)")
     r, x = second_frame(tree, pair, q)
     return -x if pair.is_point else -motion_log(transform(r, x))
 

@@ -1,0 +1,255 @@
+"""Closed loops: configurations and velocities that satisfy the constraints, and their degrees of freedom.
+
+c(q) = 0 is solved by the steps δ of Levenberg and Marquardt in the tangent space of q,
+
+    (Jᵀ J + λ) δ = −Jᵀ c          J = ∂c/∂q          λ = ‖J‖ ‖c‖ / (1 rad)
+
+which converge quadratically even where rows of J are redundant, because λ vanishes with c (Fan and Yuan 2005, Computing
+74; ‖J‖ is ours: it gives λ its units, so that a step is no longer than about a radian).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Self
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics.constraints.checks import DEPENDENT, rank
+from gdalembert.dynamics.constraints.constraint import Constraint
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.configuration import checked_configuration, integrate, projected, unit_blocks
+from gdalembert.spatial.arguments import number, vector
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.functions import derivative_along, function, symbols
+
+_SATISFIED = 1e-6
+"""Constraints that are violated by less [m, rad; m/s, rad/s relative to v where that is above 1] may begin a motion."""
+_STEPS = 200
+_DESCENT = 1e-4
+"""The part of the expected decrease of ‖c‖² that a step must bring."""
+_STATIONARY = 1e-10
+"""Relative: a smaller decrease of ‖c‖² is none."""
+_SPREADS = (0.0, 0.1, 1.0)
+"""[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
+
+
+class Closure(ABC):
+    """Configurations and velocities that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
+
+    Contacts without an anchor are held wherever they are at the given configuration.
+    """
+
+    dynamics: Dynamics
+    constraints: tuple[Constraint, ...]
+    _robot: Dynamics
+    _set: ConstraintSet
+
+    @property
+    @abstractmethod
+    def jacobian(self) -> ca.Function:
+        """(q) → (J)."""
+
+    @abstractmethod
+    def anchored(self, q: npt.ArrayLike) -> Self:
+        """The same with every contact that has no anchor held where its frame is at q."""
+
+    def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
+        """The configuration (nq) near q0 that satisfies the constraints.
+
+        Args:
+            q0: where to begin (nq).
+            hold: what stays as it is at q0, by name: joints, flexible links (their modes), or single
+                ``dynamics.coordinate_names``.
+            tolerance: the largest entry of the residual that may remain [m, rad].
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used, or the constraints cannot be satisfied: the
+                message says which one stays violated, and by how much.
+            UnknownNameError: if ``hold`` has a name that is not there.
+        """
+        where, tree = "closed_configuration", self._robot.nominal
+        given = checked_configuration(f"{where}: q0", q0, tree)
+        free = self._free(where, hold)
+        self._check_whole_joints(where, free)
+        number(f"{where}: tolerance", tolerance)
+        con, q0 = self.anchored(given), projected(given, unit_blocks(tree))
+        beside, rng = np.zeros(tree.nv), np.random.default_rng(0)
+        missed = []
+        for spread in _SPREADS:
+            beside[free] = spread * rng.normal(size=len(free))
+            q, c = con._descended(con._integrated(q0, beside), free, tolerance)
+            if np.abs(c).max() <= tolerance:
+                return frozen(q)
+            missed.append(c)
+        name, gap = con._worst(min(missed, key=lambda c: float(np.linalg.norm(c))))
+        fewer = " or hold less" if len(free) < tree.nv else ""
+        raise ArgumentError(f"{where}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
+
+    def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
+        """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
+        c, j = self._violation(q)
+        for _ in range(_STEPS):
+            step = np.zeros(j.shape[1])
+            step[free] = _damped_step(j[:, free], c)
+            slope = 2 * float(c @ j @ step)
+            if np.abs(c).max() <= tolerance or -slope < _STATIONARY * (c @ c):
+                break
+            q, c, j = self._shortened(q, step, float(c @ c), slope)
+        return q, c
+
+    def _shortened(self, q: Array, step: Array, square: float, slope: float) -> tuple[Array, Array, Array]:
+        """q, c and J after the longest of step, step / 2, step / 4, … that makes ‖c‖² smaller (Armijo)."""
+        part = 1.0
+        while True:
+            there = self._integrated(q, part * step)
+            c, j = self._violation(there)
+            if c @ c <= square + _DESCENT * part * slope:
+                return there, c, j
+            part /= 2
+
+    def _integrated(self, q: Array, step: Array) -> Array:
+        """The configuration (nq) that is reached by a step (nv)."""
+        tree = self._robot.nominal
+        return projected(integrate(tree, ca.DM(q), ca.DM(step)).full().ravel(), unit_blocks(tree))
+
+    def consistent_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike, hold: Sequence[str] = ()) -> Array:
+        """The velocity (nv) that satisfies the constraints, J v = 0, at the least kinetic energy of the change of v.
+
+        That is what is left of v after an :attr:`~gdalembert.ConstrainedDynamics.impact` without restitution, redundant
+        constraints included.
+
+        Args:
+            q: a configuration that satisfies the constraints (nq).
+            v: any velocity (nv).
+            hold: what keeps its velocity, by name, as in :meth:`closed_configuration`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used, q violates a constraint, or the constraints
+                do not let what is held move so.
+            UnknownNameError: if ``hold`` has a name that is not there.
+        """
+        where, tree = "consistent_velocity", self._robot.nominal
+        given = vector(f"{where}: v", v, tree.nv)
+        free = self._free(where, hold)
+        con, at = self._satisfied(where, q)
+        j = con._rates(at)
+        m = self.dynamics.mass_matrix(at, *self._values).full()
+        factor = _factor(where, m[np.ix_(free, free)])
+        half = np.linalg.solve(factor, j[:, free].T)
+        change = np.linalg.lstsq(half.T, -j @ given, rcond=DEPENDENT)[0]
+        moved = given.copy()
+        moved[free] += np.linalg.solve(factor.T, change)
+        con._check_velocity(where, at, moved, "hold less")
+        return frozen(moved)
+
+    def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
+        """nv − rank J: in how many ways the robot can move from a configuration that satisfies the constraints.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
+        """
+        con, at = self._satisfied("degrees_of_freedom", q)
+        return int(self._robot.tree.nv - rank(con._rates(at)))
+
+    def check_state(self, where: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
+        """Refuse a state (nq; nv) from which no motion can begin.
+
+        Args:
+            where: what the message begins with.
+            q, v: the state.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is not a state, or violates a constraint: the message says which
+                one, by how much, and what to do.
+        """
+        con, at = self._satisfied(where, q)
+        moving = vector(f"{where}: v", v, self._robot.tree.nv)
+        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+
+    def _satisfied(self, where: str, q: npt.ArrayLike) -> tuple[Self, Array]:
+        """The same with all contacts anchored, and q, which must satisfy the constraints."""
+        at = checked_configuration(f"{where}: q", q, self._robot.nominal)
+        con = self.anchored(at)
+        c, _ = con._violation(at)
+        if np.abs(c).max() > _SATISFIED:
+            name, gap = con._worst(c)
+            raise ArgumentError(f"{where}: q violates {name} by {gap}; take closed_configuration(q)")
+        return con, at
+
+    def _check_velocity(self, where: str, q: Array, v: Array, cure: str) -> None:
+        rates = self._rates(q) @ v
+        if np.abs(rates).max() > _SATISFIED * max(1.0, np.abs(v).max()):
+            name, rate = self._worst(rates, "/s")
+            raise ArgumentError(f"{where}: v violates {name} by {rate}; {cure}")
+
+    def _worst(self, c: Array, per: str = "") -> tuple[str, str]:
+        """The name of the constraint that is violated most, and by how much."""
+        parts = [part.full().ravel() for part in self._set.split(ca.DM(c))]
+        k = int(np.argmax([np.abs(part).max() for part in parts]))
+        gap = f"{np.linalg.norm(parts[k][:3]):.3g} m{per}"
+        turned = f" and {np.linalg.norm(parts[k][3:]):.3g} rad{per}" if len(parts[k]) > 3 else ""
+        return self.constraints[k].name, gap + turned
+
+    def _violation(self, q: Array) -> tuple[Array, Array]:
+        """c, and ∂c/∂q in the tangent space, which is J where c is 0."""
+        c, j = self._closure(q)
+        return c.full().ravel(), j.full()
+
+    def _rates(self, q: Array) -> Array:
+        """J."""
+        return np.asarray(self.jacobian(q, *self._values).full())
+
+    @property
+    def _values(self) -> list[Array]:
+        """p of the model, as the last input of a Function."""
+        parameters = self.dynamics.parameters
+        return [parameters.values] if parameters else []
+
+    @cached_property
+    def _closure(self) -> ca.Function:
+        tree = self._robot.nominal
+        s = symbols(q=tree.nq)
+        c = ca.SX(self._set.residual(tree, s["q"]))
+        return function("closure", s, {"c": c, "J": derivative_along(c, s["q"], tree.tangent_map(s["q"]))})
+
+    def _free(self, where: str, hold: Sequence[str]) -> Array:
+        """The entries of v that are not held."""
+        names = self.dynamics.coordinate_names
+        if isinstance(hold, str) or not isinstance(hold, Sequence):
+            raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+        held: set[int] = set()
+        for name in hold:
+            found = {k for k, known in enumerate(names) if f"{known} ".startswith((f"{name} ", f"{name}["))}
+            if not found:
+                raise UnknownNameError("joint, flexible link or coordinate", name, names)
+            held |= found
+        return np.array([k for k in range(len(names)) if k not in held], dtype=int)
+
+    def _check_whole_joints(self, where: str, free: Array) -> None:
+        for joint in self._robot.nominal.independent_joints:
+            if not joint.type.velocity_is_rate and 0 < np.isin(joint.columns, free).sum() < joint.type.nv:
+                raise ArgumentError(
+                    f"{where}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
+                )
+
+
+def _damped_step(j: Array, c: Array) -> Array:
+    """δ of (Jᵀ J + λ) δ = −Jᵀ c, by least squares of J δ = −c and √λ δ = 0."""
+    n = j.shape[1]
+    damping = np.sqrt(np.linalg.norm(j) * np.linalg.norm(c))
+    stacked = np.vstack([j, damping * np.eye(n)])
+    return np.asarray(np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0])
+
+
+def _factor(where: str, m: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.cholesky(m))
+    except np.linalg.LinAlgError:
+        raise ArgumentError(f"{where}: M is singular at q; begin from another q") from None
