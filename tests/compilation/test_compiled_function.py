@@ -27,6 +27,7 @@ from tests.helpers.models import build, relative_error, states
 Compile = Callable[[ca.Function], CompiledFunction]
 
 ROUNDING = 1e-13  # a fused multiply-add rounds once where CasADi rounds twice; these graphs have a thousand of them
+SEVERAL_STATES = 4e-15  # the code of a batch may fuse other multiplications and additions than that of a single call
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +185,7 @@ def test_a_batch_is_its_single_calls(ready: Compile, n: int, threads: int | None
     named = dict(zip(function.inputs, arrays, strict=True))
     for batch in (outs, function.batch(**named, threads=threads)):
         for value, *expected in zip(batch, *singles, strict=True):
-            assert np.array_equal(value, expected)
+            assert relative_error(value, expected) < SEVERAL_STATES
 
 
 def test_a_batch_shares_the_inputs_of_one_state_and_takes_any_layout(ready: Compile) -> None:

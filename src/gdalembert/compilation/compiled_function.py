@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import Library, load_library, row_major, shape_of
+from gdalembert.compilation.threads import share
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.arrays import Array
 
@@ -81,17 +81,19 @@ class CompiledFunction:
     Attributes:
         function: the ``casadi.Function`` that it evaluates.
         library: the file of its machine code; ``None`` for the interpreter.
+        width: the number of states that a batch evaluates at once; 1 where it evaluates one after the other.
         inputs: the shape of each input by name, in order.
         outputs: the shape of each output by name, in order.
     """
 
     function: ca.Function
     library: Path | None
+    width: int
     inputs: dict[str, tuple[int, ...]]
     outputs: dict[str, tuple[int, ...]]
 
     def __init__(self, function: ca.Function, code: Library | _Interpreter, options: Mapping[str, Any]) -> None:
-        self.function, self.library = function, code.path
+        self.function, self.library, self.width = function, code.path, code.width
         self.inputs = {name: shape_of(function.size_in(name)) for name in function.name_in()}
         self.outputs = {name: shape_of(function.size_out(name)) for name in function.name_out()}
         self._name, self._code, self._options = function.name(), code, options
@@ -126,9 +128,10 @@ class CompiledFunction:
             if not self._one(inputs, several):
                 return several
         inputs = self._in_order(inputs, {})
-        arrays = [self._checked(k, x)[np.newaxis] for k, x in enumerate(inputs)]
         results = self._results(out)
-        self._evaluate(slice(0, 1), _unaliased(arrays, results), [y[np.newaxis] for y in results])
+        arrays = _unaliased([self._checked(k, x) for k, x in enumerate(inputs)], results)
+        if self._code.one(tuple(arrays), tuple(results)):
+            self._evaluate(slice(0, 1), [x[np.newaxis] for x in arrays], [y[np.newaxis] for y in results])
         return _returned(results, out)
 
     def batch(self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, **named: npt.ArrayLike) -> Any:
@@ -138,8 +141,8 @@ class CompiledFunction:
 
         Args:
             inputs: by position, or by name (``named``).
-            threads: the number of threads that share the work, ``None`` for one per core. They pay off from some
-                milliseconds of work on, but not for the interpreter.
+            threads: the number of threads that share the work, ``None`` for one per core. They are started once, and
+                pay off from some tenths of a millisecond of work on, but not for the interpreter.
             out: receives the outputs, as in a single call.
 
         Raises:
@@ -158,16 +161,7 @@ class CompiledFunction:
         results = self._results(out, n)
         arrays = [np.broadcast_to(x, (n, *shape)) for x, shape in zip(_unaliased(arrays, results), shapes, strict=True)]
         evaluate = functools.partial(self._evaluate, arrays=arrays, results=results)
-        parts = max(1, min(threads or os.cpu_count() or 1, n))
-        first, *others = (slice(n * k // parts, n * (k + 1) // parts) for k in range(parts))
-        if not others:
-            evaluate(first)
-        else:
-            with ThreadPoolExecutor(len(others)) as pool:
-                futures = [pool.submit(evaluate, part) for part in others]
-                evaluate(first)
-                for future in futures:
-                    future.result()
+        share(evaluate, _parts(n, self.width, threads or os.cpu_count() or 1))
         return _returned(results, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -237,6 +231,12 @@ class CompiledFunction:
         return arrays
 
 
+def _parts(n: int, width: int, threads: int) -> list[slice]:
+    """n states for some threads, so that only the last part may end within a vector."""
+    size = width * max(1, -(-n // (width * threads)))
+    return [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)]
+
+
 def _must_check(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> int:
     """Takes the place of machine code of one state where inputs must be checked first."""
     return 1
@@ -260,7 +260,7 @@ def _listed(ports: Mapping[str, tuple[int, ...]]) -> str:
 class _Interpreter:
     """CasADi's virtual machine."""
 
-    path = None
+    path, width = None, 1
     one = staticmethod(_must_check)
 
     def __init__(self, function: ca.Function) -> None:

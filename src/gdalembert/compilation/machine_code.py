@@ -13,6 +13,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from gdalembert.compilation.cache import Cache, remove
 from gdalembert.compilation.compiler import INTERPRETER, TIME_LIMIT, Compiler, find_compiler
+from gdalembert.compilation.vector_code import vector_code
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
@@ -43,7 +45,11 @@ def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
 
 
 class Library:
-    """Machine code: CasADi's, and :data:`_C` around it."""
+    """Machine code: CasADi's for one state, that of :func:`vector_code` for many, and ``c/call.c`` around them.
+
+    Attributes:
+        width: the number of states that :meth:`many` evaluates at once.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
@@ -52,7 +58,8 @@ class Library:
         holding.gdalembert_one.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         self.one: One = holding.gdalembert_one((ctypes.c_void_p * len(python))(*python))
-        self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_many
+        self.width: int = holding.gdalembert_width()
+        self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
         self._many.restype = ctypes.c_longlong
 
     def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
@@ -67,85 +74,13 @@ _PYTHON = (
     *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
     *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx"),
 )
-_C = """
-#include <stddef.h>
-#include <stdlib.h>
-
-/* task: n, then the address of each input and output and its step from state to state. */
-CASADI_SYMBOL_EXPORT casadi_int gdalembert_many(const casadi_int* task) {
-  casadi_int n_arg, n_res, n_iw, n_w, i, k, n = *task++, failed = 0;
-  gdalembert_evaluate_work(&n_arg, &n_res, &n_iw, &n_w);
-  const casadi_real** arg = (const casadi_real**) malloc(8 * (n_arg + n_res + n_iw + n_w + 1));
-  if (!arg) return -1;
-  casadi_real** res = (casadi_real**) (arg + n_arg);
-  casadi_int* iw = (casadi_int*) (res + n_res);
-  casadi_real* w = (casadi_real*) (iw + n_iw);
-  int mem = gdalembert_evaluate_checkout();
-  for (k = 0; k < n && !failed; ++k) {
-    for (i = 0; i < N_IN; ++i) arg[i] = (const casadi_real*) task[2 * i] + k * task[2 * i + 1];
-    for (i = N_IN; i < N; ++i) res[i - N_IN] = (casadi_real*) task[2 * i] + k * task[2 * i + 1];
-    if (gdalembert_evaluate(arg, res, iw, w, mem)) failed = k + 1;
-  }
-  gdalembert_evaluate_release(mem);
-  free(arg);
-  return failed;
-}
-
-typedef struct {
-  void *buf, *obj; ptrdiff_t len, itemsize; int readonly, ndim; char* format; ptrdiff_t *shape, *strides, *suboffsets;
-  void* internal;
-} buffer;
-typedef struct { const char* name; void* call; int flags; const char* doc; } method;
-static ptrdiff_t (*count)(void*);
-static void* (*get_item)(void*, ptrdiff_t);
-static int (*get_buffer)(void*, buffer*, int);
-static void (*release_buffer)(buffer*);
-static void (*clear_error)(void);
-static void* (*new_int)(long long);
-
-static int overlap(const buffer* x, const buffer* y) {
-  const char *a = x->buf, *b = y->buf;
-  return a < b + y->len && b < a + x->len;
-}
-
-/* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
-static void* one(void* self, void* const* tuples, ptrdiff_t n) {
-  casadi_int task[2 * N + 1] = {1}, code = 1;
-  buffer held[N + 1], *b = held;
-  int i, k, fit = count(tuples[0]) == N_IN && count(tuples[1]) == N - N_IN;
-  for (i = 0; i < N && fit; ++i) {
-    const ptrdiff_t* shape = shapes[i];
-    void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
-    if (get_buffer(array, b, i < N_IN ? 0x3c : 0x3d)) { /* in C order, with its format; writable */
-      clear_error();
-      fit = 0;
-      break;
-    }
-    fit = b->format[0] == 'd' && !b->format[1] && b->ndim == shape[0] && b->shape[0] == shape[1] &&
-          (b->ndim == 1 || b->shape[1] == shape[2]);
-    task[2 * i + 1] = (casadi_int) b++->buf;
-  }
-  for (i = 0; i < N_IN && fit; ++i)
-    for (k = N_IN; k < N; ++k) fit = fit && !overlap(held + i, held + k);
-  if (fit) code = gdalembert_many(task);
-  while (b > held) release_buffer(--b);
-  return new_int(code);
-}
-
-CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
-  static method definition = {"one", one, 0x80, 0}; /* a function of an array of arguments */
-  count = python[0], get_item = python[1], get_buffer = python[2], release_buffer = python[3];
-  clear_error = python[4], new_int = python[5];
-  return ((void* (*)(method*, void*, void*)) python[6])(&definition, 0, 0);
-}
-"""
 
 
 def _source(function: ca.Function, graph: ca.Function) -> str:
     """The C code of a Function, whose graph is :func:`row_major`."""
     generator = ca.CodeGenerator("gdalembert")
     generator.add(graph)
-    code = generator.dump()
+    code, vectors = generator.dump(), vector_code(graph)
     sizes = [function.size_in(i) for i in range(function.n_in())]
     sizes += [function.size_out(i) for i in range(function.n_out())]
     shapes = ", ".join(f"{{{len(shape_of(size))}, {size[0]}, {size[1]}}}" for size in [*sizes, (0, 0)])
@@ -154,12 +89,26 @@ def _source(function: ca.Function, graph: ca.Function) -> str:
 #include <stddef.h>
 enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};
 static const ptrdiff_t shapes[][3] = {{{shapes}}};
-CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}{_C}"""
+CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}
+{_text("call.c")}
+#if {int(vectors is not None)} && !defined __FAST_MATH__ /* which breaks sums that round */
+{_text("vectors.h")}{vectors}{_text("batch.c")}
+#else
+CASADI_SYMBOL_EXPORT int gdalembert_width(void) {{ return 1; }}
+CASADI_SYMBOL_EXPORT casadi_int gdalembert_together(const casadi_int* task) {{ return gdalembert_in_turn(task); }}
+#endif
+"""
+
+
+def _text(name: str) -> str:
+    """A file of C code."""
+    return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
 def _key(graph: ca.Function, compiler: Compiler) -> str:
     """All that determines the library of a graph."""
-    writer = (ca.CasadiMeta.version(), inspect.getsource(sys.modules[__name__]))
+    writers = (inspect.getsource(sys.modules[name]) for name in (__name__, vector_code.__module__))
+    writer = (ca.CasadiMeta.version(), *writers, *map(_text, ("call.c", "vectors.h", "batch.c")))
     return hashlib.sha256("\0".join((graph.serialize(), *writer, *compiler.key)).encode()).hexdigest()
 
 

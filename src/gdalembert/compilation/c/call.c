@@ -1,0 +1,71 @@
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Calls from Python. Of n states, one after the other:
+   task is n, then the address of each input and output and its step from state to state. */
+CASADI_SYMBOL_EXPORT casadi_int gdalembert_in_turn(const casadi_int* task) {
+  casadi_int n_arg, n_res, n_iw, n_w, i, k, n = *task++, failed = 0;
+  gdalembert_evaluate_work(&n_arg, &n_res, &n_iw, &n_w);
+  const casadi_real** arg = (const casadi_real**) malloc(8 * (n_arg + n_res + n_iw + n_w + 1));
+  if (!arg) return -1;
+  casadi_real** res = (casadi_real**) (arg + n_arg);
+  casadi_int* iw = (casadi_int*) (res + n_res);
+  casadi_real* w = (casadi_real*) (iw + n_iw);
+  int mem = gdalembert_evaluate_checkout();
+  for (k = 0; k < n && !failed; ++k) {
+    for (i = 0; i < N_IN; ++i) arg[i] = (const casadi_real*) task[2 * i] + k * task[2 * i + 1];
+    for (i = N_IN; i < N; ++i) res[i - N_IN] = (casadi_real*) task[2 * i] + k * task[2 * i + 1];
+    if (gdalembert_evaluate(arg, res, iw, w, mem)) failed = k + 1;
+  }
+  gdalembert_evaluate_release(mem);
+  free(arg);
+  return failed;
+}
+
+typedef struct {
+  void *buf, *obj; ptrdiff_t len, itemsize; int readonly, ndim; char* format; ptrdiff_t *shape, *strides, *suboffsets;
+  void* internal;
+} buffer;
+typedef struct { const char* name; void* call; int flags; const char* doc; } method;
+static ptrdiff_t (*count)(void*);
+static void* (*get_item)(void*, ptrdiff_t);
+static int (*get_buffer)(void*, buffer*, int);
+static void (*release_buffer)(buffer*);
+static void (*clear_error)(void);
+static void* (*new_int)(long long);
+
+static int overlap(const buffer* x, const buffer* y) {
+  const char *a = x->buf, *b = y->buf;
+  return a < b + y->len && b < a + x->len;
+}
+
+/* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
+static void* one(void* self, void* const* tuples, ptrdiff_t n) {
+  casadi_int task[2 * N + 1] = {1}, code = 1;
+  buffer held[N + 1], *b = held;
+  int i, k, fit = count(tuples[0]) == N_IN && count(tuples[1]) == N - N_IN;
+  for (i = 0; i < N && fit; ++i) {
+    const ptrdiff_t* shape = shapes[i];
+    void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
+    if (get_buffer(array, b, i < N_IN ? 0x3c : 0x3d)) { /* in C order, with its format; writable */
+      clear_error();
+      fit = 0;
+      break;
+    }
+    fit = b->format[0] == 'd' && !b->format[1] && b->ndim == shape[0] && b->shape[0] == shape[1] &&
+          (b->ndim == 1 || b->shape[1] == shape[2]);
+    task[2 * i + 1] = (casadi_int) b++->buf;
+  }
+  for (i = 0; i < N_IN && fit; ++i)
+    for (k = N_IN; k < N; ++k) fit = fit && !overlap(held + i, held + k);
+  if (fit) code = gdalembert_in_turn(task);
+  while (b > held) release_buffer(--b);
+  return new_int(code);
+}
+
+CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
+  static method definition = {"one", one, 0x80, 0}; /* a function of an array of arguments */
+  count = python[0], get_item = python[1], get_buffer = python[2], release_buffer = python[3];
+  clear_error = python[4], new_int = python[5];
+  return ((void* (*)(method*, void*, void*)) python[6])(&definition, 0, 0);
+}

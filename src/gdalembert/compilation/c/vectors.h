@@ -1,0 +1,83 @@
+/* Vectors of as many doubles as a register of this machine holds, and CasADi's operations on them. */
+#include <math.h>
+#include <stdint.h>
+
+#ifdef WIDTH /* given by a flag */
+#elif defined __AVX512F__
+#define WIDTH 8
+#elif defined __AVX2__
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+#if WIDTH == 8
+#define ALL(c) ((V) {c, c, c, c, c, c, c, c})
+#elif WIDTH == 4
+#define ALL(c) ((V) {c, c, c, c})
+#else
+#define ALL(c) ((V) {c, c})
+#endif
+
+typedef double V __attribute__((vector_size(8 * WIDTH)));
+typedef int64_t I __attribute__((vector_size(8 * WIDTH)));
+typedef double U __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias)); /* in an array of doubles */
+
+#define SIGN ((I) ALL(-0.0))
+#define TRUE ((I) ALL(1.0))
+
+/* a where the mask is set, b elsewhere. */
+static inline V v_pick(I mask, V a, V b) { return (V) (((I) a & mask) | ((I) b & ~mask)); }
+static inline V v_if_else_zero(V a, V b) { return (V) ((I) b & (a != ALL(0.0))); }
+static inline V v_lt(V a, V b) { return (V) (TRUE & (a < b)); }
+static inline V v_le(V a, V b) { return (V) (TRUE & (a <= b)); }
+static inline V v_eq(V a, V b) { return (V) (TRUE & (a == b)); }
+static inline V v_ne(V a, V b) { return (V) (TRUE & (a != b)); }
+static inline V v_not(V a) { return v_eq(a, ALL(0.0)); }
+static inline V v_and(V a, V b) { return (V) (TRUE & (a != ALL(0.0)) & (b != ALL(0.0))); }
+static inline V v_or(V a, V b) { return (V) (TRUE & ((a != ALL(0.0)) | (b != ALL(0.0)))); }
+static inline V v_fabs(V a) { return (V) ((I) a & ~SIGN); }
+static inline V v_copysign(V a, V b) { return (V) (((I) a & ~SIGN) | ((I) b & SIGN)); }
+static inline V v_sign(V a) { return v_pick((a < ALL(0.0)) | (a > ALL(0.0)), v_copysign(ALL(1.0), a), a); }
+static inline V v_fmin(V a, V b) { return v_pick((a < b) | (b != b), a, b); }
+static inline V v_fmax(V a, V b) { return v_pick((a > b) | (b != b), a, b); }
+
+/* Functions of libm, one state after the other. */
+#define OF_ONE(f) static __attribute__((noinline, unused)) V v_##f(V a) { \
+    for (int l = 0; l < WIDTH; ++l) a[l] = f(a[l]); \
+    return a; \
+  }
+#define OF_TWO(f) static __attribute__((noinline, unused)) V v_##f(V a, V b) { \
+    for (int l = 0; l < WIDTH; ++l) a[l] = f(a[l], b[l]); \
+    return a; \
+  }
+OF_ONE(sqrt) OF_ONE(exp) OF_ONE(expm1) OF_ONE(log) OF_ONE(log1p) OF_ONE(erf) OF_ONE(floor) OF_ONE(ceil)
+OF_ONE(tan) OF_ONE(asin) OF_ONE(acos) OF_ONE(atan)
+OF_ONE(sinh) OF_ONE(cosh) OF_ONE(tanh) OF_ONE(asinh) OF_ONE(acosh) OF_ONE(atanh)
+OF_TWO(pow) OF_TWO(atan2) OF_TWO(hypot) OF_TWO(fmod) OF_TWO(remainder)
+
+#define LARGEST_ANGLE 8e5
+
+/* Sine and cosine of angles up to LARGEST_ANGLE, to about 1 ulp; of others, and of what is not finite, `large` is set.
+
+   x = n pi/2 + r + low with |r| < pi/4. The parts of pi/2 have 33 bits, so that n times a part is exact (Cody, Waite 1980);
+   the polynomials, and the parts, are those of fdlibm (Sun Microsystems 1993). */
+static __attribute__((noinline, unused)) void v_sincos(V x, V* sine, V* cosine, I* large) {
+  const V round = ALL(6755399441055744.0); /* 1.5 2^52: the last bits of the sum are an integer */
+  V shifted = x * ALL(6.36619772367581382433e-01) + round, n = shifted - round;
+  V first = x - n * ALL(1.57079632673412561417e+00), second = n * ALL(6.07710050630396597660e-11);
+  V rest = first - second, low = ((first - rest) - second) - n * ALL(2.02226624879595063154e-21);
+  V r = rest + low, z = r * r, cube = z * r, half = ALL(0.5) * z, q = ALL(1.0) - half;
+  I quadrant = (I) shifted, odd = -(quadrant & 1);
+  low += rest - r;
+  V s = ALL(-2.50507602534068634195e-08) + z * ALL(1.58969099521155010221e-10);
+  s = ALL(-1.98412698298579493134e-04) + z * (ALL(2.75573137070700676789e-06) + z * s);
+  s = ALL(8.33333333332248946124e-03) + z * s;
+  s = r - ((z * (ALL(0.5) * low - cube * s) - low) + cube * ALL(1.66666666666666324348e-01));
+  V c = ALL(2.08757232129817482790e-09) + z * ALL(-1.13596475577881948265e-11);
+  c = ALL(2.48015872894767294178e-05) + z * (ALL(-2.75573143513906633035e-07) + z * c);
+  c = ALL(4.16666666666666019037e-02) + z * (ALL(-1.38888888888741095749e-03) + z * c);
+  c = q + (((ALL(1.0) - q) - half) + (z * (z * c) - r * low));
+  *sine = (V) ((I) v_pick(odd, c, s) ^ ((quadrant & 2) << 62));
+  *cosine = (V) ((I) v_pick(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
+  *large |= ~(v_fabs(x) <= ALL(LARGEST_ANGLE));
+}
