@@ -18,6 +18,7 @@ import shlex
 import shutil
 import statistics
 import subprocess
+import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -65,9 +66,15 @@ class Timing(NamedTuple):
     gain: float
 
 
-def paired(calls: Mapping[str, Call], reference: str, rounds: int, slice_: float = 2e-3) -> dict[str, Timing]:
+def paired(
+    calls: Mapping[str, Call],
+    reference: str,
+    rounds: int,
+    slice_: float = 2e-3,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Timing]:
     """Time the calls alternately, each for about ``slice_`` seconds a turn, or one call if that takes longer."""
-    timers = {name: timeit.Timer(call) for name, call in calls.items()}  # which keeps the garbage collector off
+    timers = {name: timeit.Timer(call, timer=clock) for name, call in calls.items()}  # the garbage collector is off
     repeats = {name: max(1, round(slice_ / min(timer.repeat(3, 1)))) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls)

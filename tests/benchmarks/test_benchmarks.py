@@ -18,7 +18,7 @@ import gdalembert as gd
 from benchmarks.common import peers, robots, tables
 from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
-from benchmarks.speed import speed
+from benchmarks.speed import batch, speed
 from tests.helpers import models
 
 pytestmark = pytest.mark.extras
@@ -47,7 +47,7 @@ def test_every_robot_has_a_file_and_a_title() -> None:
 def test_an_unknown_robot_is_refused_by_its_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    for script in (sizes, speed):
+    for script in (sizes, speed, batch):
         monkeypatch.setattr(sys, "argv", ["script", "pumma"])
         with pytest.raises(SystemExit, match="2"):
             script.main()
@@ -267,6 +267,21 @@ def test_the_bars_are_the_measured_ratios(timings: tuple[speed.Timings, speed.Ti
             gains = [row[bars.get_label()].gain for row in rows.values() if bars.get_label() in row]
             assert [bar.get_x() + bar.get_width() for bar in bars] == pytest.approx(gains)
             assert {bar.get_x() for bar in bars} == {1}
+
+
+def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_ = gd.compile
+    monkeypatch.setattr(gd, "compile", lambda f, **_: compile_(f, interpreter=True))
+    monkeypatch.setattr(batch, "machine", lambda: "a machine")
+    rows, width = batch.measure([PUMA], rounds=1, n=3)
+    text = batch.report(rows, width)
+    assert [row[:3] for row in rows] == [(PUMA, function, 3) for function in speed.FUNCTIONS]
+    gains = [timings[batch.AT_ONCE].gain for *_, timings in rows]
+    assert [cells[5] for cells in re.findall(r"^\| (PUMA 560) " + 7 * r"\| (.*?) ", text, re.MULTILINE)] == [
+        f"{gain:.2f}×" for gain in gains
+    ]
+    with pytest.raises(SystemExit, match=r"inverse_dynamics: the batches do not agree"):
+        batch._compare(robots.load(PUMA), "inverse_dynamics", np.ones(3), np.ones(3) + 1e-14, batch.ROUNDING)
 
 
 # scaling

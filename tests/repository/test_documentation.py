@@ -46,12 +46,15 @@ LONG = {
     "docs/from_pinocchio_casadi.md",
 }
 EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md", "docs/identification.md"}
+SYSTEM = {"docs/compiled_functions.md"}
 
 
 def with_its_mark(page: Path) -> ParameterSet:
-    """A page whose blocks take long, or need an extra."""
-    marks = [pytest.mark.long] * (named(page) in LONG) + [pytest.mark.extras] * (named(page) in EXTRAS)
-    return pytest.param(page, marks=marks)
+    """A page whose blocks take long, or need an extra, or a compiler."""
+    sets = {"long": LONG, "extras": EXTRAS, "system": SYSTEM}
+    return pytest.param(
+        page, marks=[getattr(pytest.mark, name) for name, pages in sets.items() if named(page) in pages]
+    )
 
 
 @pytest.mark.parametrize("page", [with_its_mark(page) for page in PAGES if python_blocks(page)], ids=named)

@@ -36,7 +36,9 @@ def compile(
         function: any ``casadi.Function`` that CasADi can write in C. CasADi's own solvers check less in C.
         compiler: a command that takes gcc's options; by default ``$CC``, else the first of cc, gcc and clang.
         flags: by default ``-O3 -march=native``, for processors like this one (others get their own library in the same
-            cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster.
+            cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster. Batches
+            evaluate as many states at once as a register of the processor holds, 2, 4 or 8; ``-DWIDTH=1`` and
+            ``-ffast-math`` evaluate them one after the other.
         cache: folder of the libraries; by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache
             folder. It is made for its owner alone, and refused if another user could write code there. Above 1 GB, the
             libraries that were not used for the longest time are removed. It may be emptied at any time, as
@@ -75,6 +77,9 @@ class CompiledFunction:
     parameters, is one of them: ``dyn.parameters.vector({name: value})`` makes it of names. One output is an array,
     several are a tuple; they belong to the caller. ``out``, an array or a tuple of arrays, receives the outputs
     instead: float64, C-contiguous, of the right shapes.
+
+    A batch of a Function of SX, as all of ``dyn`` are, evaluates several states at once (SIMD). It equals the single
+    calls up to rounding, and the numbers of a state do not depend on the other states.
 
     Any number of threads may call it at once. A single call keeps Python's global lock, a batch releases it.
 

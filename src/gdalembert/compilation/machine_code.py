@@ -91,7 +91,7 @@ enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};
 static const ptrdiff_t shapes[][3] = {{{shapes}}};
 CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}
 {_text("call.c")}
-#if {int(vectors is not None)} && !defined __FAST_MATH__ /* which breaks sums that round */
+#if {int(vectors is not None)} && (!defined WIDTH || WIDTH > 1) && !defined __FAST_MATH__ /* breaks sums that round */
 {_text("vectors.h")}{vectors}{_text("batch.c")}
 #else
 CASADI_SYMBOL_EXPORT int gdalembert_width(void) {{ return 1; }}

@@ -6,6 +6,7 @@ function. A value that a later part needs is kept in an array, whose places are 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ from gdalembert.spatial.instructions import evaluate, operations
 
 LENGTH = 1000
 """Number of statements of a part."""
-PADDING = 8
-"""Least number of vectors of an input or output, so that squares of up to 8 entries of 8 states can be moved."""
+INLINE_ANGLES = 16
+"""Up to so many sines and cosines are written out in place; more would make the code too long."""
 
 _OPERATORS = {
     ca.OP_ASSIGN: "{0}",
@@ -64,7 +65,7 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
     for entries, results in zip(outputs, values, strict=True):
         for entry, value in zip(entries, results, strict=True):
             statements.keep(value, entry)
-    return _written(statements, length, _size(inputs), _size(outputs))
+    return _written(statements, length, sum(map(len, inputs)), sum(map(len, outputs)))
 
 
 @dataclass
@@ -93,7 +94,7 @@ class _Statements:
             return name
         k = self.angles.setdefault(operands[0], len(self.angles))
         if f"s{k}" not in self.number:
-            self._append(f"V s{k}, c{k}; v_sincos({operands[0]}, &s{k}, &c{k}, large);", [f"s{k}", f"c{k}"], operands)
+            self._append(f"V s{k}, c{k}; SINCOS({operands[0]}, &s{k}, &c{k}, large);", [f"s{k}", f"c{k}"], operands)
         return f"{_ANGLES[op]}{k}"
 
     def keep(self, value: str, place: str) -> None:
@@ -108,12 +109,8 @@ class _Statements:
 
 
 def _entries(vector: str, sizes: Sequence[int]) -> list[list[str]]:
-    starts = [sum(max(size, PADDING) for size in sizes[:i]) for i in range(len(sizes))]
-    return [[f"{vector}[{start + j}]" for j in range(size)] for start, size in zip(starts, sizes, strict=True)]
-
-
-def _size(vectors: Sequence[Sequence[str]]) -> int:
-    return sum(max(len(entries), PADDING) for entries in vectors)
+    numbers = itertools.count()
+    return [[f"{vector}[{next(numbers)}]" for _ in range(size)] for size in sizes]
 
 
 def _constant(x: float) -> str:
@@ -127,7 +124,7 @@ def _written(statements: _Statements, length: int, n_x: int, n_y: int) -> str:
     parts = [statements.written[k : k + length] for k in range(0, len(statements.written), length)]
     arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
     lines = [
-        f"#define PADDED(n) ((n) < {PADDING} ? {PADDING} : (n))",
+        f"#define SINCOS {'v_sincos' if len(statements.angles) <= INLINE_ANGLES else 'v_sincos_called'}",
         f"enum {{ X = {n_x}, Y = {n_y}, SHARED = {max(places.values(), default=-1) + 1} }};",
     ]
     for k, part in enumerate(parts):

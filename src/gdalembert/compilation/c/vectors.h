@@ -61,7 +61,7 @@ OF_TWO(pow) OF_TWO(atan2) OF_TWO(hypot) OF_TWO(fmod) OF_TWO(remainder)
 
    x = n pi/2 + r + low with |r| < pi/4. The parts of pi/2 have 33 bits, so that n times a part is exact (Cody, Waite 1980);
    the polynomials, and the parts, are those of fdlibm (Sun Microsystems 1993). */
-static __attribute__((noinline, unused)) void v_sincos(V x, V* sine, V* cosine, I* large) {
+static inline __attribute__((always_inline)) void v_sincos(V x, V* sine, V* cosine, I* large) {
   const V round = ALL(6755399441055744.0); /* 1.5 2^52: the last bits of the sum are an integer */
   V shifted = x * ALL(6.36619772367581382433e-01) + round, n = shifted - round;
   V first = x - n * ALL(1.57079632673412561417e+00), second = n * ALL(6.07710050630396597660e-11);
@@ -80,4 +80,8 @@ static __attribute__((noinline, unused)) void v_sincos(V x, V* sine, V* cosine, 
   *sine = (V) ((I) v_pick(odd, c, s) ^ ((quadrant & 2) << 62));
   *cosine = (V) ((I) v_pick(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
   *large |= ~(v_fabs(x) <= ALL(LARGEST_ANGLE));
+}
+
+static __attribute__((noinline, unused)) void v_sincos_called(V x, V* sine, V* cosine, I* large) {
+  v_sincos(x, sine, cosine, large);
 }

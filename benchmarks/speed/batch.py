@@ -1,0 +1,130 @@
+"""The speed of batches: several states at once, one state after the other, and Pinocchio's batches.
+
+    python -m benchmarks.speed.batch                  PUMA 560, Panda arm and Talos
+    python -m benchmarks.speed.batch ur5 --rounds 9   any robot that is counted
+
+Everything is measured in one process and one thread, by the time that the thread has had a processor, in rounds that
+take turns. The table has medians over the rounds; ratios are those of the same round. It goes to standard output and,
+for the default robots, to ``benchmarks/results``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pinocchio as pin
+
+import gdalembert as gd
+from benchmarks.common.robots import NAMES, TITLES, known, load
+from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.speed.speed import FUNCTIONS, Call, Timing, machine, paired, states
+
+ROBOTS = ("puma560_benchmark", "panda7", "talos")
+STATES = {"talos": 1000}
+"""The states in a batch, where they are not 10,000."""
+PARALLEL = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
+"""Pinocchio's functions of many states."""
+AT_ONCE, IN_TURN, PINOCCHIO = "several at once", "one after the other", "Pinocchio"
+
+ROUNDING = 4e-15
+
+
+def calls(model: pin.Model, name: str, n: int) -> tuple[dict[str, Call], int]:
+    """The ways to evaluate n states, which agree; and how many states are evaluated at once."""
+    function = getattr(gd.NewtonEuler(model), name)
+    given = states(model, n)
+    inputs = [given[letter] for letter in FUNCTIONS[name][2]]
+    compiled = {AT_ONCE: gd.compile(function), IN_TURN: gd.compile(function, flags="-O3 -march=native -DWIDTH=1")}
+    outputs = {way: f.batch(*inputs) for way, f in compiled.items()}
+    found: dict[str, Call] = {way: partial(f.batch, *inputs, out=outputs[way]) for way, f in compiled.items()}
+    _compare(model, name, outputs[AT_ONCE], outputs[IN_TURN], ROUNDING)
+    if name in PARALLEL and hasattr(pin, PARALLEL[name]):  # in wheels with OpenMP
+        columns = [np.asfortranarray(x.T) for x in inputs]
+        result = np.empty((model.nv, n), order="F")
+        found[PINOCCHIO] = partial(getattr(pin, PARALLEL[name]), 1, pin.ModelPool(model, 1), *columns, result)
+        found[PINOCCHIO]()
+        _compare(model, name, outputs[AT_ONCE], result.T, 1e-9)  # of the cleaned model
+    return found, compiled[AT_ONCE].width
+
+
+def _compare(model: pin.Model, name: str, ours: object, reference: object, tolerance: float) -> None:
+    several = isinstance(ours, tuple)
+    for own, other in zip(ours if several else (ours,), reference if several else (reference,), strict=True):
+        if np.abs(own - other).max() > tolerance * max(1.0, np.abs(other).max()):
+            raise SystemExit(f"{model.name}: {name}: the batches do not agree")
+
+
+Row = tuple[str, str, int, dict[str, Timing]]
+"""Robot, Function, number of states, and the timings by way, relative to one state after the other."""
+
+
+def measure(names: Sequence[str], rounds: int, n: int | None = None) -> tuple[list[Row], int]:
+    """Timings of batches, and how many states are evaluated at once."""
+    rows: list[Row] = []
+    width = 1
+    for name in names:
+        model = load(name)
+        count = n or STATES.get(name, 10_000)
+        for function in FUNCTIONS:
+            ways, width = calls(model, function, count)
+            rows.append((name, function, count, paired(ways, IN_TURN, rounds, clock=time.thread_time)))
+    return rows, width
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Nanoseconds for a state, and the ratios."""
+    cells = []
+    for name, function, n, timings in rows:
+        nanoseconds = {way: f"{1e9 * timing.seconds / n:,.0f}" for way, timing in timings.items()}
+        gain, pinocchio = timings[AT_ONCE].gain, timings.get(PINOCCHIO)
+        ratio = None if pinocchio is None else f"{gain / pinocchio.gain:.1f}×"
+        cells.append(
+            (
+                *(TITLES[name], FUNCTIONS[function][0], f"{n:,}", nanoseconds[AT_ONCE], nanoseconds[IN_TURN]),
+                *(f"{gain:.2f}×", nanoseconds.get(PINOCCHIO), ratio),
+            )
+        )
+    head = ("", "", "states", f"{AT_ONCE} [ns]", f"{IN_TURN} [ns]", "ratio", f"{PINOCCHIO} [ns]", "ratio to Pinocchio")
+    return markdown(head, cells)
+
+
+NOTES = """\
+# Speed of batches
+
+Nanoseconds for a state of `gd.compile(…).batch(…, out=…)`, for Newton–Euler with default options, in one thread: with
+{width} states at once, as on this machine by default, and *one after the other*
+(`flags="-O3 -march=native -DWIDTH=1"`). *Pinocchio* is `pin.rneaInParallel` or `pin.abaInParallel` with one thread. The
+times are those that the thread has had a processor, and medians of rounds that take turns in one process; a ratio is
+the median of the ratios in a round, that to Pinocchio the quotient of two such medians. All ways were compared before:
+ours agree to 4e-15.
+
+{machine}
+
+{table}
+"""
+
+
+def report(rows: Sequence[Row], width: int) -> str:
+    """The page."""
+    return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "robots", nargs="*", type=known, metavar="ROBOT", default=ROBOTS, help=f"any of {', '.join(NAMES)}"
+    )
+    parser.add_argument("--rounds", type=int, default=31, metavar="N")
+    arguments = parser.parse_args()
+    text = report(*measure(arguments.robots, arguments.rounds))
+    print(text)
+    if arguments.robots == ROBOTS:
+        (RESULTS / "batch.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
