@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
+from gdalembert.dynamics.constraints.from_pinocchio import is_from_pinocchio, is_list, listed, read_constraint
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shortened
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import number, vector
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.arguments import UNIT_ERROR, number, vector
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
 DEPENDENT = 1e-9
 """Relative: a smaller singular value of the Jacobian is zero."""
@@ -34,21 +37,43 @@ def checked_constraints(dynamics: object, given: Any) -> tuple[Constraint, ...]:
         raise ArgumentTypeError(
             f"ConstrainedDynamics takes a Dynamics, as gd.NewtonEuler(model), not {type(dynamics).__name__}"
         )
-    if isinstance(given, Constraint) or not isinstance(given, Sequence):
-        raise ArgumentTypeError(f"constraints: got {given!r}; give a list of gd.Contact and gd.Loop")
-    for each in given:
-        if not isinstance(each, Constraint):
-            raise ArgumentTypeError(f"constraints: got {each!r}; give gd.Contact and gd.Loop")
-    if not given:
+    if not is_list(given):
+        raise ArgumentTypeError(f"constraints: got {_shown(given)}; {_WANTED}")
+    constraints = tuple(_constraint(dynamics.nominal, each) for each in listed(given))
+    if not constraints:
         raise ArgumentError("constraints: got none; give at least one, or take the Dynamics itself")
-    frames = Counter(frozenset(map(_place, each.frames(dynamics.nominal))) for each in given)
-    for each in given:
-        if frames[frozenset(map(_place, each.frames(dynamics.nominal)))] > 1:
-            raise ArgumentError(f"constraints: {each.name}: the same frames are held twice; give each constraint once")
-    return tuple(given)
+    held: dict[frozenset[_Place], str] = {}
+    for each in constraints:
+        places = frozenset(map(_place, each.frames(dynamics.nominal)))
+        if places in held:
+            raise ArgumentError(
+                f"constraints: {held[places]} and {each.name} hold the same frames; give each constraint once"
+            )
+        held[places] = each.name
+    return constraints
 
 
-def _place(frame: Any) -> tuple[int, bytes, bytes]:
+_WANTED = "give a list of gd.Contact and gd.Loop, or of Pinocchio's constraint models"
+
+
+def _constraint(tree: Tree, given: Any) -> Constraint:
+    if isinstance(given, Constraint):
+        return given
+    if is_from_pinocchio(given):
+        return read_constraint(tree, given)
+    raise ArgumentTypeError(f"constraints: got {_shown(given)}; {_WANTED}")
+
+
+def _shown(given: Any) -> str:
+    if isinstance(given, Constraint):
+        return f"{given.name} alone"
+    return f"one {type(given).__name__} alone" if is_from_pinocchio(given) else shortened(repr(given))
+
+
+_Place = tuple[int, bytes, bytes]
+
+
+def _place(frame: Frame) -> _Place:
     """What tells two frames apart; anchors are all the same."""
     if frame.joint < 0:
         return -1, b"", b""
@@ -65,20 +90,78 @@ def gains(what: str, given: Any, pairs: Sequence[FramePair], most: float = np.in
         given = [given] * len(pairs)
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != len(pairs):
         raise ArgumentError(f"{what}: got {given!r}; give one number, or one for each of the {len(pairs)} constraints")
-    rows = [_gain(f"{what} of {pair.name}", x, pair.rows) for x, pair in zip(given, pairs, strict=True)]
-    all_rows = np.concatenate(rows)
-    if all_rows.max(initial=0) > most:
-        raise ArgumentError(f"{what}: got {all_rows.max():g}; give numbers up to {most:g}")
-    return frozen(all_rows)
+    rows = [_gain(f"{what} of {pair.name}", x, pair.rows, most) for x, pair in zip(given, pairs, strict=True)]
+    return frozen(np.concatenate(rows))
 
 
-def _gain(what: str, given: Any, rows: int) -> Array:
-    if np.ndim(given) == 0:
-        return np.full(rows, number(what, given, inclusive=True))
-    array = vector(what, given, rows)
-    if array.min() < 0:
-        raise ArgumentError(f"{what}: got {array.min():g}; give numbers of at least 0")
+def _gain(what: str, given: Any, rows: int, most: float) -> Array:
+    array = np.full(rows, number(what, given, inclusive=True)) if np.ndim(given) == 0 else vector(what, given, rows)
+    if array.min() < 0 or array.max() > most:
+        limits = "of at least 0" if np.isinf(most) else f"from 0 to {most:g}"
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ArgumentError(f"{what}: got {wrong:g}; give numbers {limits}")
     return array
+
+
+def with_own(what: str, given: Array, constraints: Sequence[Constraint], pairs: Sequence[FramePair]) -> Array:
+    """Gains for each row, with those that constraints have of their own.
+
+    Raises:
+        ArgumentError: if a constraint with a gain of its own is given another one.
+    """
+    own = np.concatenate([np.full(p.rows, getattr(each, what)) for each, p in zip(constraints, pairs, strict=True)])
+    names = np.repeat([pair.name for pair in pairs], [pair.rows for pair in pairs])
+    for row in np.flatnonzero((own != 0) & (given != 0)):
+        raise ArgumentError(
+            f"{what} of {names[row]}: got {given[row]:g}, its own corrector has {own[row]:g}; give one of them, 0 for "
+            "the other"
+        )
+    return frozen(given + own)
+
+
+def check_consistent(tree: Tree, constraints: Sequence[Constraint]) -> None:
+    """Refuse constraints that would deform a link: those of the same two links, as far as these are known.
+
+    Raises:
+        ArgumentError: with the two that contradict each other, and by how much.
+    """
+    known = [_Hold.of(tree, each) for each in constraints if each.is_anchored]
+    for one, other in combinations(known, 2):
+        gap = one.gap(other) if one.links == other.links else 0.0
+        if gap > UNIT_ERROR:
+            raise ArgumentError(
+                f"constraints: {one.name} and {other.name} contradict each other by {gap:.3g}: no placement of the two "
+                "links that they hold satisfies both; correct one of them, or leave it out"
+            )
+
+
+@dataclass(frozen=True)
+class _Hold:
+    """A constraint as seen from the two links it holds: its frames in them (4 × 4), in the order of the links."""
+
+    name: str
+    is_point: bool
+    links: tuple[int, ...]
+    frames: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, tree: Tree, constraint: Constraint) -> _Hold:
+        frames = sorted(constraint.frames(tree), key=lambda frame: frame.joint)
+        placed = tuple(homogeneous(frame.rotation, frame.translation) for frame in frames)
+        return cls(constraint.name, constraint.kind == "3D", tuple(frame.joint for frame in frames), placed)
+
+    def gap(self, other: _Hold) -> float:
+        """By how much no placement of the two links satisfies both [m, 1]."""
+        if self.is_point and other.is_point:
+            first, second = (
+                np.linalg.norm(a[:3, 3] - b[:3, 3]) for a, b in zip(self.frames, other.frames, strict=True)
+            )
+            return float(abs(first - second))
+        if self.is_point:
+            return other.gap(self)
+        between = self.frames[0] @ np.linalg.inv(self.frames[1])
+        error = other.frames[0] - between @ other.frames[1]
+        return float(np.abs(error[:3, 3:] if other.is_point else error).max())
 
 
 def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
@@ -91,16 +174,23 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
-    ends = np.cumsum(constraints.rows)
-    for pair, end in zip(constraints.pairs, ends, strict=True):
-        found = max(rank(j[:end]) for j in samples)
-        if found < end:
-            added = found - (end - pair.rows)
-            before = " together with those before it" if end > pair.rows else ""
+    rows = np.split(np.arange(sum(constraints.rows)), np.cumsum(constraints.rows)[:-1])
+    for k, pair in enumerate(constraints.pairs):
+        redundant = _redundant(samples, rows[: k + 1])
+        if redundant:
+            needed = [n for n in range(k) if _redundant(samples, rows[:n] + rows[n + 1 : k + 1]) < redundant]
+            others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
+            less = "leave it out" if pair.is_point else "hold less ('3D')"
             raise ArgumentError(
-                f"{pair.name}: {pair.rows - added} of its {pair.rows} rows are redundant{before}, so that its forces "
-                "are not determined; hold less ('3D'), or give regularization=1e-6 for the smallest forces"
+                f"{pair.name}: {redundant} of its {pair.rows} rows are redundant{f' beside {others}' if others else ''}"
+                f", so that its forces are not determined; {less}, or give regularization=1e-6 for the smallest forces"
             )
+
+
+def _redundant(samples: Sequence[Array], rows: Sequence[npt.NDArray[np.signedinteger[Any]]]) -> int:
+    """How many of the rows of the Jacobian depend on the others wherever the robot is."""
+    held = np.concatenate(rows)
+    return len(held) - max(rank(j[held]) for j in samples)
 
 
 _CONFIGURATIONS = 3

@@ -17,7 +17,13 @@ import casadi as ca
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.checks import check_independent, checked_constraints, gains
+from gdalembert.dynamics.constraints.checks import (
+    check_consistent,
+    check_independent,
+    checked_constraints,
+    gains,
+    with_own,
+)
 from gdalembert.dynamics.constraints.closure import Closure
 from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
@@ -41,17 +47,21 @@ class ConstrainedDynamics(Closure):
     q, v, a, tau, and wrenches and p where the robot has them, are those of ``dynamics``. ``forces`` is one column: 3 or
     6 rows for each constraint in turn, (force; moment) [N, N m], that act on the robot at the constraint's first frame,
     in the axes of that frame; on the second frame of a loop they act with the opposite sign. Residuals and velocities
-    have the same rows [m, rad].
+    have the same rows [m, rad]. A ``RigidConstraintModel`` in LOCAL_WORLD_ALIGNED has these axes too; Pinocchio's own
+    forces of it are in those of the universe.
 
     Redundant constraints, such as all six of a weld that closes a planar linkage, do not determine their forces. They
     are refused unless ``regularization`` is given; then the forces are, nearly, the smallest of all that do the work.
 
     Args:
         dynamics: of the robot alone, in any formulation; a :class:`~gdalembert.FlexibleArm` too.
-        constraints: :class:`~gdalembert.Contact`, :class:`~gdalembert.Loop`.
+        constraints: a list of :class:`~gdalembert.Contact` and :class:`~gdalembert.Loop`; of Pinocchio's
+            ``RigidConstraintModel``, ``PointAnchorConstraintModel`` and ``FrameAnchorConstraintModel`` of this robot's
+            model; or of lists of them, as ``pin.buildModelAndConstraintsFromMJCF(file)[1:]``.
         stiffness, damping: of Baumgarte's stabilisation [1/s²; 1/s]: the constraints' acceleration is made
             ``−damping · velocity − stiffness · residual`` instead of 0; one number, or one for each constraint (or for
-            each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T.
+            each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T. Constraints of
+            Pinocchio keep those of their own Baumgarte corrector, Kp and Kd.
         restitution: the part of a constraint's velocity that an :attr:`impact` gives back: one number from 0 to 1, or
             one for each constraint.
         regularization: μ of (J M⁻¹ Jᵀ + μ) f = … [1/kg; 1/(kg m²)], solved in three proximal steps, each of which
@@ -63,8 +73,10 @@ class ConstrainedDynamics(Closure):
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
         UnknownNameError: if a frame is not there.
-        ArgumentError: if a gain cannot be used, a constraint is given twice, no joint moves what it holds, or
-            constraints are redundant and there is no regularization.
+        ArgumentError: if a gain cannot be used, a constraint is given twice, no joint moves what it holds, two
+            constraints of the same links contradict each other, or constraints are redundant and there is no
+            regularization.
+        UnsupportedError: if a constraint of Pinocchio has bounds, asks for a motion, or is compliant.
     """
 
     dynamics: Dynamics
@@ -86,11 +98,12 @@ class ConstrainedDynamics(Closure):
         self._robot, pairs = _with_frames(dynamics, self.constraints)
         self._set = ConstraintSet(
             pairs,
-            gains("stiffness", stiffness, pairs),
-            gains("damping", damping, pairs),
+            with_own("stiffness", gains("stiffness", stiffness, pairs), self.constraints, pairs),
+            with_own("damping", gains("damping", damping, pairs), self.constraints, pairs),
             self.regularization,
             gains("restitution", restitution, pairs, most=1.0),
         )
+        check_consistent(dynamics.nominal, self.constraints)
         if not self.regularization:
             check_independent(self._robot.nominal, self._set)
 
@@ -280,7 +293,7 @@ def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple
     frames = [constraint.frames(dynamics.nominal) for constraint in constraints]
     first = range(len(dynamics.nominal.frames), len(dynamics.nominal.frames) + 2 * len(frames), 2)
     pairs = tuple(
-        FramePair(each.name, k, k + 1, each.kind == "3D", each.is_anchored)
+        FramePair(each.name, k, k + 1, each.kind == "3D", each.is_anchored, each.is_world_aligned)
         for each, k in zip(constraints, first, strict=True)
     )
     added = tuple(frame for pair in frames for frame in pair)

@@ -25,9 +25,15 @@ class Constraint(ABC):
     Attributes:
         name: for messages.
         kind: ``"3D"`` or ``"6D"``.
+        stiffness, damping: of a stabilisation of its own [1/s², 1/s].
+        is_world_aligned: whether the acceleration of two moving frames (6D) that are not at rest against each other is
+            the difference of their accelerations in the universe, and not the rate of the relative twist.
     """
 
     kind: str
+    stiffness: float = 0.0
+    damping: float = 0.0
+    is_world_aligned: bool = False
 
     @property
     @abstractmethod
@@ -117,9 +123,19 @@ class Loop(Constraint):
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
         first, second = (tree.frames[find_frame(tree, frame)] for frame in (self.first, self.second))
-        if first.joint == second.joint:
-            raise ArgumentError(f"{self.name}: both frames are fixed in the same link; give frames of two links")
+        check_two_links(self.name, first, second)
         return first, second
+
+
+def check_two_links(name: str, first: Frame, second: Frame) -> None:
+    """Refuse two frames that cannot move against each other.
+
+    Raises:
+        ArgumentError: if they cannot.
+    """
+    if first.joint == second.joint:
+        link = "the same link" if first.joint >= 0 else "the universe"
+        raise ArgumentError(f"{name}: both frames are fixed in {link}; give frames of two links")
 
 
 def _anchor(what: str, given: Any, kind: str) -> Array:

@@ -69,6 +69,8 @@ class FramePair:
         first, second: indices of the frames in ``Tree.frames``; one of them may be fixed in the universe.
         is_point: whether their origins alone are held together (3D), or the frames (6D).
         is_anchored: whether both are known.
+        is_world_aligned: whether the acceleration of frames (6D) is Ẇ₁ − Ẇ₂, as Pinocchio takes it in
+            LOCAL_WORLD_ALIGNED; it is the same where W₁ = W₂.
     """
 
     name: str
@@ -76,6 +78,7 @@ class FramePair:
     second: int
     is_point: bool
     is_anchored: bool
+    is_world_aligned: bool = False
 
     @property
     def rows(self) -> int:
@@ -86,11 +89,17 @@ class FramePair:
         """Ė at a = 0 (3 or 6): of the points of both frames that are held together, or of both frames about one."""
         if self.is_point:
             return first.acceleration - second.acceleration
-        return (first.rate + -second.rate + first.twist.cross(second.twist)).vector
+        difference = first.rate + -second.rate
+        return (difference if self.is_world_aligned else difference + first.twist.cross(second.twist)).vector
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
         """The frames in a tree."""
         return tree.frames[self.first], tree.frames[self.second]
+
+    @property
+    def feels_common_link(self) -> bool:
+        """Whether the acceleration depends on how the link moves that both frames hang on."""
+        return self.is_point or self.is_world_aligned
 
     def paths(self, tree: Tree, *, whole: bool = False) -> tuple[list[int], list[int]]:
         """The joints outward to each frame, from the link that both hang on, or the whole ways from the universe."""
@@ -168,7 +177,7 @@ class _Chain:
 
 def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
     """The motion of the first frame of a pair against the second."""
-    first, second = pair.paths(tree, whole=pair.is_point)
+    first, second = pair.paths(tree, whole=pair.feels_common_link)
     shared = not second or (bool(first) and first[0] == second[0])
     placed, others = (_outward(tree, path, q, from_link=shared) for path in (first, second))
     frame, other = pair.frames(tree)
