@@ -122,7 +122,7 @@ def energy_balance(simulation: Simulation) -> Any:
     parts = {
         "kinetic": simulation.kinetic,
         "potential, from its start": simulation.potential - simulation.potential[0],
-        "work of u": simulation.work,
+        f"work of {simulation.driven_by}": simulation.work,
         "taken by dampers": simulation.dissipated,
     }
     gained = simulation.energy - simulation.energy[0]

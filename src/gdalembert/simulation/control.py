@@ -1,15 +1,14 @@
 """The control of a motion: u as an expression of (t, x) and of numbers that are constant between two output times.
 
-Feedback may depend on the parameters p of the robot, too, which are constant in a motion.
+Feedback may depend on the parameters p of the robot, too, which are constant in a motion. Where wrenches act on the
+robot, u here is what drives it in all: the efforts of the actuators, then the wrenches, column by column.
 """
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.simulation.grid import Grid
-from gdalembert.spatial.arguments import numbers, real
+from gdalembert.spatial.arguments import real
 from gdalembert.spatial.arrays import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike] | Callable[[float, Array, Array, Array], npt.ArrayLike]
@@ -25,11 +24,54 @@ Law = Callable[[float, Array, Array], npt.ArrayLike] | Callable[[float, Array, A
 
 
 @dataclass(frozen=True)
+class Driver:
+    """An argument of ``simulate`` that drives the robot: u (nu), or wrenches (6 × n).
+
+    Attributes:
+        name: of the argument. ``shape``: of its value at one time.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return int(np.prod(self.shape))
+
+    @property
+    def described(self) -> str:
+        """Its shape in words: ``2``, ``6 × 2``."""
+        return " × ".join(map(str, self.shape))
+
+    def rows(self, values: Array, times: int | None = None) -> Array | None:
+        """Its value at one time, or at some times, as vectors (size) or (times × size); ``None`` for other shapes.
+
+        A lone entry needs no axis of its own.
+        """
+        lead = () if times is None else (times,)
+        wanted = (*lead, *self.shape)
+        if wanted[-1] == 1 and values.shape == wanted[:-1]:
+            values = values[..., None]
+        if values.shape != wanted:
+            return None
+        return values.swapaxes(len(lead), -1).reshape(*lead, self.size)
+
+
+@dataclass
+class Failure:
+    """What went wrong in Python callables: the first exception, and the reason in words."""
+
+    error: BaseException | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class ZeroOrderHold:
     """One row of u for each output time, held until the next one."""
 
     table: Array
-    law: ClassVar[PythonFeedback | None] = None
+    law: ClassVar[PythonLaw | None] = None
     """The Python callable, if u is one that is evaluated within the intervals."""
 
     @property
@@ -37,8 +79,8 @@ class ZeroOrderHold:
         """How many constant numbers an interval needs."""
         return int(self.table.shape[1])
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
-        """u within an interval."""
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+        """u within an interval; with ``called`` in place of what the Python callable returns."""
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
@@ -64,7 +106,7 @@ class FirstOrderHold(ZeroOrderHold):
     def numbers(self) -> int:
         return 2 * int(self.table.shape[1]) + 1
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
         n = self.table.shape[1]
         return numbers[:n] + (t - numbers[2 * n]) * numbers[n : 2 * n]
 
@@ -89,17 +131,17 @@ class ContinuousFeedback:
     numbers: int = 0
 
     @property
-    def law(self) -> PythonFeedback | None:
+    def law(self) -> PythonLaw | None:
         return self.function if isinstance(self.function, PythonFeedback) else None
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
-        return self.function(t, x, *self.p)
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+        return ca.vec(self.function(t, x, *self.p)) if called is None or self.law is None else called
 
     def interval(self, k: int, x: Array) -> Array:
         return np.empty(0)
 
     def at(self, k: int, t: float, x: Array) -> Array:
-        return np.asarray(self.function(t, x, *self.p).full().ravel())
+        return np.asarray(self.function(t, x, *self.p).full().ravel(order="F"))
 
     def before(self, k: int, u: Array) -> Array:
         return np.asarray(u[k])
@@ -113,9 +155,9 @@ class SampledFeedback:
     grid: Grid
     numbers: int
     values: dict[int, Array] = field(default_factory=dict)
-    law: ClassVar[PythonFeedback | None] = None
+    law: ClassVar[PythonLaw | None] = None
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX) -> ca.MX:
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
@@ -130,24 +172,102 @@ class SampledFeedback:
         return np.asarray(u[k - 1])
 
 
-Control = ZeroOrderHold | FirstOrderHold | ContinuousFeedback | SampledFeedback
+@dataclass(frozen=True)
+class SideBySide:
+    """Two controls as one: the efforts of the actuators, then the wrenches.
+
+    Attributes:
+        split: where the entries of the second begin.
+    """
+
+    first: Control
+    second: Control
+    split: int
+
+    @property
+    def law(self) -> PythonLaw | None:
+        laws = [control.law for control in (self.first, self.second) if control.law is not None]
+        return BothLaws(*laws) if len(laws) == 2 else next(iter(laws), None)
+
+    @property
+    def numbers(self) -> int:
+        return self.first.numbers + self.second.numbers
+
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+        own = (self.first, numbers[: self.first.numbers]), (self.second, numbers[self.first.numbers :])
+        parts, done = [], 0
+        for control, each in own:
+            end = done + (control.law.nu if control.law else 0)
+            parts.append(control.expression(t, x, each, None if called is None else called[done:end]))
+            done = end
+        return ca.vertcat(*parts)
+
+    def interval(self, k: int, x: Array) -> Array:
+        return np.concatenate([self.first.interval(k, x), self.second.interval(k, x)])
+
+    def at(self, k: int, t: float, x: Array) -> Array:
+        return np.concatenate([self.first.at(k, t, x), self.second.at(k, t, x)])
+
+    def before(self, k: int, u: Array) -> Array:
+        parts = self.first.before(k, u[:, : self.split]), self.second.before(k, u[:, self.split :])
+        return np.concatenate(parts)
+
+
+Control = ZeroOrderHold | FirstOrderHold | ContinuousFeedback | SampledFeedback | SideBySide
+
+
+def is_sampled(control: Control) -> bool:
+    """Whether a Python callable is called at the samples of a grid only."""
+    if isinstance(control, SideBySide):
+        return is_sampled(control.first) or is_sampled(control.second)
+    return isinstance(control, SampledFeedback)
+
+
+class PythonLaw(Protocol):
+    """What Python callables return at (t, x)."""
+
+    @property
+    def nu(self) -> int: ...
+
+    @property
+    def failure(self) -> Failure: ...
+
+    def value(self, t: float, x: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class BothLaws:
+    """What two callables return, one after the other."""
+
+    first: PythonLaw
+    second: PythonLaw
+
+    @property
+    def nu(self) -> int:
+        return self.first.nu + self.second.nu
+
+    @property
+    def failure(self) -> Failure:
+        return self.first.failure
+
+    def value(self, t: float, x: Array) -> Array:
+        return np.concatenate([self.first.value(t, x), self.second.value(t, x)])
 
 
 class PythonFeedback(ca.Callback):
     """A Python callable as (t, x) → u; its derivatives are finite differences.
 
-    CasADi cannot pass an exception on: the first one is kept in ``error``, and u is NaN from then on, so that the
-    integrator fails.
+    CasADi cannot pass an exception on: the first one of all callables is kept in ``failure``, and u is NaN from then
+    on, so that the integrator fails.
     """
 
-    def __init__(self, law: Law, nq: int, nv: int, nu: int, p: tuple[Array, ...] = ()) -> None:
+    def __init__(self, law: Law, nq: int, nv: int, driver: Driver, failure: Failure, p: tuple[Array, ...] = ()) -> None:
         ca.Callback.__init__(self)
-        self.nq, self.nv, self.nu, self.p = nq, nv, nu, p
+        self.nq, self.nv, self.nu, self.p = nq, nv, driver.size, p
         self.law: Callable[..., npt.ArrayLike] = law
-        self.error: BaseException | None = None
-        self.reason = ""
-        self._nan = np.full(nu, np.nan)
-        self.construct("u", {"enable_fd": True})
+        self.driver, self.failure = driver, failure
+        self._nan = np.full(self.nu, np.nan)
+        self.construct(driver.name, {"enable_fd": True})
 
     def get_n_in(self) -> int:
         return 2
@@ -162,104 +282,36 @@ class PythonFeedback(ca.Callback):
         return ca.Sparsity.dense(self.nu, 1)
 
     def _called(self, t: float, x: Array) -> Array:
-        self.reason = "u raised an exception, see above"
+        self.failure.reason = f"{self.driver.name} raised an exception, see above"
         answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
-        self.reason = ""
+        self.failure.reason = ""
         try:
-            u = _one_or_more(real(answer), self.nu)
+            given = real(answer)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"{self._said(answer, t)}; return {self.nu} real numbers") from None
-        row = isinstance(answer, ca.DM) and u.shape == (1, self.nu)
-        if u.shape not in ((self.nu,), (self.nu, 1)) and not row:
-            raise ArgumentError(f"{self._said(answer, t)}; return {self.nu} finite numbers")
+            raise ArgumentTypeError(f"{self._said(answer, t)}; return {self.driver.described} real numbers") from None
+        is_row = isinstance(answer, ca.DM) and given.shape == (1, self.nu)
+        u = self.driver.rows(given.ravel() if is_row or given.shape == (self.nu, 1) else given)
+        if u is None:
+            raise ArgumentError(f"{self._said(answer, t)}; return {self.driver.described} finite numbers")
         if not np.isfinite(u).all():
-            self.reason = f"u returned something not finite at t = {t:g} s"
-            raise ArgumentError(f"{self._said(answer, t)}; return {self.nu} finite numbers")
-        return u.ravel()
+            self.failure.reason = f"{self.driver.name} returned something not finite at t = {t:g} s"
+            raise ArgumentError(f"{self._said(answer, t)}; return {self.driver.described} finite numbers")
+        return u
 
     def _said(self, answer: Any, t: float) -> str:
-        self.reason = self.reason or f"u did not return {self.nu} real numbers at t = {t:g} s"
-        return f"simulate: u(t, q, v) returned {answer!r} at t = {t:g} s"
+        name = self.driver.name
+        missing = f"{name} did not return {self.driver.described} real numbers at t = {t:g} s"
+        self.failure.reason = self.failure.reason or missing
+        return f"simulate: {name}(t, q, v) returned {answer!r} at t = {t:g} s"
 
     def value(self, t: float, x: Array) -> Array:
         """What the callable returns, or NaN."""
         try:
-            if self.error is None and np.all(np.isfinite(x)):
+            if self.failure.error is None and np.all(np.isfinite(x)):
                 return self._called(t, x)
         except BaseException as error:  # KeyboardInterrupt must not be lost
-            self.error = error
+            self.failure.error = error
         return self._nan
 
     def eval(self, arg: Sequence[ca.DM]) -> list[ca.DM]:
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
-
-
-def control(
-    u: Any, grid: Grid, nq: int, nv: int, nu: int, hold: bool, p: Array
-) -> tuple[Control, PythonFeedback | None]:
-    """The argument u of ``simulate``, checked; and the Python callable in it, if it is one.
-
-    Feedback that takes the parameters is given ``p`` (n_p).
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if u cannot drive the model.
-    """
-    t = grid.t
-    if u is None:
-        return ZeroOrderHold(np.zeros((len(t), nu))), None
-    if isinstance(u, ca.Function):
-        return _graph(u, nq + nv, nu, hold, p), None
-    if callable(u):
-        law = PythonFeedback(u, nq, nv, nu, (p,) if _takes_parameters(u, bool(len(p))) else ())
-        return (SampledFeedback(law, grid, nu) if hold else ContinuousFeedback(law)), law
-    try:
-        table = _one_or_more(real(u.full().ravel() if isinstance(u, ca.DM) and u.is_column() else u), nu)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"simulate: u is {u!r}; give real numbers, a casadi.Function (t, x) -> u, or a callable (t, q, v) -> u"
-        ) from None
-    if table.shape not in ((nu,), (len(t), nu)):
-        raise ArgumentError(
-            f"simulate: u has shape {table.shape}; give ({nu},) for a constant, or ({len(t)}, {nu}) with one row "
-            "for each output time"
-        )
-    numbers("simulate: u", table)
-    if table.ndim == 1:
-        return ZeroOrderHold(np.tile(table, (len(t), 1))), None
-    return (ZeroOrderHold(table) if hold else FirstOrderHold(table, t)), None
-
-
-def _one_or_more(u: Array, nu: int) -> Array:
-    """u, where one number is the effort of the only actuator."""
-    return u.reshape(1) if nu == 1 and u.ndim == 0 else u
-
-
-def _takes_parameters(law: Law, parametric: bool) -> bool:
-    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature.
-
-    Raises:
-        ArgumentTypeError: if it takes neither.
-    """
-    try:
-        signature = inspect.signature(law)
-    except (TypeError, ValueError):
-        return False
-    for names in ("tqv", "tqvp")[: 1 + parametric]:
-        with contextlib.suppress(TypeError):
-            signature.bind(*names)
-            return len(names) == 4
-    n = len(signature.parameters)
-    wanted = "u(t, q, v)" + " or u(t, q, v, p)" * parametric
-    raise ArgumentTypeError(f"simulate: u takes {n} argument{'' if n == 1 else 's'}; give {wanted}")
-
-
-def _graph(u: ca.Function, nx: int, nu: int, hold: bool, p: Array) -> ContinuousFeedback:
-    if hold:
-        raise ArgumentError("simulate: hold=True takes rows of u or a callable, not a casadi.Function; drop hold")
-    shapes = [u.size_in(i) for i in range(u.n_in())], [u.size_out(i) for i in range(u.n_out())]
-    if len(p) and shapes == ([(1, 1), (nx, 1), (len(p), 1)], [(nu, 1)]):
-        return ContinuousFeedback(u, (p,))
-    if shapes != ([(1, 1), (nx, 1)], [(nu, 1)]):
-        wanted = f"(t, x[{nx}]) -> (u[{nu}])" + f" or (t, x[{nx}], p[{len(p)}]) -> (u[{nu}])" * bool(len(p))
-        raise ArgumentError(f"simulate: u is {u}; give a Function {wanted}")
-    return ContinuousFeedback(u)

@@ -19,7 +19,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.simulation.control import Control, PythonFeedback
+from gdalembert.simulation.control import Control, Failure
 from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -46,12 +46,12 @@ class Plant:
 
     Attributes:
         unit: (x) → (projection), x with unit lengths in q.
-        flow: (x, u) → (xdot, power): of the actuators [W], of the dampers [W], and the kinetic energy [J]. If the robot
+        flow: (x, u) → (xdot, power): of the actuators and wrenches [W], of the dampers [W], and the kinetic energy [J].
+            Behind the efforts of the actuators u has the wrenches that are an input, column by column. If the robot
             has parameters, p is the last input.
     """
 
     nq: int
-    nu: int
     blocks: Blocks
     unit: ca.Function
     flow: ca.Function
@@ -72,19 +72,22 @@ def plant(dyn: Dynamics) -> Plant:
 
 
 def _new_plant(dyn: Dynamics, blocks: Blocks) -> Plant:
-    nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.state_derivative.size1_in(1)
-    s = symbols(x=nq + nv, u=nu) | (p := dyn.symbols())
+    nq, nv, nu, external = dyn.tree.nq, dyn.tree.nv, dyn.nu, dyn.external_wrenches
+    s = symbols(x=nq + nv, u=nu + 6 * len(external) * external.is_input) | (p := dyn.symbols())
+    efforts, wrenches = s["u"][:nu], external.constant
+    if external.is_input:
+        wrenches = ca.reshape(s["u"][nu:], 6, len(external))
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     x, v = ca.vertcat(q, s["x"][nq:]), s["x"][nq:]
-    xdot = dyn.state_derivative(x, s["u"], *p.values())
-    torque = spatial.constant(dyn.actuation) @ s["u"]
+    xdot = dyn.state_derivative(x, efforts, *([wrenches] if external.is_input else []), *p.values())
+    torque = spatial.constant(dyn.actuation) @ efforts - dyn.wrench_torque_expression(q, wrenches)
     outputs = {
         "xdot": ca.vertcat(scale * xdot[:nq], xdot[nq:]),
         "power": ca.vertcat(
             ca.dot(v, torque), dyn.dissipated_power_expression(q, v), dyn.kinetic_energy(q, v, *p.values())
         ),
     }
-    return Plant(nq, nu, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
+    return Plant(nq, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
 
 
 class Integrator(Protocol):
@@ -114,8 +117,8 @@ class PartialMotion:
 
     Attributes:
         x: states at all output times, projected (N × nx).
-        energies: work of the actuators [J], energy dissipated by dampers [J], ∫ kinetic energy dt [J s], up to each
-            output time (N × 3).
+        energies: work of the actuators and wrenches [J], energy dissipated by dampers [J], ∫ kinetic energy dt [J s],
+            up to each output time (N × 3).
         drift: of unit lengths before the projection (N).
         steps: number of steps of the integrator.
         failure: the message of the integrator if it failed before the end.
@@ -131,7 +134,7 @@ class PartialMotion:
 
 def integrate(
     integrators: Integrator,
-    feedback: PythonFeedback | None,
+    failure: Failure,
     t: Array,
     x0: Array,
     advance: Callable[[int], None],
@@ -148,9 +151,9 @@ def integrate(
         try:
             interrupts.stops = True
             numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
-            _check(feedback)
+            _check(failure)
             x, energies, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
-            _check(feedback)
+            _check(failure)
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
                 raise RuntimeError("the state is not finite")
             interrupts.stops = False
@@ -161,11 +164,9 @@ def integrate(
             if not isinstance(error, RuntimeError):
                 raise
             if stop - k == 1:
-                motion.failure = U_FAILED if feedback is not None and feedback.error is not None else str(error)
+                motion.failure = U_FAILED if failure.error is not None else str(error)
                 return motion
-            size = 1
-            if feedback is not None:
-                feedback.error = None
+            size, failure.error = 1, None
             continue
         rows = slice(k + 1, stop + 1)
         motion.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
@@ -177,8 +178,8 @@ def integrate(
     return motion
 
 
-def _check(feedback: PythonFeedback | None) -> None:
-    if feedback is not None and feedback.error is not None:
+def _check(failure: Failure) -> None:
+    if failure.error is not None:
         raise RuntimeError(U_FAILED)
 
 

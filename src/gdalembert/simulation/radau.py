@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.model.configuration import projected
-from gdalembert.simulation.control import Control, PythonFeedback
+from gdalembert.simulation.control import Control, PythonLaw
 from gdalembert.simulation.integration import U_FAILED, Plant
 from gdalembert.simulation.radau_scheme import RadauScheme
 from gdalembert.spatial.arrays import Array
@@ -49,7 +49,7 @@ class Columns:
     """xdot and power at k states, of the rates (t, x, w, p), in arrays that are kept.
 
     Attributes:
-        t: k × 1. ``x``: k × nx. ``w``: k × (numbers of the control, or nu if u is a Python callable).
+        t: k × 1. ``x``: k × nx. ``w``: k × (what the Python callable returns, then the numbers of the control).
         xdot: k × nx. ``power``: k × 3.
     """
 
@@ -74,24 +74,25 @@ class Columns:
 class Rates:
     """The rates of a motion under a control: a Function (t, x, w, p) → (xdot, power), and w.
 
-    w are the constant numbers of the control in the interval, or u itself where a Python callable returns it.
+    w is what the Python callable returns, if there is one, then the constant numbers of the control in the interval.
     """
 
     def __init__(self, plant: Plant, control: Control, p: Array) -> None:
         self.plant, self.law = plant, control.law
         nx = plant.flow.size1_in(0)
         t, x, given = ca.MX.sym("t"), ca.MX.sym("x", nx), ca.MX.sym("p", len(p))
-        w = ca.MX.sym("w", plant.nu if self.law else control.numbers)
-        u = w if self.law else control.expression(t, plant.unit(x) if plant.blocks else x, w)
+        self._called = self.law.nu if self.law else 0
+        w = ca.MX.sym("w", self._called + control.numbers)
+        called, numbers = w[: self._called], w[self._called :]
+        u = control.expression(t, plant.unit(x) if plant.blocks else x, numbers, called)
         outputs = plant.flow(x, u, *([given] if len(p) else []))
         function = ca.Function("rates", [t, x, w, given], list(outputs))
         self.one, self.stages, self.neighbours = (Columns(function, k, p) for k in (1, len(SCHEME.nodes), nx))
 
     def hold(self, numbers: Array) -> None:
         """Take these as the numbers of the control."""
-        if self.law is None:
-            for each in (self.one, self.stages, self.neighbours):
-                each.w[:] = numbers
+        for each in (self.one, self.stages, self.neighbours):
+            each.w[:, self._called :] = numbers
 
     def at(self, columns: Columns, t: float | Array, x: Array) -> Array:
         """xdot (k × nx) at times and states; ``columns.power`` are the powers there.
@@ -102,14 +103,14 @@ class Rates:
         columns.t[:, 0], columns.x[:] = t, x
         if self.law is not None:
             for k in range(len(columns.w)):
-                columns.w[k] = self._u(self.law, float(columns.t[k, 0]), columns.x[k])
+                columns.w[k, : self._called] = self._u(self.law, float(columns.t[k, 0]), columns.x[k])
         columns.evaluate()
         return columns.xdot
 
-    def _u(self, law: PythonFeedback, t: float, x: Array) -> Array:
+    def _u(self, law: PythonLaw, t: float, x: Array) -> Array:
         nq, blocks = self.plant.nq, self.plant.blocks
         u = law.value(t, np.concatenate([projected(x[:nq], blocks), x[nq:]]) if blocks else x)
-        if law.error is not None:
+        if law.failure.error is not None:
             raise RuntimeError(U_FAILED)
         return u
 

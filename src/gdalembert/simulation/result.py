@@ -27,8 +27,9 @@ class Simulation:
         dq: dq/dt (N × nq).
         u: the control (N × nu). Where u jumps, u and a are the values just after t.
         a_before: a just before t (N × nv).
+        wrenches: that acted on the robot as an input (N × 6 × n), as u.
         kinetic, potential: energies (N) [J].
-        work: of u up to t (N) [J].
+        work: of u and of wrenches up to t (N) [J].
         dissipated: energy dissipated by dampers up to t (N) [J].
         action: ∫ kinetic energy dt up to t (N) [J s].
         constraint_violation: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before
@@ -47,6 +48,7 @@ class Simulation:
     dq: Array
     a_before: Array
     u: Array
+    wrenches: Array
     kinetic: Array
     potential: Array
     work: Array
@@ -67,8 +69,13 @@ class Simulation:
         return self.kinetic + self.potential
 
     @property
+    def driven_by(self) -> str:
+        """What does work on the robot, in words: u, and wrenches if they are an input."""
+        return "u, wrenches" if self.wrenches.size else "u"
+
+    @property
     def balance(self) -> Array:
-        """Energy gained minus work of u plus dissipated energy (N) [J]: zero except for errors of the integration."""
+        """Energy gained minus work plus dissipated energy (N) [J]: zero except for errors of the integration."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
 
     @property
@@ -125,7 +132,7 @@ class Simulation:
             f"{self.steps} steps (nq = {nq}, nv = {nv})",
             f"  kinetic energy       {self.kinetic.min():.4g} to {self.kinetic.max():.4g} J",
             f"  potential energy     {self.potential.min():.4g} to {self.potential.max():.4g} J",
-            f"  work of u            {self.work[-1]:.4g} J",
+            f"  {f'work of {self.driven_by}':20} {self.work[-1]:.4g} J",
             f"  taken by dampers     {self.dissipated[-1]:.4g} J",
             f"  balance              {self.max_balance:.1e} J, {self.relative_balance:.1e} of the energy exchanged",
         ]

@@ -16,7 +16,8 @@ from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns, 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
-from gdalembert.simulation.control import Control, Law, PythonFeedback, SampledFeedback, control
+from gdalembert.simulation.control import Control, Failure, Law, is_sampled
+from gdalembert.simulation.drivers import control, is_python
 from gdalembert.simulation.grid import Grid
 from gdalembert.simulation.integration import (
     ADAPTIVE,
@@ -48,6 +49,7 @@ def simulate(
     t: npt.ArrayLike,
     u: npt.ArrayLike | ca.Function | Law | None = None,
     *,
+    wrenches: npt.ArrayLike | ca.Function | Law | None = None,
     p: Values = None,
     hold: bool = False,
     period: float | None = None,
@@ -60,8 +62,8 @@ def simulate(
 ) -> Simulation:
     """The motion from x0 at ``t[0]``, integrated by SUNDIALS or CasADi, with its energies and their balance.
 
-    The work of u and the energy dissipated by dampers are integrated too, so that the balance of energies checks the
-    motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
+    The work of u and wrenches and the energy dissipated by dampers are integrated too, so that the balance of energies
+    checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
 
     Args:
         dyn: rigid or flexible.
@@ -72,10 +74,12 @@ def simulate(
             ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u ((nu), (nu, 1) or a ``casadi.DM``), which
             the integrator calls several times a step, and so must have no memory. With nu = 1, one number is u, too.
             Feedback of a robot with parameters may take them as well: (t, x, p) → u, or (t, q, v, p) → u.
+        wrenches: the input ``wrenches`` of a robot that takes them (6 × n), given as u: numbers (6 × n) or rows
+            (N × 6 × n), a Function or a callable; zero by default. A callable is never held.
         p: the parameters of ``dyn`` in this motion, all values (n_p) or some by name, the others being those of the
             model; by default those of the model. Graphs are built once for all p.
-        hold: rows of u, or values of a callable that is called at the output times only, are held until the next
-            output time, as by a digital controller.
+        hold: rows of u and wrenches, or values of a callable u that is called at the output times only, are held until
+            the next output time, as by a digital controller.
         period: that of a digital controller with a rate of its own [s]: the callable is called at ``t[0]`` and each
             ``period`` after it, in this order, and its values are held.
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
@@ -105,25 +109,23 @@ def simulate(
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
-    dyn.external_wrenches.refuse("simulate")
     tree, values = dyn.tree, physical_parameters("simulate", dyn, p)
     start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
-    if period is not None and not _is_python(u):
+    if period is not None and not is_python(u):
         raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
     grid = Grid.of(times, period)
     check_mass_matrix("simulate", dyn, start[: tree.nq], values)
     body = plant(dyn)
-    method = _method(dyn, method, u)
+    method, failure = _method(dyn, method, is_python(u) or is_python(wrenches)), Failure()
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
     what = "output times" if period is None else "times"
     shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
     with shown as advance, Interrupts() as interrupts:
-        driven, feedback = control(u, grid, tree.nq, tree.nv, body.nu, hold or period is not None, values)
+        driven = control(dyn, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
         integrators = _integrator(body, driven, values, method, step, settings)
-        _check_first(tree.name, integrators, feedback, start, float(times[0]))
-        sampled = isinstance(driven, SampledFeedback)
-        motion = integrate(integrators, feedback, grid.t, start, advance, sampled, interrupts)
-    reason, cause = _reason(motion.failure, method, feedback), _cause(feedback, interrupts)
+        _check_first(tree.name, integrators, failure, start, float(times[0]))
+        motion = integrate(integrators, failure, grid.t, start, advance, is_sampled(driven), interrupts)
+    reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
     result = _result(dyn, integrators, grid, motion)
     if interrupts.error is not None:
         raise _stopped(interrupts.error, result)
@@ -133,21 +135,19 @@ def simulate(
     return result
 
 
-def _check_first(robot: str, integrators: Integrator, feedback: PythonFeedback | None, x0: Array, t0: float) -> None:
+def _check_first(robot: str, integrators: Integrator, failure: Failure, x0: Array, t0: float) -> None:
     """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
     u = integrators.control.at(0, t0, x0)
     first = integrators.plant.flow(x0, u, *columns(integrators.p, 1))[0].full()
-    if feedback is not None and feedback.error is not None:
-        raise feedback.error
+    if failure.error is not None:
+        raise failure.error
     if not np.all(np.isfinite(first)):
         raise ArgumentError(f"simulate: {robot}: a is not finite at x0, where M may be singular; start from another x0")
 
 
-def _cause(feedback: PythonFeedback | None, interrupts: Interrupts) -> Exception | None:
-    """The exception of u, which is forgotten, so that u can be called again; raised at once if it is an interrupt."""
-    if feedback is None:
-        return None
-    cause, feedback.error = feedback.error, None
+def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
+    """The exception of a callable, which is forgotten, so that it can be called again; raised if it is an interrupt."""
+    cause, failure.error = failure.error, None
     if interrupts.error is not None:
         return None
     if cause is not None and not isinstance(cause, Exception):
@@ -197,14 +197,10 @@ def _flat(values: Any) -> Any:
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
-def _method(dyn: Dynamics, method: str, u: Any) -> str:
+def _method(dyn: Dynamics, method: str, calls_python: bool) -> str:
     if method == "auto":
-        return "radau" if _is_python(u) or dyn.forces_depend_on_velocity else "adams"
+        return "radau" if calls_python or dyn.forces_depend_on_velocity else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
-
-
-def _is_python(u: Any) -> bool:
-    return callable(u) and not isinstance(u, ca.Function)
 
 
 def _settings(method: str, reltol: float | None, abstol: float | None, step: float | None) -> dict[str, Any]:
@@ -251,7 +247,8 @@ def _result(dyn: Dynamics, integrators: Integrator, grid: Grid, motion: PartialM
         "a": rates[:, nq:],
         "dq": rates[:, :nq],
         "a_before": left[:, nq:],
-        "u": u,
+        "u": u[:, : dyn.nu],
+        "wrenches": u[:, dyn.nu :].reshape(len(rows), -1, 6).swapaxes(1, 2),
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
         "work": motion.energies[rows, 0],
@@ -266,12 +263,12 @@ def _result(dyn: Dynamics, integrators: Integrator, grid: Grid, motion: PartialM
     return Simulation(model=dyn.tree.name, method=integrators.method, steps=motion.steps, blocks=body.blocks, **arrays)
 
 
-def _reason(message: str | None, method: str, feedback: PythonFeedback | None) -> str | None:
+def _reason(message: str | None, method: str, failure: Failure) -> str | None:
     """Why the integration failed, and what to do; ``None`` if it did not."""
     if message is None:
         return None
-    if message == U_FAILED and feedback is not None:
-        return feedback.reason
+    if message == U_FAILED:
+        return failure.reason
     if "TOO_MUCH_WORK" in message:
         return (
             "too many steps: give another method ('radau' for what is stiff), larger tolerances, or more of them by "
