@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -42,7 +43,7 @@ def four_bar() -> pin.Model:
     return linkage({0.0: [("crank", CRANK), ("coupler", COUPLER)], BASE: [("rocker", ROCKER)]})
 
 
-def four_bar_loop(kind: str = "3D", **options: object) -> gd.ConstrainedDynamics:
+def four_bar_loop(kind: str = "3D", **options: Any) -> gd.ConstrainedDynamics:
     """The four-bar linkage, closed; a planar loop is redundant across the plane."""
     loop = gd.Loop("coupler end", "rocker end", kind)
     return gd.ConstrainedDynamics(gd.NewtonEuler(four_bar()), [loop], regularization=1e-6, **options)
@@ -56,3 +57,12 @@ def closed_four_bar(crank: float) -> np.ndarray:
     coupler = np.angle(diagonal) + np.arccos((COUPLER**2 + d**2 - ROCKER**2) / (2 * COUPLER * d))
     rocker = np.angle(end + COUPLER * np.exp(1j * coupler) - BASE)
     return np.array([crank, coupler - crank, rocker])
+
+
+def five_bar_loop(**options: Any) -> gd.ConstrainedDynamics:
+    """Two arms of two bars, driven at both shoulders and joined at their hands: q = (a1, a2, b1, b2)."""
+    model = linkage({0.0: [("a1", 0.5), ("a2", 0.8)], 0.6: [("b1", 0.5), ("b2", 0.8)]})
+    loop = gd.Loop("a2 end", "b2 end", "3D")
+    actuation = np.eye(4)[:, [0, 2]]
+    dyn = gd.NewtonEuler(model, actuation=actuation)
+    return gd.ConstrainedDynamics(dyn, [loop], regularization=1e-6, **options)

@@ -11,6 +11,7 @@ import gdalembert as gd
 from gdalembert import plotting
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers import models
+from tests.helpers.linkages import closed_four_bar, four_bar_loop
 from tests.helpers.plots import flexible, lines
 
 pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
@@ -79,6 +80,19 @@ def test_the_energies_are_drawn(planar: tuple[pin.Model, gd.Simulation]) -> None
     assert gained == pytest.approx(drawn["energy gained"], abs=1e-12)
     assert np.all(lines(below)["balance"] == simulation.balance)
     assert [ax.get_ylabel() for ax in (above, below)] == ["energy [J]", "balance [J]"]
+
+
+def test_motions_of_constrained_robots_are_drawn() -> None:
+    """With the names of the robot alone; forces that do work are in the figure of the energies."""
+    loose, q = four_bar_loop(), closed_four_bar(0.4)
+    motion = gd.simulate(loose, (q, np.zeros(3)), 0.2)
+    assert list(lines(plotting.motion(motion, loose)[0])) == ["crank", "coupler", "rocker"]
+    assert "work of constraints" not in lines(plotting.energy_balance(motion)[0])
+    slipping = gd.ConstrainedDynamics(loose.dynamics, loose.constraints, regularization=1.0)
+    with pytest.warns(gd.simulation.SimulationWarning, match="drift"):
+        motion = gd.simulate(slipping, motion.x[0], 1.0)
+    drawn = lines(plotting.energy_balance(motion)[0])
+    assert np.all(drawn["work of constraints"] == motion.constraint_work)
 
 
 def test_motions_of_others_are_refused(planar: tuple[pin.Model, gd.Simulation]) -> None:

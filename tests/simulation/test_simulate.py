@@ -17,7 +17,7 @@ import gdalembert as gd
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import lengths, unit_blocks
-from gdalembert.simulation.integration import plant
+from gdalembert.simulation.plant import plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arrays import Array
@@ -143,7 +143,7 @@ def test_what_tumbles_keeps_energy_momentum_and_unit_quaternions() -> None:
     blocks = unit_blocks(gd.LagrangeEuler(model).tree)
     assert [stop - start for _, start, stop in blocks] == [4, 4, 2]
     assert np.abs(lengths(motion.q, blocks) - 1).max() < 1e-15
-    assert 0 < motion.constraint_violation.max() < 1e-8
+    assert 0 < motion.length_drift.max() < 1e-8
 
 
 @pytest.mark.parametrize("name", ["RUBX", "Spherical", "Planar", "FreeFlyer", "Composite"])
@@ -171,7 +171,7 @@ def test_the_drift_of_a_length_is_that_before_it_is_mended() -> None:
     z = 2.5 * 0.2
     motion = simulate(dyn, [1.0, 0.0, 2.5], [0.0, 0.2], method="rk4", step=0.2)
     expected = 1 - np.sqrt(1 - z**6 / 72 + z**8 / 576)
-    assert motion.constraint_violation == pytest.approx([0, expected], rel=1e-9)
+    assert motion.length_drift == pytest.approx([0, expected], rel=1e-9)
     assert np.linalg.norm(motion.q[-1]) == pytest.approx(1, abs=1e-15)
 
 
@@ -352,7 +352,7 @@ def test_a_digital_controller_has_a_rate_of_its_own() -> None:
 def test_an_end_is_a_hundred_and_one_times() -> None:
     motion = simulate(PENDULUM, [1.0, 0.0], 2)
     assert np.array_equal(motion.t, np.linspace(0, 2, 101))
-    for array in (motion.q, motion.v, motion.a, motion.u, motion.kinetic, motion.balance, motion.constraint_violation):
+    for array in (motion.q, motion.v, motion.a, motion.u, motion.kinetic, motion.balance, motion.length_drift):
         assert len(array) == 101
 
 

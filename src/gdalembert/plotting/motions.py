@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import unit_blocks
@@ -19,11 +20,15 @@ from gdalembert.simulation.result import Simulation
 
 _NO_LIMIT = 1e100
 """A larger limit of a model is none: it is infinite, or the largest double."""
+_UNSEEN = 1e-4
+"""Part of the energy exchanged: less than this is not drawn."""
 _ROUNDING = 1e-9
 """Part of the largest acceleration: a smaller jump is rounding."""
 
 
-def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics | None = None) -> Any:
+def motion(
+    simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics | ConstrainedDynamics | None = None
+) -> Any:
     """q, v and u of a motion over time, in three panels; u in steps if it is piecewise constant.
 
     Args:
@@ -47,6 +52,8 @@ def motion(simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics
     titles = {"q": "q [rad or m]", "v": "v [rad/s or m/s]", "u": "u [N m or N]"}
     names = {key: tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()}
     shown = dict(values)
+    if isinstance(robot, ConstrainedDynamics):
+        robot = robot.dynamics
     if robot is not None:
         if not isinstance(robot, pin.Model | Tree | Dynamics):
             raise ArgumentTypeError(f"motion: expected a pin.Model or a Dynamics, got {type(robot).__name__}")
@@ -108,8 +115,8 @@ def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynami
 def energy_balance(simulation: Simulation) -> Any:
     """The energies of a simulation over time [J], and their imbalance below.
 
-    Potential energy is relative to the start. The balance, energy gained − work + dissipated, is zero except for errors
-    of the integration.
+    Potential energy is relative to the start. The balance, energy gained − work (of u and of constraints) + dissipated,
+    is zero except for errors of the integration.
 
     Returns:
         An array of two Axes.
@@ -124,11 +131,12 @@ def energy_balance(simulation: Simulation) -> Any:
         "potential, from its start": simulation.potential - simulation.potential[0],
         f"work of {simulation.driven_by}": simulation.work,
         "taken by dampers": simulation.dissipated,
+        "work of constraints": simulation.constraint_work,
     }
     gained = simulation.energy - simulation.energy[0]
     above.plot(simulation.t, gained, color=INK, linewidth=2.2, label="energy gained")
     for k, (name, part) in enumerate(parts.items()):
-        if part.any():
+        if np.abs(part).max() > _UNSEEN * simulation.exchanged:
             above.plot(simulation.t, part, label=name, **line_style(k))
     label(above, y="energy [J]")
     legend(above)

@@ -9,20 +9,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 
-from gdalembert import spatial
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import lengths, projected
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import Control, Failure
 from gdalembert.simulation.interrupts import Interrupts
+from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import function, symbols
 
 ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
     "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),
@@ -40,56 +37,6 @@ _PIECES = 20
 piece, and a restart costs a multistep method about ten short steps."""
 
 
-@dataclass(frozen=True)
-class Plant:
-    """A model as an integrator sees it.
-
-    Attributes:
-        unit: (x) → (projection), x with unit lengths in q.
-        flow: (x, u) → (xdot, power): of the actuators and wrenches [W], of the dampers [W], and the kinetic energy [J].
-            Behind the efforts of the actuators u has the wrenches that are an input, column by column. If the robot
-            has parameters, p is the last input.
-    """
-
-    nq: int
-    blocks: Blocks
-    unit: ca.Function
-    flow: ca.Function
-
-
-_PLANTS: WeakKeyDictionary[Dynamics, Plant] = WeakKeyDictionary()
-
-
-def plant(dyn: Dynamics) -> Plant:
-    """The plant of a robot, built once: its dynamics see unit lengths.
-
-    dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
-    rate of its direction.
-    """
-    if dyn not in _PLANTS:
-        _PLANTS[dyn] = _new_plant(dyn, unit_blocks(dyn.tree))
-    return _PLANTS[dyn]
-
-
-def _new_plant(dyn: Dynamics, blocks: Blocks) -> Plant:
-    nq, nv, nu, external = dyn.tree.nq, dyn.tree.nv, dyn.nu, dyn.external_wrenches
-    s = symbols(x=nq + nv, u=nu + 6 * len(external) * external.is_input) | (p := dyn.symbols())
-    efforts, wrenches = s["u"][:nu], external.constant
-    if external.is_input:
-        wrenches = ca.reshape(s["u"][nu:], 6, len(external))
-    q, scale = unit_and_scale(s["x"][:nq], blocks)
-    x, v = ca.vertcat(q, s["x"][nq:]), s["x"][nq:]
-    xdot = dyn.state_derivative(x, efforts, *([wrenches] if external.is_input else []), *p.values())
-    torque = spatial.constant(dyn.actuation) @ efforts - dyn.wrench_torque_expression(q, wrenches)
-    outputs = {
-        "xdot": ca.vertcat(scale * xdot[:nq], xdot[nq:]),
-        "power": ca.vertcat(
-            ca.dot(v, torque), dyn.dissipated_power_expression(q, v), dyn.kinetic_energy(q, v, *p.values())
-        ),
-    }
-    return Plant(nq, blocks, function("unit", {"x": s["x"]}, {"projection": x}), function("flow", s, outputs))
-
-
 class Integrator(Protocol):
     """What integrates the pieces of a motion.
 
@@ -105,7 +52,7 @@ class Integrator(Protocol):
     def method(self) -> str: ...
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and energies, from t[0] on, at t[1:], and the number of steps; RuntimeError if that fails.
+        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps; RuntimeError if that fails.
 
         ``numbers`` are those of the control, a column for each interval.
         """
@@ -117,15 +64,14 @@ class PartialMotion:
 
     Attributes:
         x: states at all output times, projected (N × nx).
-        energies: work of the actuators and wrenches [J], energy dissipated by dampers [J], ∫ kinetic energy dt [J s],
-            up to each output time (N × 3).
+        integrals: of ``INTEGRALS`` up to each output time (N × 4) [J, J s].
         drift: of unit lengths before the projection (N).
         steps: number of steps of the integrator.
         failure: the message of the integrator if it failed before the end.
     """
 
     x: Array
-    energies: Array
+    integrals: Array
     drift: Array
     reached: int = 0
     steps: int = 0
@@ -143,7 +89,7 @@ def integrate(
 ) -> PartialMotion:
     """The motion from x0 at t[0] through all output times, or up to a failure or interrupt; ``advance`` counts them."""
     n, plant, control = len(t), integrators.plant, integrators.control
-    motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, 3)), np.zeros(n))
+    motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, len(INTEGRALS))), np.zeros(n))
     size = 1 if sampled else math.ceil((n - 1) / _PIECES)
     interrupts.prepares = False
     while (k := motion.reached) < n - 1 and interrupts.error is None:
@@ -152,9 +98,9 @@ def integrate(
             interrupts.stops = True
             numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
             _check(failure)
-            x, energies, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
+            x, integrals, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
             _check(failure)
-            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(energies))):
+            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(integrals))):
                 raise RuntimeError("the state is not finite")
             interrupts.stops = False
         except BaseException as error:
@@ -172,7 +118,7 @@ def integrate(
         motion.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
         motion.x[rows, : plant.nq] = projected(x[:, : plant.nq], plant.blocks)
         motion.x[rows, plant.nq :] = x[:, plant.nq :]
-        motion.energies[rows] = motion.energies[k] + energies
+        motion.integrals[rows] = motion.integrals[k] + integrals
         motion.reached, motion.steps = stop, motion.steps + steps
         advance(stop - k)
     return motion
@@ -202,7 +148,7 @@ class Integrators:
     made: list[tuple[Array, ca.Function, int]] = field(default_factory=list)
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and energies, from t[0] on, at t[1:], and the number of steps."""
+        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
         solver, steps = self._like(t)
         u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
         with self._quiet():

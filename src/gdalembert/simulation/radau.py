@@ -18,7 +18,8 @@ import numpy as np
 
 from gdalembert.model.configuration import projected
 from gdalembert.simulation.control import Control, PythonLaw
-from gdalembert.simulation.integration import U_FAILED, Plant
+from gdalembert.simulation.integration import U_FAILED
+from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.simulation.radau_scheme import RadauScheme
 from gdalembert.spatial.arrays import Array
 
@@ -50,7 +51,7 @@ class Columns:
 
     Attributes:
         t: k × 1. ``x``: k × nx. ``w``: k × (what the Python callable returns, then the numbers of the control).
-        xdot: k × nx. ``power``: k × 3.
+        xdot: k × nx. ``power``: k × 4, the rates of ``INTEGRALS``.
     """
 
     def __init__(self, rates: ca.Function, k: int, p: Array) -> None:
@@ -274,30 +275,30 @@ class Radau:
         self._length: StepLength | None = None
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and energies, from t[0] on, at t[1:], and the number of steps."""
-        states, energies, steps = [x0[None]], [np.zeros((1, 3))], 0
+        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
+        states, integrals, steps = [x0[None]], [np.zeros((1, len(INTEGRALS)))], 0
         for first, last in _stretches(numbers):
             self._rates.hold(numbers[:, first])
-            x, energy, made = self._stretch(t[first : last + 1], states[-1][-1])
-            states, energies, steps = [*states, x], [*energies, energies[-1][-1] + energy], steps + made
-        return np.concatenate(states[1:]), np.concatenate(energies[1:]), steps
+            x, integral, made = self._stretch(t[first : last + 1], states[-1][-1])
+            states, integrals, steps = [*states, x], [*integrals, integrals[-1][-1] + integral], steps + made
+        return np.concatenate(states[1:]), np.concatenate(integrals[1:]), steps
 
     def _stretch(self, t: Array, x: Array) -> tuple[Array, Array, int]:
         """As :meth:`piece`, where the control does not jump."""
-        states, energies = np.zeros((len(t) - 1, len(x))), np.zeros((len(t) - 1, 3))
-        done, steps, since, energy = 0, 0, 0, np.zeros(3)
+        states, integrals = np.zeros((len(t) - 1, len(x))), np.zeros((len(t) - 1, len(INTEGRALS)))
+        done, steps, since, integral = 0, 0, 0, np.zeros(len(INTEGRALS))
         for step in self._steps(float(t[0]), x, float(t[-1])):
             steps, since = steps + 1, since + 1
             last = step.t + step.h
             reached = len(t) - 1 if last >= t[-1] else int(np.searchsorted(t, last, side="right")) - 1
             theta = (t[done + 1 : reached + 1] - step.t) / step.h
             states[done:reached] = step.x + SCHEME.between(theta) @ step.z
-            energies[done:reached] = energy + step.h * SCHEME.integral(theta) @ step.power
-            energy = energy + step.h * SCHEME.weights @ step.power
+            integrals[done:reached] = integral + step.h * SCHEME.integral(theta) @ step.power
+            integral = integral + step.h * SCHEME.weights @ step.power
             since, done = since if reached == done else 0, reached
             if since > self.max_steps:
                 raise RuntimeError("TOO_MUCH_WORK")
-        return states, energies, steps
+        return states, integrals, steps
 
     def _steps(self, t: float, x: Array, end: float) -> Iterator[Step]:
         """The steps from (t, x) to the end."""

@@ -31,9 +31,12 @@ class Simulation:
         kinetic, potential: energies (N) [J].
         work: of u and of wrenches up to t (N) [J].
         dissipated: energy dissipated by dampers up to t (N) [J].
+        constraint_work: of the forces of constraints up to t (N) [J]: 0 but for what stabilises them.
         action: ∫ kinetic energy dt up to t (N) [J s].
-        constraint_violation: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before
-            the output was projected (N).
+        forces: of the constraints (N × nc) [N, N m], just after t.
+        residual: by how much q violates the constraints (N × nc) [m, rad].
+        length_drift: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before the
+            output was projected (N).
         blocks: the entries of q that are quaternions and pairs (cos, sin).
         p: the parameters of the robot (n_p); empty if it has none.
     """
@@ -53,8 +56,11 @@ class Simulation:
     potential: Array
     work: Array
     dissipated: Array
+    constraint_work: Array
     action: Array
-    constraint_violation: Array
+    forces: Array
+    residual: Array
+    length_drift: Array
     blocks: Blocks
     p: Array
 
@@ -75,8 +81,11 @@ class Simulation:
 
     @property
     def balance(self) -> Array:
-        """Energy gained minus work plus dissipated energy (N) [J]: zero except for errors of the integration."""
-        return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
+        """Energy gained minus work, also of constraints, plus dissipated energy (N) [J].
+
+        Zero except for errors of the integration.
+        """
+        return np.asarray(self.energy - self.energy[0] - self.work - self.constraint_work + self.dissipated)
 
     @property
     def max_balance(self) -> float:
@@ -94,6 +103,11 @@ class Simulation:
     def relative_balance(self) -> float:
         """The ratio :attr:`max_balance` / :attr:`exchanged`; 0 for a robot at rest."""
         return self.max_balance / self.exchanged if self.exchanged > 0 else 0.0
+
+    @property
+    def constraint_drift(self) -> Array:
+        """The largest entry of :attr:`residual` (N) [m, rad]."""
+        return np.asarray(np.abs(self.residual).max(axis=1, initial=0.0))
 
     def at(self, t: npt.ArrayLike) -> tuple[Array, Array]:
         """q and v at a time, or one row for each of several times, by cubic Hermite interpolation between output times.
@@ -136,8 +150,11 @@ class Simulation:
             f"  taken by dampers     {self.dissipated[-1]:.4g} J",
             f"  balance              {self.max_balance:.1e} J, {self.relative_balance:.1e} of the energy exchanged",
         ]
+        if self.forces.shape[1]:
+            strongest, drift = np.abs(self.forces).max(), self.constraint_drift.max()
+            lines.append(f"  constraints          forces up to {strongest:.4g} N or N m, drift {drift:.1e} m or rad")
         if self.blocks:
-            lines.append(f"  drift of unit lengths in q {self.constraint_violation.max():.1e}, projected")
+            lines.append(f"  drift of unit lengths in q {self.length_drift.max():.1e}, projected")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns, physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError
@@ -26,25 +25,27 @@ from gdalembert.simulation.integration import (
     Integrator,
     Integrators,
     PartialMotion,
-    Plant,
     integrate,
-    plant,
 )
 from gdalembert.simulation.interrupts import Interrupts
+from gdalembert.simulation.plant import INTEGRALS, Plant, plant
 from gdalembert.simulation.radau import MAX_STEPS, Radau
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
+from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.progress import progress as show_progress
 
 _UNBALANCED = 1e-3
 """Part of the energy exchanged: a larger imbalance is worth a warning."""
+_DRIFTED = 1e-4
+"""[m, rad] A larger drift of constraints is worth a warning."""
 _ROUNDING = 1e-12
 """Part of the energies themselves: a smaller imbalance is rounding, of a robot that hardly moves."""
 
 
 def simulate(
-    dyn: Dynamics,
+    dyn: Robot,
     x0: npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike],
     t: npt.ArrayLike,
     u: npt.ArrayLike | ca.Function | Law | None = None,
@@ -66,7 +67,8 @@ def simulate(
     checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
 
     Args:
-        dyn: rigid or flexible.
+        dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`: its contacts without an anchor are held
+            where they are at x0.
         x0: [q; v] (nq + nv), or a pair (q, v).
         t: the end (for 101 output times from 0), or increasing output times (N) [s].
         u: the input of ``dyn.state_derivative`` (nu): joint torques, or the actuators of a flexible arm [N m, N].
@@ -86,8 +88,8 @@ def simulate(
             vibrations without damping. ``"radau"``: Radau IIA, order 9, with Newton's method, our own: few long steps,
             for Python callables, dampers, stiff feedback and stiff links. ``"bdf"``: CVODES, backward differentiation
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
-            fixed length. ``"auto"``: radau where u is a Python callable or a force depends on velocity, otherwise
-            adams.
+            fixed length. ``"auto"``: radau where u is a Python callable, a force depends on velocity or constraints
+            hold the robot, otherwise adams.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default. Radau divides the ``abstol`` of v
             by the length of the step in seconds: an error of v moves q by so much in a step.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
@@ -96,42 +98,45 @@ def simulate(
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used, no robot has the parameters p (the inertia of
-            a link is not that of a body), or a is not finite at x0.
+            a link is not that of a body), x0 violates a constraint, or a is not finite at x0.
         UnknownNameError: if a name in p is not that of a parameter.
         UnsupportedError: if M is singular in every configuration.
         SimulationError: if the integration fails before the end; it has the motion up to there in ``result``.
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
     Warns:
-        SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged.
+        SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged, or constraints drift
+            by more than 1e-4 m or rad.
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
-    if not isinstance(dyn, Dynamics):
-        raise ArgumentTypeError(f"simulate takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
-    tree, values = dyn.tree, physical_parameters("simulate", dyn, p)
+    system = System.of(dyn)
+    robot, tree = system.dynamics, dyn.tree
+    values = physical_parameters("simulate", robot, p)
     start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
     if period is not None and not is_python(u):
         raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
     grid = Grid.of(times, period)
-    check_mass_matrix("simulate", dyn, start[: tree.nq], values)
-    body = plant(dyn)
-    method, failure = _method(dyn, method, is_python(u) or is_python(wrenches)), Failure()
+    check_mass_matrix("simulate", robot, start[: tree.nq], values)
+    system = system.started(start[: tree.nq], start[tree.nq :])
+    body = plant(system.robot)
+    method, failure = _method(system, method, is_python(u) or is_python(wrenches)), Failure()
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
     what = "output times" if period is None else "times"
     shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
     with shown as advance, Interrupts() as interrupts:
-        driven = control(dyn, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
+        driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
         integrators = _integrator(body, driven, values, method, step, settings)
         _check_first(tree.name, integrators, failure, start, float(times[0]))
         motion = integrate(integrators, failure, grid.t, start, advance, is_sampled(driven), interrupts)
     reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
-    result = _result(dyn, integrators, grid, motion)
+    result = _result(system, integrators, grid, motion)
     if interrupts.error is not None:
         raise _stopped(interrupts.error, result)
     if reason is not None:
         raise _failure(result, reason, times) from cause
     _warn_of_imbalance(result)
+    _warn_of_drift(result)
     return result
 
 
@@ -142,7 +147,10 @@ def _check_first(robot: str, integrators: Integrator, failure: Failure, x0: Arra
     if failure.error is not None:
         raise failure.error
     if not np.all(np.isfinite(first)):
-        raise ArgumentError(f"simulate: {robot}: a is not finite at x0, where M may be singular; start from another x0")
+        redundant = " or constraints redundant" if integrators.plant.forces.size1_out(0) else ""
+        raise ArgumentError(
+            f"simulate: {robot}: a is not finite at x0, where M may be singular{redundant}; start from another x0"
+        )
 
 
 def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
@@ -162,6 +170,16 @@ def _warn_of_imbalance(result: Simulation) -> None:
         warnings.warn(
             f"simulate: {result.model}: {result.max_balance:.3g} J of the energies do not balance, "
             f"{result.relative_balance:.1%} of what is exchanged; take {cure}",
+            SimulationWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_drift(result: Simulation) -> None:
+    if (drift := float(result.constraint_drift.max())) > _DRIFTED:
+        warnings.warn(
+            f"simulate: {result.model}: the constraints drift by {drift:.3g} m or rad; give them stiffness=1/T² and "
+            "damping=2/T, with the time T in which an error vanishes",
             SimulationWarning,
             stacklevel=3,
         )
@@ -197,9 +215,9 @@ def _flat(values: Any) -> Any:
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
-def _method(dyn: Dynamics, method: str, calls_python: bool) -> str:
+def _method(system: System, method: str, calls_python: bool) -> str:
     if method == "auto":
-        return "radau" if calls_python or dyn.forces_depend_on_velocity else "adams"
+        return "radau" if calls_python or system.is_damped else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
 
 
@@ -230,8 +248,8 @@ def _integrator(
     return Radau(body, driven, p, **limits, max_steps=steps)
 
 
-def _result(dyn: Dynamics, integrators: Integrator, grid: Grid, motion: PartialMotion) -> Simulation:
-    body, driven = integrators.plant, integrators.control
+def _result(system: System, integrators: Integrator, grid: Grid, motion: PartialMotion) -> Simulation:
+    dyn, body, driven = system.dynamics, integrators.plant, integrators.control
     nq, count, p = body.nq, motion.reached + 1, integrators.p
     u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
     before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
@@ -251,12 +269,11 @@ def _result(dyn: Dynamics, integrators: Integrator, grid: Grid, motion: PartialM
         "wrenches": u[:, dyn.nu :].reshape(len(rows), -1, 6).swapaxes(1, 2),
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
-        "work": motion.energies[rows, 0],
-        "dissipated": motion.energies[rows, 1],
-        "action": motion.energies[rows, 2],
-        "constraint_violation": motion.drift[rows],
+        "forces": body.forces(x.T, u.T, *given).full().T,
+        "residual": system.residual(q, p),
+        "length_drift": motion.drift[rows],
         "p": p,
-    }
+    } | dict(zip(INTEGRALS, motion.integrals[rows].T, strict=True))
     arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
     for array in arrays.values():
         array.setflags(write=False)

@@ -215,6 +215,12 @@ class ConstrainedDynamics(Closure):
         return function("jacobian", s, {"J": self._set.jacobian(self._robot.tree, s["q"])})
 
     @cached_property
+    def velocity(self) -> ca.Function:
+        """(q, v) → (velocity): of the first frames against the second, J v [m/s; rad/s]."""
+        s = self.symbols("q", "v")
+        return function("velocity", s, {"velocity": self._set.velocity(self._robot.tree, s["q"], s["v"])})
+
+    @cached_property
     def bias_acceleration(self) -> ca.Function:
         """(q, v) → (bias): the acceleration of the constraints at a = 0, so that acceleration = J a + bias.
 

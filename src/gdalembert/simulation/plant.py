@@ -1,0 +1,70 @@
+"""A robot as an integrator sees it: ẋ = f(x, u), and the powers that the balance of energies is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+
+from gdalembert import spatial
+from gdalembert.model.configuration import Blocks, unit_and_scale, unit_blocks
+from gdalembert.simulation.system import Robot, System
+from gdalembert.spatial.functions import function, symbols
+
+INTEGRALS = ("work", "dissipated", "constraint_work", "action")
+"""What is integrated beside the state: power of the actuators and wrenches, of the dampers and of the constraints'
+forces [W], and the kinetic energy [J]."""
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A robot, alone or held by constraints.
+
+    Attributes:
+        unit: (x) → (projection), x with unit lengths in q.
+        flow: (x, u) → (xdot, power): the rates of x and of ``INTEGRALS``. Behind the efforts of the actuators u has the
+            wrenches that are an input, column by column. If the robot has parameters, p is the last input.
+        forces: (x, u) → (forces) of the constraints, with the same inputs.
+    """
+
+    nq: int
+    blocks: Blocks
+    unit: ca.Function
+    flow: ca.Function
+    forces: ca.Function
+
+
+_PLANTS: WeakKeyDictionary[Robot, Plant] = WeakKeyDictionary()
+
+
+def plant(robot: Robot) -> Plant:
+    """The plant of a robot, built once: its dynamics see unit lengths.
+
+    dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
+    rate of its direction.
+    """
+    if robot not in _PLANTS:
+        _PLANTS[robot] = _new_plant(System.of(robot))
+    return _PLANTS[robot]
+
+
+def _new_plant(system: System) -> Plant:
+    dyn, external = system.dynamics, system.dynamics.external_wrenches
+    tree, nq, nu, blocks = dyn.tree, dyn.tree.nq, dyn.nu, unit_blocks(dyn.tree)
+    s = symbols(x=nq + tree.nv, u=nu + 6 * len(external) * external.is_input) | (named := dyn.symbols())
+    p = list(named.values())
+    wrenches = [ca.reshape(s["u"][nu:], 6, len(external))] if external.is_input else []
+    q, scale = unit_and_scale(s["x"][:nq], blocks)
+    v, tau = s["x"][nq:], spatial.constant(dyn.actuation) @ s["u"][:nu]
+    a, forces, against = system.motion(q, v, tau, wrenches, p)
+    pushed = dyn.wrench_torque_expression(q, *(wrenches or [external.constant]))
+    power = (
+        ca.dot(v, tau - pushed),
+        dyn.dissipated_power_expression(q, v),
+        ca.dot(forces, against),
+        dyn.kinetic_energy(q, v, *p),
+    )
+    outputs = {"xdot": ca.vertcat(scale * tree.configuration_rate(q, v), a), "power": ca.vertcat(*power)}
+    unit = function("unit", {"x": s["x"]}, {"projection": ca.vertcat(q, v)})
+    return Plant(nq, blocks, unit, function("flow", s, outputs), function("forces", s, {"forces": forces}))
