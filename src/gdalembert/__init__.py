@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gdalembert.compilation.compiled_function import CompiledFunction, compile
     from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
     from gdalembert.dynamics.constraints.constraint import Contact, Loop
+    from gdalembert.dynamics.constraints.friction_cones import friction_cone, wrench_cone
     from gdalembert.dynamics.dynamics import Dynamics
     from gdalembert.dynamics.forces.friction import Friction
     from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
@@ -68,6 +69,7 @@ __all__ = [
     "citation",
     "compile",
     "formulations",
+    "friction_cone",
     "identification",
     "joint_torques",
     "lie",
@@ -81,6 +83,7 @@ __all__ = [
     "transform_wrench",
     "validate",
     "with_rotors",
+    "wrench_cone",
 ]
 
 _HOMES = {
@@ -105,6 +108,7 @@ _HOMES = {
     "TranslationalRotational": "dynamics.simplified.recipes",
     "compile": "compilation.compiled_function",
     "formulations": "dynamics.registry",
+    "friction_cone": "dynamics.constraints.friction_cones",
     "identification": "identification",
     "joint_torques": "dynamics.statics",
     "lie": "spatial.lie",
@@ -118,6 +122,7 @@ _HOMES = {
     "transform_wrench": "dynamics.statics",
     "validate": "validation.validate",
     "with_rotors": "model.rotors",
+    "wrench_cone": "dynamics.constraints.friction_cones",
 }
 """The module of the package that defines each name, or is it."""
 
