@@ -103,6 +103,28 @@ def test_virtual_work(reference: pin.ReferenceFrame) -> None:
         assert float(ca.dot(tau, v)) == pytest.approx(wrench @ vector(kin.frame_velocity("tool", reference)(q, v)))
 
 
+def test_several_wrenches_add() -> None:
+    model = branched(1)
+    frames = ["tool", model.frames[3].name, model.getFrameId("ground")]
+    references = dict(zip(frames, REFERENCES, strict=True))
+    rng = np.random.default_rng(3)
+    for q, _, _ in states(model, rng, 2):
+        wrenches = rng.normal(size=(6, 3))
+        for sides in ("robot", "environment"):
+            by_frame = joint_torques(model, references, exerted_by=sides)(q=q, wrenches=wrenches)["tau"]
+            alone = [joint_torques(model, *item, exerted_by=sides) for item in references.items()]
+            assert relative_error(by_frame, sum(f(q, w) for f, w in zip(alone, wrenches.T, strict=True))) < TIGHT
+        listed = joint_torques(model, frames, pin.WORLD)(q, wrenches)
+        alone = [joint_torques(model, frame, pin.WORLD) for frame in frames]
+        assert relative_error(listed, sum(f(q, w) for f, w in zip(alone, wrenches.T, strict=True))) < TIGHT
+
+
+def test_one_frame_of_a_list_takes_a_column() -> None:
+    torques = joint_torques(two_link_arm(), ["tool"], pin.LOCAL)
+    assert torques.name_in() == ["q", "wrenches"]
+    assert vector(torques([0, 0], [0, 1, 0, 0, 0, 0])).tolist() == [2, 1]
+
+
 def test_a_wrench_on_the_ground_needs_no_torque() -> None:
     model = branched(0)
     for reference in REFERENCES:
@@ -400,6 +422,38 @@ def test_frames_and_references_are_checked() -> None:
         with pytest.raises(UnknownNameError) as unknown:
             make()
         assert str(unknown.value) == "no frame named 'tol'; nearest: 'tool'"
+
+
+@pytest.mark.parametrize(
+    ("frames", "reference", "kind", "message"),
+    [
+        ([], pin.LOCAL, ArgumentError, "joint_torques: got no frame; give at least one"),
+        (
+            ["tool"],
+            None,
+            ArgumentTypeError,
+            "reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got ",
+        ),
+        (["tool", "tol"], pin.LOCAL, UnknownNameError, "no frame named 'tol'; nearest: 'tool'"),
+        (["tool", 1], pin.LOCAL, ArgumentError, "joint_torques: frames 'tool' and 1 are the same; give each once"),
+        (
+            {"tool": "LOCAL"},
+            None,
+            ArgumentTypeError,
+            "wrenches: frame 'tool': reference: expected pin.LOCAL, pin.WORLD",
+        ),
+        (
+            {"tool": pin.LOCAL},
+            pin.WORLD,
+            ArgumentError,
+            "joint_torques: got a mapping and reference=WORLD; give references by frame alone",
+        ),
+    ],
+)
+def test_several_frames_are_checked(frames: Any, reference: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind) as raised:
+        joint_torques(two_link_arm(), frames, reference)
+    assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize("mass", [-1, -1e-300, np.nan, np.inf])

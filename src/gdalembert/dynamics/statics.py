@@ -12,6 +12,7 @@ Sᵀ F: inward from the frame or outward from the base, wherever the wrench is g
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import casadi as ca
@@ -21,7 +22,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frames import check_reference, find_frame
-from gdalembert.dynamics.wrenches import torques_of_wrench
+from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame, torques_of_wrench
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -35,8 +36,8 @@ from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 def joint_torques(
     model: pin.Model | Tree,
-    frame: str | int,
-    reference: pin.ReferenceFrame,
+    frame: str | int | Sequence[str | int] | WrenchesByFrame,
+    reference: pin.ReferenceFrame | None = None,
     *,
     exerted_by: Literal["robot", "environment"] = "robot",
     clean: float = CLEANED,
@@ -64,18 +65,21 @@ def joint_torques(
 
     A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
+    Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum.
+
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
-        frame: name, or index in ``model.frames``.
-        reference: of the wrench; there is no default.
+        frame: name, or index in ``model.frames``; a list of them; or a mapping of them to their references.
+        reference: of the wrench, or of all wrenches of a list; there is no default.
         exerted_by: ``"robot"`` or ``"environment"``.
         clean: tolerance of the cleaning of constants, as in :class:`~gdalembert.dynamics.kinematics.Kinematics`.
 
     Raises:
-        ArgumentTypeError: if the model, the frame or the reference is of the wrong type.
+        ArgumentTypeError: if the model, a frame or a reference is of the wrong type.
         ModelError: if the model holds numbers without a meaning.
         UnknownNameError: if no frame has the name.
-        ArgumentError: if several have it, the index is out of range, or another argument cannot be used.
+        ArgumentError: if several have it, the index is out of range, a frame is given twice, or another argument cannot
+            be used.
     """
     if exerted_by not in ("robot", "environment"):
         raise ArgumentError(
@@ -83,12 +87,39 @@ def joint_torques(
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
     tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
-    here = tree.frames[find_frame(tree, frame)]
+    several = isinstance(frame, Sequence | Mapping) and not isinstance(frame, str)
+    at = _frames(tree, frame, reference) if several else _frame(tree, frame, reference)
+    name = "wrenches" if several else "wrench"
+    s = symbols(q=tree.nq) | {name: ca.SX.sym(name, 6, len(at))}
+    exerted = s[name] if exerted_by == "robot" else -s[name]
+    torques = (torques_of_wrench(tree, k, given_in, s["q"], w) for k, given_in, w in at.at_frames(tree, exerted))
+    return function("joint_torques", s, {"tau": sum(torques, ca.DM(tree.nv, 1))})
+
+
+def _frame(tree: Tree, frame: Any, reference: Any) -> ExternalWrenches:
+    here = find_frame(tree, frame)
     check_reference(reference)
-    s = symbols(q=tree.nq, wrench=6)
-    q, given = s["q"], s["wrench"] if exerted_by == "robot" else -s["wrench"]
-    tau = torques_of_wrench(tree, here, reference, q, given)
-    return function("joint_torques", s, {"tau": tau})
+    return ExternalWrenches((here,), (reference,))
+
+
+def _frames(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
+    """Those of a list with one reference, or of a mapping to references."""
+    if not frames:
+        raise ArgumentError("joint_torques: got no frame; give at least one")
+    if isinstance(frames, Mapping):
+        if reference is not None:
+            raise ArgumentError(
+                f"joint_torques: got a mapping and reference={reference}; give references by frame alone"
+            )
+        return ExternalWrenches.of(tree, frames)
+    check_reference(reference)
+    found = [find_frame(tree, frame) for frame in frames]
+    for k, index in enumerate(found):
+        if index in found[:k]:
+            raise ArgumentError(
+                f"joint_torques: frames {frames[found.index(index)]!r} and {frames[k]!r} are the same; give each once"
+            )
+    return ExternalWrenches.of(tree, dict.fromkeys(found, reference))
 
 
 def payload_torques(
