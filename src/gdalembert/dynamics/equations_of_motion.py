@@ -8,6 +8,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.expressions import Expressions
+from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.checks import is_singular
 from gdalembert.model.tree import Tree
@@ -158,14 +159,19 @@ class EquationsOfMotion(Expressions):
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
-        a = ca.SX.sym("a", self.tree.nv)
-        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+        a, free = ca.SX.sym("a", self.tree.nv), FreeBases.of(self.tree)
+        slow = v - free.linear @ v
+        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
-        bias = at_rest + 0.5 * (dtau_dv @ v) + self.force_torque_expression(q, v)  # C v is quadratic in v
+        bias = at_rest + 0.5 * (dtau_dv @ slow) + self.force_torque_expression(q, v)  # C v is quadratic in v
         dtau_dq = ca.substitute(dtau_dq, a, factorization.solve(tau - bias))
+        # what is not known already of a free base: how wrenches depend on its pose
+        dtau_dq += (self.wrench_stiffness_expression(q, wrenches) - dtau_dq) @ free.pose
+        dtau_dv -= dtau_dv @ free.linear
         by_q, by_v = self.force_derivatives_expression(q, v)
         half = factorization.half_solve(-ca.horzcat(dtau_dq + by_q, dtau_dv + by_v))
-        return ca.horzcat(factorization.half_inverse.T @ factorization.divide(half), factorization.inverse)
+        found = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
+        return ca.horzcat(found, factorization.inverse)
 
     @cached_property
     def inverse_dynamics_hessian(self) -> ca.Function:

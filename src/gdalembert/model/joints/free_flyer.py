@@ -19,6 +19,7 @@ class FreeFlyer(JointType):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    is_free: ClassVar[bool] = True
     has_quasi_velocities: ClassVar[bool] = True
     unit_length: ClassVar[tuple[int, int] | None] = (3, 7)
     is_actuated: ClassVar[bool] = False

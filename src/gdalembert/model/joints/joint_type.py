@@ -27,6 +27,7 @@ class JointType(ABC):
         can_rotate, can_translate: whether the joint changes the orientation of its link, and the position of the
             origin of the link frame.
         has_constant_subspace: whether S does not depend on q.
+        is_free: whether S is the identity: the joint moves its link along and about all axes of the link.
         has_quasi_velocities: whether v contains components of a twist that are not rates of any coordinates. If not,
             C is Christoffel's matrix.
         unit_length: first entry of the part of q that has unit length (a quaternion, or cos and sin), and the entry
@@ -41,6 +42,7 @@ class JointType(ABC):
     can_rotate: ClassVar[bool] = True
     can_translate: ClassVar[bool] = True
     has_constant_subspace: ClassVar[bool] = True
+    is_free: ClassVar[bool] = False
     has_quasi_velocities: ClassVar[bool] = False
     unit_length: ClassVar[tuple[int, int] | None] = None
     is_actuated: ClassVar[bool] = True
