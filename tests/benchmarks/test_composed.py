@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.common import robots
 from benchmarks.graph_size import composed
+from tests.helpers.paths import ROOT
 
 RECORDED = (robots.HERE / "results" / "composed.md").read_text(encoding="utf-8")
 
@@ -17,6 +18,8 @@ LIMITS = {
     ("talos", "`centroidal_map`"): 5600,
     ("talos", "`centroidal_momentum`"): 4000,
     ("talos", "`centroidal_momentum_rate`"): 4300,
+    ("solo12", "`ConstrainedDynamics.forward_dynamics`, three feet (3D)"): 5250,
+    ("talos", "`ConstrainedDynamics.forward_dynamics`, two soles (6D)"): 16500,
 }
 """The most instructions that a quantity may have."""
 
@@ -36,6 +39,16 @@ def test_recorded_sizes_are_within_their_limits_and_save_something() -> None:
         assert sizes
         assert max(sizes) <= limit
     assert min(float(ratio) for robot in composed.ROBOTS for *_, ratio in lines(robot)) >= 1
+
+
+@pytest.mark.parametrize("robot", ["solo12", "talos"])
+def test_the_page_of_constraints_shows_what_is_recorded(robot: str) -> None:
+    (own,) = (cells for cells in lines(robot) if cells[0].startswith("`ConstrainedDynamics"))
+    quantity, how, size, _, composition, _ = own
+    row = f"| {robot} | {quantity.split(', ')[1]} | {size} | {composition} |"
+    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
+    assert row in page
+    assert f"| robot | constraints | `ConstrainedDynamics` | {how} |" in page
 
 
 @pytest.mark.long

@@ -38,6 +38,7 @@ def python_blocks(page: Path) -> list[str]:
 LONG = {
     "docs/troubleshooting.md",
     "docs/simulation.md",
+    "docs/constraints.md",
     "docs/optimal_control.md",
     "docs/flexible_ocp.md",
     "docs/flexible.md",

@@ -182,8 +182,9 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
             others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
             less = "leave it out" if pair.is_point else "hold less ('3D')"
             raise ArgumentError(
-                f"{pair.name}: {redundant} of its {pair.rows} rows are redundant{f' beside {others}' if others else ''}"
-                f", so that its forces are not determined; {less}, or give regularization=1e-6 for the smallest forces"
+                f"{pair.name}: {redundant} of its {pair.rows} rows {'is' if redundant == 1 else 'are'} redundant"
+                f"{f' beside {others}' if others else ''}, so that its forces are not determined; {less}, or give "
+                "regularization=1e-6 for the smallest forces"
             )
 
 
