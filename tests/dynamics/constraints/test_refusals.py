@@ -367,3 +367,9 @@ def test_a_sentence_says_what_cannot_be(case: str) -> None:
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def test_constraints_are_equal_by_value() -> None:
+    assert gd.Contact("link6", "3D", [1, 2, 3]) == gd.Contact("link6", "3D", np.array([1.0, 2.0, 3.0]))
+    assert gd.Contact("link6", "3D", [1, 2, 3]) != gd.Contact("link6", "3D", [1, 2, 4])
+    assert len({gd.Contact("link6"), gd.Contact("link6"), gd.Loop("link6", "link1"), gd.Loop("link6", "link1")}) == 2

@@ -13,7 +13,7 @@ from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arguments import checked_transform, choice, vector
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 KINDS = ("3D", "6D")
 """A point is held in three directions, a frame in six."""
@@ -54,8 +54,8 @@ class Constraint(ABC):
         """
 
 
-@dataclass(frozen=True)
-class Contact(Constraint):
+@dataclass(frozen=True, eq=False)
+class Contact(ByValue, Constraint):
     """A frame of the robot that the surroundings hold: a point of it (3D), or all of it (6D).
 
     Args:
