@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -166,6 +167,22 @@ def test_validate_and_count_with_parameters(capsys: Capture) -> None:
     assert capsys.readouterr().out != with_p
     assert main(["count", "two_link_arm", *options, "--parameters", "inertias"]) == 2
     assert "'inertias'" in capsys.readouterr().err
+
+
+def test_validate_and_count_with_wrenches(capsys: Capture) -> None:
+    options = ["--formulation", "newton_euler", "--wrench", "tip=LOCAL", "--wrench", "link1=WORLD"]
+    assert main(["validate", "two_link_arm", "--samples", "10", *options]) == 0
+    assert "inverse_dynamics under wrenches" in capsys.readouterr().out
+    assert main(["count", "two_link_arm", *options]) == 0
+    given = {"tip": pin.LOCAL, "link1": pin.WORLD}
+    tau = gd.NewtonEuler(gd.load_urdf("two_link_arm"), wrenches=given).inverse_dynamics
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[2] for row in rows if row[1] == "inverse_dynamics"] == [str(tau.n_instructions())]
+    for wrong in ("tip", "tip=BODY", "=LOCAL"):
+        assert main(["count", "two_link_arm", "--wrench", wrong]) == 2
+        assert f"--wrench {wrong}: give a frame and LOCAL, WORLD, LOCAL_WORLD_ALIGNED, as" in capsys.readouterr().err
+    assert main(["count", "two_link_arm", "--wrench", "tipp=LOCAL"]) == 2
+    assert "no frame named 'tipp'; nearest: 'tip'" in capsys.readouterr().err
 
 
 def test_validate_formulations_in_the_order_given(capsys: Capture) -> None:

@@ -396,13 +396,12 @@ def test_the_efforts_that_hold_the_robot_bear_the_wrenches() -> None:
     assert relative_error(of_rest, given) < TIGHT
 
 
-@pytest.mark.parametrize("name", ["ocp.Problem", "ocp.rk4", "ocp.collocation", "validate"])
+@pytest.mark.parametrize("name", ["ocp.Problem", "ocp.rk4", "ocp.collocation"])
 def test_what_takes_no_wrenches_says_what_to_give(name: str) -> None:
     calls = {
         "ocp.Problem": lambda dyn: gd.ocp.Problem(dyn, 1.0, 3),
         "ocp.rk4": gd.ocp.rk4,
         "ocp.collocation": gd.ocp.collocation,
-        "validate": lambda dyn: gd.validate(dyn, small(), samples=1),
     }
     with pytest.raises(UnsupportedError, match=r"at body_1, body_0 are an input; give dyn.under\(wrenches\)"):
         calls[name](robot())

@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -118,3 +119,13 @@ def test_parameters_are_exported(formulation: type[gd.Dynamics]) -> None:
     dynamics = formulation(gd.load_urdf("two_link_arm"), parameters=kinds)
     (source,) = derive(dynamics, "python", terms=["inverse_dynamics", "terms"]).values()
     check_python(dynamics, source, functions_of(dynamics, ["inverse_dynamics", "terms"]))
+
+
+def test_wrenches_are_exported() -> None:
+    """Column by column, as the head of the file says."""
+    given = {"tip": pin.LOCAL, "link1": pin.WORLD}
+    dynamics = gd.NewtonEuler(gd.load_urdf("two_link_arm"), wrenches=given, parameters=["gravity"])
+    (source,) = derive(dynamics, "python", terms=["inverse_dynamics", "forward_dynamics"]).values()
+    check_python(dynamics, source, functions_of(dynamics, ["inverse_dynamics", "forward_dynamics"]))
+    head = " ".join(source.split('"""')[1].split())
+    assert "wrenches, column by column, each (f_x, f_y, f_z, m_x, m_y, m_z) on the robot: tip (LOCAL), link1" in head

@@ -50,7 +50,7 @@ def functions_of(dynamics: gd.Dynamics, terms: Sequence[str] | None = None) -> d
 
 
 def states(dynamics: gd.Dynamics, function: ca.Function, rng: np.random.Generator) -> list[np.ndarray]:
-    """One random value for each input."""
+    """One random value for each input, matrices column by column."""
     tree = dynamics.tree
     values = []
     for name in function.name_in():
@@ -61,12 +61,13 @@ def states(dynamics: gd.Dynamics, function: ca.Function, rng: np.random.Generato
         elif name == "p":
             values.append(dynamics.parameters.vector())
         else:
-            values.append(rng.normal(size=function.size_in(name)[0]))
+            values.append(rng.normal(size=function.numel_in(name)))
     return [np.array(x, dtype=float).ravel() for x in values]
 
 
 def reference(function: ca.Function, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-    return [x.full() for x in function.call([ca.DM(x) for x in values])]
+    given = [ca.reshape(ca.DM(x), *function.size_in(i)) for i, x in enumerate(values)]
+    return [x.full() for x in function.call(given)]
 
 
 def executed(source: str) -> dict[str, Any]:

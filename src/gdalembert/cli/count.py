@@ -12,8 +12,10 @@ from gdalembert.cli.options import (
     add_formulation,
     add_parameters,
     add_robot,
+    add_wrenches,
     chosen_formulations,
     chosen_parameters,
+    chosen_wrenches,
     load,
 )
 from gdalembert.cli.table import print_table
@@ -29,15 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_formulation(parser)
     add_clean(parser)
     add_parameters(parser)
+    add_wrenches(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the instructions, multiplications and additions of every Function of the formulations."""
     chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
+    wrenches = chosen_wrenches(arguments)
     model = load(arguments.robot, arguments)
     rows = []
     for name, formulation in chosen.items():
-        dynamics = formulation(model, clean=arguments.clean, parameters=parameters)
+        dynamics = formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches)
         rows += [(name, *row) for row in _costs(dynamics)]
     print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
     return 0

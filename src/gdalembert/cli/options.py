@@ -9,12 +9,15 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.registry import formulations
+from gdalembert.dynamics.wrenches import REFERENCES
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
+
+_REFERENCES = {reference.name: reference for reference in REFERENCES}
 
 
 def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -80,6 +83,32 @@ def chosen_parameters(arguments: argparse.Namespace) -> dict[str, bool | list[st
     """The argument ``parameters`` of a Dynamics."""
     pairs = (text.partition("=") for text in arguments.parameters or ())
     return {kind: names.split(",") if given else True for kind, given, names in pairs}
+
+
+def add_wrenches(parser: argparse.ArgumentParser) -> None:
+    """``--wrench``, read by :func:`chosen_wrenches`."""
+    parser.add_argument(
+        "--wrench",
+        action="append",
+        metavar="FRAME=REFERENCE",
+        help="a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
+        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)",
+    )
+
+
+def chosen_wrenches(arguments: argparse.Namespace) -> dict[str, pin.ReferenceFrame]:
+    """The argument ``wrenches`` of a Dynamics.
+
+    Raises:
+        ArgumentError: if a frame has no reference, or there is no such reference.
+    """
+    chosen = {}
+    for text in arguments.wrench or ():
+        frame, _, reference = text.rpartition("=")
+        if not frame or reference not in _REFERENCES:
+            raise ArgumentError(f"--wrench {text}: give a frame and {', '.join(_REFERENCES)}, as tool0=LOCAL")
+        chosen[frame] = _REFERENCES[reference]
+    return chosen
 
 
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:

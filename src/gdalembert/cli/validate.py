@@ -10,8 +10,10 @@ from gdalembert.cli.options import (
     add_formulation,
     add_parameters,
     add_robot,
+    add_wrenches,
     chosen_formulations,
     chosen_parameters,
+    chosen_wrenches,
     load,
 )
 from gdalembert.validation.validate import validate
@@ -23,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_formulation(parser)
     add_clean(parser)
     add_parameters(parser)
+    add_wrenches(parser)
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="number of states (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="relative tolerance of all checks")
@@ -37,11 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
         1 if a check of one of them fails, else 0.
     """
     chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
+    wrenches = chosen_wrenches(arguments)
     summaries, reports = [], []
     for model in [load(robot, arguments) for robot in arguments.robot]:
         own = []
         for formulation in chosen.values():
-            dynamics = formulation(model, clean=arguments.clean, parameters=parameters)
+            dynamics = formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches)
             report = validate(
                 dynamics,
                 model,

@@ -177,7 +177,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         losses = JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
         self.external_wrenches = ExternalWrenches.of(tree, wrenches)
-        self.wrenches = MappingProxyType(dict(wrenches or {}))
+        by_frame: dict[str | int, pin.ReferenceFrame] = dict((wrenches or {}).items())
+        self.wrenches = MappingProxyType(by_frame)
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *self._given_forces)
         if self.nominal.springs:
             own_forces = (Springs.at_joints(tree, self.nominal.springs), *own_forces)

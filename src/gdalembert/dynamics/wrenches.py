@@ -27,7 +27,9 @@ from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Wrench
 
-WrenchesByFrame = Mapping[str | int, pin.ReferenceFrame]
+WrenchesByFrame = (
+    Mapping[str, pin.ReferenceFrame] | Mapping[int, pin.ReferenceFrame] | Mapping[str | int, pin.ReferenceFrame]
+)
 """The reference of the wrench at each frame, by name or index."""
 
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)

@@ -17,7 +17,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.export.choice import NUMERIC, Choice, called, choose
 from gdalembert.export.closed import close
 from gdalembert.export.formats import FORMATS, Files, Format, code_formats
-from gdalembert.export.notes import angles, identifier, notes, parameters
+from gdalembert.export.notes import angles, identifier, notes, parameters, wrenches
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -107,7 +107,7 @@ def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) 
     if into.closed:
         raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {code_formats()}")
     chosen = choose(dynamics, _DEFAULT if terms is None else terms, NUMERIC)
-    return _code(into, dynamics, chosen, parameters(dynamics))
+    return _code(into, dynamics, chosen, [*wrenches(dynamics), *parameters(dynamics)])
 
 
 def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dynamics:

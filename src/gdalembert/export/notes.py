@@ -85,6 +85,15 @@ def parameters(dynamics: Dynamics, automatic: bool = False) -> list[str]:
     return ["", *meanings, *known, "", f"p: {', '.join(map(plain, own.names))}"]
 
 
+def wrenches(dynamics: Dynamics) -> list[str]:
+    """A line with the frames and references of the columns of the input ``wrenches``; none without it."""
+    external = dynamics.external_wrenches
+    if not external.is_input:
+        return []
+    columns = (f"{plain(x)} ({r.name})" for x, r in zip(external.names, external.references, strict=True))
+    return ["", f"wrenches, column by column, each (f_x, f_y, f_z, m_x, m_y, m_z) on the robot: {', '.join(columns)}"]
+
+
 def coordinates(tree: Tree) -> dict[str, str]:
     """The names of the coordinates of each joint that has its own."""
     return {plain(joint.name): _coordinates(joint) for joint in tree.independent_joints}

@@ -26,6 +26,9 @@ SMALL = 1e-5
 
 DQ_DT, DV_DT = "state_derivative (dq/dt)", "state_derivative (a)"
 SYMMETRIC, POSITIVE_DEFINITE, SKEW = "M symmetric", "M positive definite", "dM/dt - 2C skew"
+UNDER_WRENCHES = tuple(
+    f"{name} under wrenches" for name in ("inverse_dynamics", "forward_dynamics", "state_derivative (a)")
+)
 ELASTIC_ENERGY, POWER_BALANCE = "elastic_energy", "power balance"
 """Names of checks that are not simply those of Functions."""
 
@@ -71,6 +74,11 @@ FAILURES: dict[str, Failure] = {
     ),
     DQ_DT: Failure((), "dq/dt is not the rate of q at the velocity v"),
     DV_DT: Failure(("forward_dynamics",), "a is wrong, though forward_dynamics is right"),
+    UNDER_WRENCHES[0]: Failure(("inverse_dynamics",), "tau is right without wrenches, but not with them"),
+    UNDER_WRENCHES[1]: Failure(
+        ("forward_dynamics", UNDER_WRENCHES[0]), "a is right without wrenches, but not with them"
+    ),
+    UNDER_WRENCHES[2]: Failure((DV_DT, UNDER_WRENCHES[1]), "a is wrong, though forward_dynamics is right"),
     "kinetic_energy": Failure(("mass_matrix",), "kinetic energy is not ½ v·M v, though mass_matrix is right"),
     "potential_energy": Failure(
         ("generalized_gravity", ELASTIC_ENERGY), "dV/dt is not g·v, though generalized_gravity is right"
@@ -230,6 +238,14 @@ def explain_addend(what: str, difference: Array, addend: Array, sample: Referenc
 def _explain_scalar(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
     s = factor(own, reference)
     return [] if s is None else [Explanation(f"{what} {_relation(s, sample)}", True)]
+
+
+def explain_wrenches(own: Array, sample: ReferenceSample, reference: Array) -> list[Explanation]:
+    """What is wrong with the torque that wrenches add (n × nv)."""
+    wrong = differs(own, reference, sample.tolerance)
+    return [
+        each for each in _explain_vector("torque of the wrenches", own, reference, wrong, sample) if each.is_complete
+    ]
 
 
 def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample: ReferenceSample) -> list[Explanation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Self
 
 import casadi as ca
@@ -16,7 +17,15 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.spatial.functions import directional_derivative
 from gdalembert.validation import diagnosis
-from gdalembert.validation.diagnosis import DQ_DT, DV_DT, POSITIVE_DEFINITE, SKEW, SYMMETRIC, Explanation
+from gdalembert.validation.diagnosis import (
+    DQ_DT,
+    DV_DT,
+    POSITIVE_DEFINITE,
+    SKEW,
+    SYMMETRIC,
+    UNDER_WRENCHES,
+    Explanation,
+)
 from gdalembert.validation.references import Reference, ReferenceSample
 from gdalembert.validation.report import Check
 from gdalembert.validation.residuals import (
@@ -32,6 +41,7 @@ from gdalembert.validation.residuals import (
 from gdalembert.validation.states import Mask, States
 from gdalembert.validation.systems import SystemUnderTest
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
+from gdalembert.validation.wrenches import LOADED, WrenchesUnderTest
 
 ROUNDING = 1e-14
 """Relative error of M and tau by rounding alone."""
@@ -87,13 +97,23 @@ class DynamicsUnderTest(SystemUnderTest):
         self._unsupported: list[str] = []
         self._counts = {"states": 0, "singular": 0}  # at all p
         self._functions: dict[str, BatchFunction] = {}
+        external = dynamics.external_wrenches
+        free = dynamics.under(np.zeros((6, len(external)))) if external else dynamics
         for name, shape in shapes_of_functions(self.tree).items():
             try:
-                self._functions[name] = batched(built(dynamics, name), name, shape).at(p)
+                self._functions[name] = batched(built(free, name), name, shape).at(p)
             except UnsupportedError as error:
                 self._unsupported.append(f"{name}: {error}")
-        self._functions |= {name: function.at(p) for name, function in _rates(dynamics).items()}
+        self._functions |= {name: function.at(p) for name, function in _rates(free).items()}
         self.torque = self._functions["inverse_dynamics"]
+        self._wrenches = self._loaded(dynamics, p)
+
+    def _loaded(self, dynamics: Dynamics, p: Array | None) -> WrenchesUnderTest | None:
+        """The Functions under wrenches, those that are supported; ``None`` if the robot takes no wrenches."""
+        if not dynamics.external_wrenches:
+            return None
+        functions = {name: built(dynamics, name) for name in LOADED if name in self._functions}
+        return WrenchesUnderTest(dynamics, functions, shapes_of_functions(self.tree)).at(p)
 
     def changed(self, p: Array) -> Self:
         twin = copy(self)
@@ -101,6 +121,7 @@ class DynamicsUnderTest(SystemUnderTest):
         twin.tree = twin.reference.tree
         twin._functions = {name: function.at(p) for name, function in self._functions.items()}
         twin.torque = twin._functions["inverse_dynamics"]
+        twin._wrenches = None if self._wrenches is None else self._wrenches.at(p)
         return twin
 
     @property
@@ -119,6 +140,8 @@ class DynamicsUnderTest(SystemUnderTest):
         yield from self._accelerations(states, reference)
         yield from self._energies(states, reference)
         yield from self._laws(states, reference)
+        if self._wrenches is not None:
+            yield from self._under(self._wrenches, states, reference)
 
     def _torques(self, states: States, without: TorqueTerms, reference: TorqueTerms) -> Iterator[Residual]:
         """``without`` are the terms without springs and dampers, which ``generalized_gravity`` and C leave out."""
@@ -172,6 +195,23 @@ class DynamicsUnderTest(SystemUnderTest):
             c = f["coriolis_matrix"](q, v)
             yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), f[MASS_MATRIX_RATE](q, v), LAW)
 
+    def _under(self, wrenches: WrenchesUnderTest, states: States, reference: TorqueTerms) -> Iterator[Residual]:
+        """The Functions under wrenches, where tau has so much less to give."""
+        f, q, v, a, w = wrenches.functions, states.q, states.v, states.a, wrenches.of(states)
+        tau = self.reference.loaded_torque(states, wrenches.external, w)
+        yield Residual(UNDER_WRENCHES[0], "tau", f["inverse_dynamics"](q, v, a, w), tau, self._tolerance)
+        condition = condition_numbers(reference.mass_matrix)
+        regular, scale = condition <= _SINGULAR, self._acceleration_scale(condition, reference, a)
+        if "forward_dynamics" in f:
+            own = f["forward_dynamics"](q, v, tau, w)
+            yield Residual(UNDER_WRENCHES[1], "forward dynamics", own, a, SOLVED, scale, regular)
+        if "state_derivative" in f:
+            loaded = replace(reference, tau=tau, gravity=reference.gravity + tau - reference.tau)
+            u, a_of_u = self._actuated(loaded, a, regular)
+            own = f["state_derivative"](np.hstack([q, v]), u, w)[:, self.tree.nq :]
+            scale = self._acceleration_scale(condition, reference, a_of_u)
+            yield Residual(UNDER_WRENCHES[2], "forward dynamics", own, a_of_u, SOLVED, scale, regular)
+
     def _acceleration_scale(self, condition: Array, reference: TorqueTerms, a: Array) -> Array:
         """The tolerance scale of accelerations: solving with M may lose as many digits as cond(M) has."""
         return np.maximum(condition * self._noise / SOLVED, 1)
@@ -205,6 +245,7 @@ class DynamicsUnderTest(SystemUnderTest):
             "nle": self._explain_nle,
             "generalized_gravity": self._explain_gravity,
             "coriolis_matrix": self._explain_coriolis_matrix,
+            UNDER_WRENCHES[0]: self._explain_under_wrenches,
             "kinetic_energy": self._explain_kinetic_energy,
             "potential_energy": self._explain_potential_energy,
         }
@@ -231,6 +272,15 @@ class DynamicsUnderTest(SystemUnderTest):
         q, v = sample.states.q, sample.states.v
         product = times(self._functions["coriolis_matrix"](q, v), v)
         return diagnosis.explain_velocity(product + sample.dampers, sample)
+
+    def _explain_under_wrenches(self, sample: ReferenceSample) -> list[Explanation]:
+        if self._wrenches is None:
+            return []
+        states, w = sample.states, self._wrenches.of(sample.states)
+        q, v, a = states.q, states.v, states.a
+        own = self._wrenches.functions["inverse_dynamics"](q, v, a, w) - self.torque(q, v, a)
+        reference = self.reference.loaded_torque(states, self._wrenches.external, w) - sample.terms.tau
+        return diagnosis.explain_wrenches(own, sample, reference)
 
     def _explain_kinetic_energy(self, sample: ReferenceSample) -> list[Explanation]:
         q, v = sample.states.q, sample.states.v

@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.wrenches import ExternalWrenches
 from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
@@ -27,6 +28,7 @@ from gdalembert.validation.references import AddedForces, Reference, ReferenceSa
 from gdalembert.validation.states import States, configuration_rates, draws
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import rotor_index
+from gdalembert.validation.wrenches import virtual_work
 
 _SLOPE = 0.05
 """Standard deviation of the slope [rad] of a link, or of its deflection by length, due to each mode alone."""
@@ -51,6 +53,7 @@ class ReferenceRecursion(Reference):
         self._integrate = BatchFunction(Kinematics(arm.nominal).integrate, arm.tree.nq)
         self._scales = _coordinate_scales(arm.assembly)
         self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
+        self._virtual_work = virtual_work(arm.nominal, arm.external_wrenches)
         self._set_up_configuration(arm)
         self._set_parameters(p)
 
@@ -93,6 +96,9 @@ class ReferenceRecursion(Reference):
         links, armature = self._links.terms(states), self._assembly.armature
         without = replace(links, tau=links.tau + armature * states.a, mass_matrix=links.mass_matrix + np.diag(armature))
         return without, without.plus(*self.passive(states.q, states.v))
+
+    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
+        return self.terms(states)[1].tau + self._virtual_work(states.q, wrenches)
 
     def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
         """K q and D v (n × nv each), with the force elements that were added to the arm."""

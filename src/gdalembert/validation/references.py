@@ -12,11 +12,13 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.wrenches import ExternalWrenches
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.validation.states import States, Torque, batches, configuration_rates, integration, rnea
 from gdalembert.validation.torque_terms import TorqueTerms, decompose
+from gdalembert.validation.wrenches import FextOfModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,10 @@ class Reference(ABC):
         """tau and its terms without springs and dampers, and with them."""
 
     @abstractmethod
+    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
+        """tau (n × nv) under external wrenches (n × 6 n_frames), springs and dampers included."""
+
+    @abstractmethod
     def rates(self, states: States) -> Array:
         """dq/dt (n × nq) at (q, v), accurate to about 1e-11."""
 
@@ -116,6 +122,10 @@ class PinocchioReference(Reference):
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         without = decompose(self._rnea, states)
         return without, without if self._forces is None else without.plus(*self._forces.parts(states.q, states.v))
+
+    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
+        forces = 0 if self._forces is None else self._forces.torque(states.q, states.v)
+        return FextOfModel(self.model, external).torque(states, wrenches) + forces
 
     def rates(self, states: States) -> Array:
         return configuration_rates(integration(self.model), states)

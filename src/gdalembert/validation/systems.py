@@ -107,6 +107,10 @@ _GIVE_P = "give p=, the values that the model has"
 def _check_function(function: ca.Function, tree: Tree, has_p: bool) -> None:
     name = f"the Function {function.name()!r}"
     inputs, wanted = function.name_in(), ["q", "v", "a"] + ["p"] * has_p
+    if "wrenches" in inputs:
+        raise ArgumentError(
+            f"{name} takes ({', '.join(inputs)}); give the Dynamics, or its Function of dyn.under(), without wrenches"
+        )
     if not has_p and function.n_in() == 4 and inputs[:3] in (wanted, ["i0", "i1", "i2"]):
         raise ArgumentError(f"{name} takes ({', '.join(inputs)}); {_GIVE_P}")
     if function.n_in() != len(wanted) or "tau" in inputs or (sorted(inputs) == sorted(wanted) and inputs != wanted):
