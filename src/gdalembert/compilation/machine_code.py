@@ -15,17 +15,18 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.cache import Cache, remove
-from gdalembert.compilation.compiler import INTERPRETER, TIME_LIMIT, Compiler, find_compiler
+from gdalembert.compilation.compiler import TIME_LIMIT, Compiler, Use, find_compiler
 from gdalembert.compilation.vector_code import vector_code
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
+Loaded = TypeVar("Loaded")
 One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
 """Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
 
@@ -105,11 +106,11 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
-def _key(graph: ca.Function, compiler: Compiler) -> str:
-    """All that determines the library of a graph."""
+def _key(graph: ca.Function) -> str:
+    """All that determines the C code of a graph."""
     writers = (inspect.getsource(sys.modules[name]) for name in (__name__, vector_code.__module__))
-    writer = (ca.CasadiMeta.version(), *writers, *map(_text, ("call.c", "vectors.h", "batch.c")))
-    return hashlib.sha256("\0".join((graph.serialize(), *writer, *compiler.key)).encode()).hexdigest()
+    texts = map(_text, ("call.c", "vectors.h", "batch.c"))
+    return "\0".join((graph.serialize(), ca.CasadiMeta.version(), *writers, *texts))
 
 
 def load_library(
@@ -124,30 +125,52 @@ def load_library(
     Raises:
         CompilationError: if there is no compiler, if it fails, or if the cache cannot be used.
     """
-    name, graph = function.name(), row_major(function)
-    tool = find_compiler(name, compiler, flags, time_limit)
-    key = _key(graph, tool)
-    libraries = Cache(cache, name)
+    graph = row_major(function)
+    tool = find_compiler(Use(function.name()), compiler, flags, time_limit)
+    return load(tool, cache, _key(graph), lambda: _source(function, graph), Library)
+
+
+def load(
+    tool: Compiler,
+    cache: str | os.PathLike[str] | None,
+    determines: str,
+    source: Callable[[], str],
+    open_library: Callable[[Path], Loaded],
+) -> Loaded:
+    """What a library gives when it is opened; from the cache, or built now.
+
+    Args:
+        tool: the compiler.
+        cache: the folder; by default that of the user.
+        determines: all that determines the C code.
+        source: writes the C code.
+        open_library: raises OSError, AttributeError or RuntimeError for a library of something else.
+
+    Raises:
+        CompilationError: if the compiler fails, or the cache cannot be used.
+    """
+    key = hashlib.sha256("\0".join((determines, *tool.key)).encode()).hexdigest()
+    libraries = Cache(cache, tool.use.name)
     try:
         for path in libraries.libraries(key):
             try:
-                return Library(path)
-            except (OSError, AttributeError):  # a library of something else
+                return open_library(path)
+            except (OSError, AttributeError, RuntimeError):
                 remove(path)
         with libraries.build() as folder:
-            path = libraries.add(key, tool.build(_source(function, graph), folder))
+            path = libraries.add(key, tool.build(source(), folder))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CompilationError(
-            name,
+            tool.use.name,
             f"cannot use the cache folder {libraries.folder}: {reason}; set GDALEMBERT_CACHE to a folder of your own",
         ) from error
     try:
-        return Library(path)
-    except (OSError, AttributeError) as error:
+        return open_library(path)
+    except (OSError, AttributeError, RuntimeError) as error:
         remove(path)
         raise CompilationError(
-            name,
+            tool.use.name,
             f"the library that {tool.command[0]} built does not load from {libraries.folder}: {error}; "
-            f"try another compiler, or another folder for GDALEMBERT_CACHE; {INTERPRETER}",
+            f"try another compiler, or another folder for GDALEMBERT_CACHE; {tool.use.without}",
         ) from error

@@ -60,6 +60,9 @@ class Problem:
             those of the model. Every solve may set others: nothing is built again.
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
+        compiled: evaluate the steps and their derivatives as machine code, which needs a C compiler: for problems that
+            are solved for long or often. It takes seconds to minutes to compile, the first time; the cache is that of
+            :func:`~gdalembert.compile`.
 
     Attributes:
         opti: the ``casadi.Opti``.
@@ -73,6 +76,7 @@ class Problem:
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used, or no robot has the parameters p.
         UnknownNameError: if a name in ``p`` or ``design`` is not that of a parameter.
+        CompilationError: if ``compiled`` steps are wanted, and there is no compiler, or it fails.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Problem:
         bounds_at: str = "stages",
         p: Values = None,
         design: Design | None = None,
+        compiled: bool = False,
     ) -> None:
         check_driven_by_u("Problem", dyn)
         intervals = integer("intervals", intervals, 1)
@@ -119,9 +124,8 @@ class Problem:
         self._set_duration(duration)
         self._scale_u()
         h = self.duration / intervals
-        self._steps = transcribe(
-            self.opti, dyn, self._x, self.u, h, self._effort, method, degree, scheme, control, self._parameters
-        )
+        how = method, degree, scheme, control, self._parameters, compiled
+        self._steps = transcribe(self.opti, dyn, self._x, self.u, h, self._effort, *how)
         fractions = (np.arange(intervals)[:, None] + self._steps.rule.c).ravel() / intervals
         self._fractions = fractions
         self.stages = Stages(self.duration * ca.DM(fractions).T, *self._steps.stages)

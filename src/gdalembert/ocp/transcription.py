@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from gdalembert.compilation.external import external
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
 from gdalembert.ocp.steps import Method, collocation, collocation_method, free_rates, rk4, rk4_method
@@ -45,24 +46,31 @@ def transcribe(
     scheme: str,
     control: str,
     parameters: ModelParameters,
+    compiled: bool,
 ) -> Transcription:
-    """Connect the columns of x (N + 1) by steps of h under u; ``effort`` (nu) are typical magnitudes of u."""
+    """Connect the columns of x (N + 1) by steps of h under u; ``effort`` (nu) are typical magnitudes of u.
+
+    Raises:
+        CompilationError: if the steps cannot be ``compiled``.
+    """
     n = x.shape[1] - 1
     p = [ca.repmat(part, 1, n) for part in parameters.parts] if len(parameters) else []
     ends = u if control == "constant" else u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
     steps = ca.repmat(ca.MX(h), 1, n)
+
+    def mapped(step: ca.Function) -> ca.Function:
+        graph = step_of_parts(step, parameters) if p else step
+        return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(n)
+
     if method == "rk4":
         rule, k, residual = rk4_method(), None, ca.MX(0, 1)
         free: list[int] = []
-        step = rk4(dyn, control=control)
-        mapped = (step_of_parts(step, parameters) if p else step).map(n)
-        x_next, q, v, a = mapped(x[:, :-1], ends, steps, *p)
+        x_next, q, v, a = mapped(rk4(dyn, control=control))(x[:, :-1], ends, steps, *p)
     else:
         rule, free = collocation_method(degree, scheme), free_rates(dyn.tree)[0]
         k = opti.variable(dyn.tree.nv + len(free), n * degree)
         step = collocation(dyn, degree=degree, scheme=scheme, control=control)
-        mapped = (step_of_parts(step, parameters) if p else step).map(n)
-        x_next, residual, q, v, a = mapped(x[:, :-1], k, ends, steps, *p)
+        x_next, residual, q, v, a = mapped(step)(x[:, :-1], k, ends, steps, *p)
         forces = np.abs(dyn.actuation) @ effort
         sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(free))])
         opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
