@@ -18,7 +18,7 @@ import gdalembert as gd
 from benchmarks.common import peers, robots, tables
 from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
-from benchmarks.speed import batch, speed
+from benchmarks.speed import batch, compiled, speed
 from tests.helpers import models
 
 pytestmark = pytest.mark.extras
@@ -282,6 +282,17 @@ def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) ->
     ]
     with pytest.raises(SystemExit, match=r"inverse_dynamics: the batches do not agree"):
         batch._compare(robots.load(PUMA), "inverse_dynamics", np.ones(3), np.ones(3) + 1e-14, batch.ROUNDING)
+
+
+def test_compiled_motions_are_those_of_the_graphs_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "machine", lambda: "a machine, -O3")
+    rows = compiled.measure({"a motion": lambda by_machine_code: lambda: np.ones(2)}, rounds=1)
+    times = rows["a motion"].timings
+    text = compiled.report(rows, 1)
+    assert f"| a motion | {times[compiled.INTERPRETED].seconds:.3g} | {times[compiled.COMPILED].seconds:.3g} |" in text
+    assert "a machine, -O1" in text
+    with pytest.raises(SystemExit, match="another: the motions differ"):
+        compiled.measure({"another": lambda by_machine_code: lambda: np.full(2, float(by_machine_code))}, rounds=1)
 
 
 # scaling

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.compilation.external import external
 from gdalembert.model.configuration import Blocks, unit_and_scale, unit_blocks
 from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.functions import function, symbols
@@ -36,29 +37,36 @@ class Plant:
 
 
 _PLANTS: WeakKeyDictionary[Robot, Plant] = WeakKeyDictionary()
+_COMPILED: WeakKeyDictionary[Robot, Plant] = WeakKeyDictionary()
 
 
-def plant(robot: Robot) -> Plant:
-    """The plant of a robot, built once: its dynamics see unit lengths.
+def plant(robot: Robot, compiled: bool = False) -> Plant:
+    """The plant of a robot, built once, its ``flow`` also as machine code: its dynamics see unit lengths.
 
     dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
     rate of its direction.
+
+    Raises:
+        CompilationError: if it cannot be ``compiled``.
     """
     if robot not in _PLANTS:
         _PLANTS[robot] = _new_plant(System.of(robot))
-    return _PLANTS[robot]
+    if compiled and robot not in _COMPILED:
+        graphs = _PLANTS[robot]
+        _COMPILED[robot] = replace(graphs, flow=external(graphs.flow, 1, f"simulate: {robot.tree.name}"))
+    return (_COMPILED if compiled else _PLANTS)[robot]
 
 
 def _new_plant(system: System) -> Plant:
-    dyn, external = system.dynamics, system.dynamics.external_wrenches
+    dyn, outside = system.dynamics, system.dynamics.external_wrenches
     tree, nq, nu, blocks = dyn.tree, dyn.tree.nq, dyn.nu, unit_blocks(dyn.tree)
-    s = symbols(x=nq + tree.nv, u=nu + 6 * len(external) * external.is_input) | (named := dyn.symbols())
+    s = symbols(x=nq + tree.nv, u=nu + 6 * len(outside) * outside.is_input) | (named := dyn.symbols())
     p = list(named.values())
-    wrenches = [ca.reshape(s["u"][nu:], 6, len(external))] if external.is_input else []
+    wrenches = [ca.reshape(s["u"][nu:], 6, len(outside))] if outside.is_input else []
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     v, tau = s["x"][nq:], spatial.constant(dyn.actuation) @ s["u"][:nu]
     a, forces, against = system.motion(q, v, tau, wrenches, p)
-    pushed = dyn.wrench_torque_expression(q, *(wrenches or [external.constant]))
+    pushed = dyn.wrench_torque_expression(q, *(wrenches or [outside.constant]))
     power = (
         ca.dot(v, tau - pushed),
         dyn.dissipated_power_expression(q, v),

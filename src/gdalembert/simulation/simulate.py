@@ -59,6 +59,7 @@ def simulate(
     abstol: float | None = None,
     step: float | None = None,
     options: Mapping[str, Any] | None = None,
+    compiled: bool = False,
     progress: bool = False,
 ) -> Simulation:
     """The motion from x0 at ``t[0]``, integrated by SUNDIALS or CasADi, with its energies and their balance.
@@ -94,6 +95,9 @@ def simulate(
             by the length of the step in seconds: an error of v moves q by so much in a step.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
         options: options of the ``casadi.integrator``; they override all others. Radau takes ``"max_num_steps"`` only.
+        compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
+            long motions, or many of them. It takes seconds to minutes to compile, the first time; the cache is that of
+            :func:`~gdalembert.compile`. Contacts without an anchor are compiled for each x0.
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
@@ -101,6 +105,7 @@ def simulate(
             a link is not that of a body), x0 violates a constraint, or a is not finite at x0.
         UnknownNameError: if a name in p is not that of a parameter.
         UnsupportedError: if M is singular in every configuration.
+        CompilationError: if it cannot be ``compiled``: there is no compiler, or it fails.
         SimulationError: if the integration fails before the end; it has the motion up to there in ``result``.
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
@@ -119,7 +124,7 @@ def simulate(
     grid = Grid.of(times, period)
     check_mass_matrix("simulate", robot, start[: tree.nq], values)
     system = system.started(start[: tree.nq], start[tree.nq :])
-    body = plant(system.robot)
+    body = plant(system.robot, compiled)
     method, failure = _method(system, method, is_python(u) or is_python(wrenches)), Failure()
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
     what = "output times" if period is None else "times"
