@@ -141,6 +141,24 @@ def test_consistent_velocities_with_held_joints_change_the_least() -> None:
     assert relative_error(found, rate * (rate @ m @ v) / (rate @ m @ rate)) < 1e-8
 
 
+def test_consistent_accelerations_are_those_of_least_constraint() -> None:
+    """Without stabilisation, forward dynamics is the acceleration nearest to that of the open tree (Gauss)."""
+    con, q = four_bar_loop(), closed_four_bar(1.1)
+    v, tau = con.consistent_velocity(q, [2.0, 0, 0], hold=["crank"]), np.array([0.5, -0.2, 0.3])
+    a = con.consistent_acceleration(q, v, con.dynamics.forward_dynamics(q, v, tau))
+    assert relative_error(a, con.forward_dynamics(q, v, tau)[0].full().ravel()) < 1e-11
+
+
+def test_consistent_accelerations_are_rates_of_consistent_velocities() -> None:
+    con, crank, h = four_bar_loop(), 1.1, 1e-4
+    before, here, after = (closed_four_bar(crank + x) for x in (-h, 0, h))
+    v = con.consistent_velocity(here, [1.0, 0, 0], hold=["crank"])
+    a = con.consistent_acceleration(here, v, [0.0, 1, 2], hold=["crank"])
+    assert relative_error(a, (before - 2 * here + after) / h**2) < 1e-6  # of the differences
+    faster = con.consistent_acceleration(here, v, [3.0, 0, 0], hold=["crank"])
+    assert relative_error(faster - a, 3 * v) < CLOSED
+
+
 def test_parameters_do_not_move_a_loop() -> None:
     dyn = gd.NewtonEuler(four_bar(), parameters={"inertia": True})
     con = gd.ConstrainedDynamics(dyn, [gd.Loop("coupler end", "rocker end", "3D")], regularization=1e-6)
@@ -201,6 +219,16 @@ REFUSALS: dict[str, tuple[Callable[[gd.ConstrainedDynamics], object], type[Excep
         lambda con: con.check_state("simulate", closed_four_bar(0.4), [1, 0, 0]),
         ArgumentError,
         r"^simulate: v violates Loop\(.*\) by 1\.\d+ m/s; take consistent_velocity\(q, v\)$",
+    ),
+    "accelerations at open velocities": (
+        lambda con: con.consistent_acceleration(closed_four_bar(0.4), [1, 0, 0], np.zeros(3)),
+        ArgumentError,
+        r"^consistent_acceleration: v violates Loop\(.*\) by 1\.\d+ m/s; take consistent_velocity\(q, v\)$",
+    ),
+    "held accelerations": (
+        lambda con: con.consistent_acceleration(closed_four_bar(0.4), np.zeros(3), [1, 0, 0], hold=["crank", "rocker"]),
+        ArgumentError,
+        r"^consistent_acceleration: a violates Loop\(.*\) by \S+ m/s²; hold less$",
     ),
     "held velocities": (
         lambda con: con.consistent_velocity(closed_four_bar(0.4), [1, 0, 0], hold=["crank", "rocker"]),

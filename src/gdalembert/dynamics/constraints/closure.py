@@ -1,4 +1,4 @@
-"""Closed loops: configurations and velocities that satisfy the constraints, and their degrees of freedom.
+"""Closed loops: configurations, velocities and accelerations that satisfy the constraints; degrees of freedom.
 
 c(q) = 0 is solved by the steps δ of Levenberg and Marquardt in the tangent space of q,
 
@@ -41,7 +41,7 @@ _SPREADS = (0.0, 0.1, 1.0)
 
 
 class Closure(ABC):
-    """Configurations and velocities that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
+    """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
 
     Contacts without an anchor are held wherever they are at the given configuration.
     """
@@ -53,8 +53,18 @@ class Closure(ABC):
 
     @property
     @abstractmethod
+    def nc(self) -> int:
+        """The number of rows of all constraints."""
+
+    @property
+    @abstractmethod
     def jacobian(self) -> ca.Function:
         """(q) → (J)."""
+
+    @property
+    @abstractmethod
+    def bias_acceleration(self) -> ca.Function:
+        """(q, v) → (bias)."""
 
     @abstractmethod
     def anchored(self, q: npt.ArrayLike) -> Self:
@@ -116,8 +126,7 @@ class Closure(ABC):
 
     def _integrated(self, q: Array, step: Array) -> Array:
         """The configuration (nq) that is reached by a step (nv)."""
-        tree = self._robot.nominal
-        return projected(integrate(tree, ca.DM(q), ca.DM(step)).full().ravel(), unit_blocks(tree))
+        return projected(self._step(q, step).full().ravel(), unit_blocks(self._robot.nominal))
 
     def consistent_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike, hold: Sequence[str] = ()) -> Array:
         """The velocity (nv) that satisfies the constraints, J v = 0, at the least kinetic energy of the change of v.
@@ -135,19 +144,48 @@ class Closure(ABC):
                 do not let what is held move so.
             UnknownNameError: if ``hold`` has a name that is not there.
         """
-        where, tree = "consistent_velocity", self._robot.nominal
-        given = vector(f"{where}: v", v, tree.nv)
-        free = self._free(where, hold)
+        where = "consistent_velocity"
         con, at = self._satisfied(where, q)
-        j = con._rates(at)
-        m = self.dynamics.mass_matrix(at, *self._values).full()
+        found = con._nearest(where, at, vector(f"{where}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
+        con._check_velocity(where, at, found, "hold less")
+        return found
+
+    def consistent_acceleration(
+        self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike, hold: Sequence[str] = ()
+    ) -> Array:
+        """The acceleration (nv) that satisfies the constraints, J a + bias = 0, nearest to a in the metric of M.
+
+        For inverse dynamics: with the drives held, it is that of the whole mechanism. With a = M⁻¹ (tau − nle) it is
+        what :attr:`~gdalembert.ConstrainedDynamics.forward_dynamics` makes of it without stabilisation (Gauss's
+        principle of least constraint).
+
+        Args:
+            q, v: a state that satisfies the constraints (nq; nv).
+            a: any acceleration (nv).
+            hold: what keeps its acceleration, by name, as in :meth:`closed_configuration`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`consistent_velocity`.
+        """
+        where, nv = "consistent_acceleration", self._robot.tree.nv
+        con, at = self._satisfied(where, q)
+        moving = vector(f"{where}: v", v, nv)
+        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        bias = self.bias_acceleration(at, moving, *self._values).full().ravel()
+        found = con._nearest(where, at, vector(f"{where}: a", a, nv), -bias, hold)
+        con._check_rates(f"{where}: a", con._rates(at) @ found + bias, found, "/s²", "hold less")
+        return found
+
+    def _nearest(self, where: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
+        """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
+        free = self._free(where, hold)
+        j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
         factor = _factor(where, m[np.ix_(free, free)])
         half = np.linalg.solve(factor, j[:, free].T)
-        change = np.linalg.lstsq(half.T, -j @ given, rcond=DEPENDENT)[0]
-        moved = given.copy()
-        moved[free] += np.linalg.solve(factor.T, change)
-        con._check_velocity(where, at, moved, "hold less")
-        return frozen(moved)
+        change = np.linalg.lstsq(half.T, target - j @ x, rcond=DEPENDENT)[0]
+        found = x.copy()
+        found[free] += np.linalg.solve(factor.T, change)
+        return frozen(found)
 
     def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
         """nv − rank J: in how many ways the robot can move from a configuration that satisfies the constraints.
@@ -184,10 +222,12 @@ class Closure(ABC):
         return con, at
 
     def _check_velocity(self, where: str, q: Array, v: Array, cure: str) -> None:
-        rates = self._rates(q) @ v
-        if np.abs(rates).max() > _SATISFIED * max(1.0, np.abs(v).max()):
-            name, rate = self._worst(rates, "/s")
-            raise ArgumentError(f"{where}: v violates {name} by {rate}; {cure}")
+        self._check_rates(f"{where}: v", self._rates(q) @ v, v, "/s", cure)
+
+    def _check_rates(self, what: str, rates: Array, x: Array, per: str, cure: str) -> None:
+        if np.abs(rates).max() > _SATISFIED * max(1.0, np.abs(x).max()):
+            name, rate = self._worst(rates, per)
+            raise ArgumentError(f"{what} violates {name} by {rate}; {cure}")
 
     def _worst(self, c: Array, per: str = "") -> tuple[str, str]:
         """The name of the constraint that is violated most, and by how much."""
@@ -218,6 +258,12 @@ class Closure(ABC):
         s = symbols(q=tree.nq)
         c = ca.SX(self._set.residual(tree, s["q"]))
         return function("closure", s, {"c": c, "J": derivative_along(c, s["q"], tree.tangent_map(s["q"]))})
+
+    @cached_property
+    def _step(self) -> ca.Function:
+        tree = self._robot.nominal
+        s = symbols(q=tree.nq, v=tree.nv)
+        return function("step", s, {"reached": integrate(tree, s["q"], s["v"])})
 
     def _free(self, where: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
