@@ -175,6 +175,7 @@ def test_modes_are_held_by_the_name_of_their_link() -> None:
     con = gd.ConstrainedDynamics(arm, [gd.Loop("coupler bar tip", "rocker end", "3D")], regularization=1e-6)
     q0 = np.array([0.4, 0.1, 1.2, 0.02, -0.01])
     q = con.closed_configuration(q0, hold=["crank", "coupler bar"])
+    assert np.abs(con.closed_configuration(q0, hold=["coupler"])[3:] - q0[3:]).min() > 1e-6  # the joint, not the link
     np.testing.assert_array_equal(q[[0, 3, 4]], q0[[0, 3, 4]])
     assert np.abs(con.residual(q).full()).max() < CLOSED
     undeformed = con.closed_configuration([0.4, 0.1, 1.2, 0, 0], hold=["crank", "coupler bar y1", "coupler bar y2"])

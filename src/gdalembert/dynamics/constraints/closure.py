@@ -267,14 +267,16 @@ class Closure(ABC):
 
     def _free(self, where: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
-        names = self.dynamics.coordinate_names
         if isinstance(hold, str) or not isinstance(hold, Sequence):
             raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+        names, first_mode = self.dynamics.coordinate_names, self.dynamics.modes.start
+        owners = [name.rpartition(" ")[0] if k >= first_mode else name for k, name in enumerate(names)]
         held: set[int] = set()
         for name in hold:
-            found = {k for k, known in enumerate(names) if f"{known} ".startswith((f"{name} ", f"{name}["))}
+            own = enumerate(zip(names, owners, strict=True))
+            found = {k for k, both in own if name in both or both[1].startswith(f"{name}[")}
             if not found:
-                raise UnknownNameError("joint, flexible link or coordinate", name, names)
+                raise UnknownNameError("joint, flexible link or coordinate", name, [*names, *owners[first_mode:]])
             held |= found
         return np.array([k for k in range(len(names)) if k not in held], dtype=int)
 
