@@ -11,7 +11,6 @@ for the default robots, to ``benchmarks/results``.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 from functools import partial
 
@@ -71,7 +70,7 @@ def measure(names: Sequence[str], rounds: int, n: int | None = None) -> tuple[li
         count = n or STATES.get(name, 10_000)
         for function in FUNCTIONS:
             ways, width = calls(model, function, count)
-            rows.append((name, function, count, paired(ways, IN_TURN, rounds, clock=time.thread_time)))
+            rows.append((name, function, count, paired(ways, IN_TURN, rounds)))
     return rows, width
 
 

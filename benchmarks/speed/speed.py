@@ -71,9 +71,12 @@ def paired(
     reference: str,
     rounds: int,
     slice_: float = 2e-3,
-    clock: Callable[[], float] = time.perf_counter,
+    clock: Callable[[], float] = time.thread_time,
 ) -> dict[str, Timing]:
-    """Time the calls alternately, each for about ``slice_`` seconds a turn, or one call if that takes longer."""
+    """Time the calls alternately, each for about ``slice_`` seconds a turn, or one call if that takes longer.
+
+    By default the time is that for which this thread has had a processor, whatever else the machine does.
+    """
     timers = {name: timeit.Timer(call, timer=clock) for name, call in calls.items()}  # the garbage collector is off
     repeats = {name: max(1, round(slice_ / min(timer.repeat(3, 1)))) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
@@ -180,12 +183,16 @@ def table(timings: Timings) -> list[str]:
         (
             TITLES[name],
             FUNCTIONS[function][0],
-            *(f"{1e6 * row[c].seconds:.3g} ({row[c].gain:.2g}×)" if c in row else None for c in ways),
+            *(f"{1e6 * row[c].seconds:.3g} ({_ratio(row[c].gain)}×)" if c in row else None for c in ways),
             f"{1e6 * row[PINOCCHIO].seconds:.3g}",
         )
         for (name, function), row in timings.items()
     ]
     return markdown(["", "", *ways, PINOCCHIO], rows)
+
+
+def _ratio(gain: float) -> str:
+    return f"{gain:.2g}" if gain < 100 else f"{gain:.0f}"
 
 
 NOTES = """\
@@ -196,7 +203,8 @@ NOTES = """\
 Microseconds for a state, for Newton–Euler with default options; in brackets the speed relative to Pinocchio, which is
 {calls}, called from Python.
 *interpreter* is `gd.compile(…, interpreter=True)`, CasADi's virtual machine; *casadi.Function* is the Function called
-directly. The times are medians of paired rounds in one process with one thread. Pinocchio's derivatives include M.
+directly. The times are processor time, medians of paired rounds in one process with one thread. Pinocchio's derivatives
+include M.
 
 {machine}
 
@@ -251,7 +259,7 @@ def draw(single: Timings, batch: Timings, n: int = STATES) -> Figure:
             bars = axis.barh(y, [gain - 1 for gain in gains], thickness * 0.92, left=1, color=colour, label=way)
             for bar, gain in zip(bars, gains, strict=True):
                 axis.annotate(
-                    f"{gain:.2g}",
+                    _ratio(gain),
                     (gain, bar.get_y() + bar.get_height() / 2),
                     (2 if gain > 1 else -2, 0),
                     textcoords="offset points",
