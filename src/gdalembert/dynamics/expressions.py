@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from typing import Self
 
 import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held, HeldMotions
 from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
@@ -114,10 +115,10 @@ class Expressions(ABC):
         """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
         tree = self.tree
         bias = self.loaded_inverse_dynamics_expression(q, v, ca.DM(tree.nv, 1), wrenches)
-        held = Held.of(constraints, tree, q, self.mass_matrix_expression(q) + self._armature_matrix)
-        correction = held.from_first_frames(constraints.correction(tree, q, v))
-        a, forces = held.solve(tau - bias, -held.bias(q, v) - correction)
-        return a, held.to_first_frames(forces)
+        motions = HeldMotions.of(constraints, tree, q)
+        correction = motions.from_first_frames(constraints.correction(tree, q, v))
+        held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
+        return held.solve(tau - bias, -motions.bias(q, v) - correction)
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""
@@ -189,6 +190,11 @@ class Expressions(ABC):
                 f"{self.tree.name}: {what}: base parameters determine torques, but not what each link has part in; "
                 "make parameters of 'inertia' instead of 'base'"
             )
+
+    @property
+    def _ways(self) -> list[Self]:
+        """The same robot, written in the ways of which the smallest is to be taken."""
+        return [self]
 
     @property
     def _armature(self) -> Matrix:

@@ -11,6 +11,7 @@ from functools import cached_property
 import casadi as ca
 
 from gdalembert.spatial.algebra import Matrix, symmetric
+from gdalembert.spatial.algebra import rows as matrix_of
 
 
 class Factorization:
@@ -19,21 +20,32 @@ class Factorization:
     M⁻¹ B is ``finish(half_solve(B))``; Bᵀ M⁻¹ C is Yᵀ ``divide(half_solve(C))`` with Y = ``half_solve(B)``. Half solves
     keep the structural zeros of a column whose rows lie on one path from the root.
 
+    With ``kept`` rows left at the root, N = ``half_inverse`` makes N M Nᵀ = diag(A, D) with a dense A of these rows.
+
     Attributes:
-        pivots: the diagonal of D (n).
+        kept: the number of first rows that are not eliminated.
+        pivots: the diagonal of D (n), and of A.
     """
 
-    def __init__(self, m: Matrix) -> None:
+    def __init__(self, m: Matrix, kept: int = 0) -> None:
         pattern = m.sparsity()
         rows = [{i: m[k, i] for i in range(k + 1) if pattern.has_nz(k, i)} for k in range(m.shape[0])]
+        self.kept = kept
         self.pivots: list[Matrix] = [row.pop(k) for k, row in enumerate(rows)]
-        self._factors: list[dict[int, Matrix]] = [{}] * len(rows)
-        for k in reversed(range(len(rows))):
+        self._rows, self._factors = rows, [dict[int, Matrix]()] * len(rows)
+        for k in reversed(range(kept, len(rows))):
             self._factors[k] = {i: entry / self.pivots[k] for i, entry in rows[k].items()}
             for i, factor in self._factors[k].items():
                 self.pivots[i] = self.pivots[i] - factor * rows[k][i]
                 for j in (j for j in rows[k] if j < i):
                     rows[i][j] = rows[i].get(j, ca.DM(1, 1)) - factor * rows[k][j]
+
+    @property
+    def remainder(self) -> Matrix:
+        """A (kept × kept), symmetric."""
+        rows = [{**row, k: pivot} for k, (row, pivot) in enumerate(zip(self._rows, self.pivots, strict=True))]
+        n, zero = range(self.kept), ca.DM(1, 1)
+        return matrix_of(*([rows[max(i, j)].get(min(i, j), zero) for j in n] for i in n))
 
     def half_solve(self, b: Matrix) -> Matrix:
         """Y = L⁻ᵀ B (n × k)."""

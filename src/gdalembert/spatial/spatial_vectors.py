@@ -23,6 +23,9 @@ class Motion:
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.linear - other.linear, self.angular - other.angular)
+
     def __neg__(self) -> Motion:
         return Motion(-self.linear, -self.angular)
 

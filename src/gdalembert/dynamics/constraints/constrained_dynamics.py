@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any, Self
 
 import casadi as ca
@@ -26,16 +26,17 @@ from gdalembert.dynamics.constraints.checks import (
 )
 from gdalembert.dynamics.constraints.closure import Closure
 from gdalembert.dynamics.constraints.constraint import Constraint, Contact
-from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held, HeldMotions
+from gdalembert.dynamics.constraints.derivatives import constrained_dynamics_derivatives
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.parameters.parameters import Parameters, Values
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix, symmetric, transform
+from gdalembert.spatial.algebra import Matrix, transform
 from gdalembert.spatial.arguments import number
-from gdalembert.spatial.functions import derivative_along, function, symbols
+from gdalembert.spatial.functions import function, smaller, symbols
 
 Gain = float | Sequence[npt.ArrayLike]
 """One number for all constraints, or one for each of them: a number, or one for each of its rows."""
@@ -244,10 +245,11 @@ class ConstrainedDynamics(Closure):
         """
         s = self.symbols("q", "v")
         robot, q, v = self._robot, s["q"], s["v"]
-        held = self._held(q)
+        motions = HeldMotions.of(self._set, robot.tree, q)
+        held = Held.of(motions, robot.mass_matrix_expression(q) + robot._armature_matrix)
         rebound = -spatial.constant(1 + self._set.restitution) * self._set.velocity(robot.tree, q, v)
-        change, impulses = held.solve(ca.DM(robot.tree.nv, 1), held.from_first_frames(rebound))
-        return function("impact", s, {"v_after": v + change, "impulses": held.to_first_frames(impulses)})
+        change, impulses = held.solve(ca.DM(robot.tree.nv, 1), motions.from_first_frames(rebound))
+        return function("impact", s, {"v_after": v + change, "impulses": impulses})
 
     @cached_property
     def forward_dynamics_derivatives(self) -> ca.Function:
@@ -255,39 +257,16 @@ class ConstrainedDynamics(Closure):
 
         Equals ``pin.computeConstraintDynamicsDerivatives``; columns by q are in the tangent space, as those of
         :attr:`~gdalembert.Dynamics.forward_dynamics_derivatives`. By the implicit function theorem, with one
-        elimination of the KKT system.
+        elimination of the KKT system. da_dtau is exactly symmetric.
         """
         s = self.symbols("q", "v", "tau", "wrenches")
-        robot, q, v = self._robot, s["q"], s["v"]
-        a, forces = self._solved(s, q, v, s["tau"])
-        own = [s[name] for name in ("wrenches", "p") if name in s]
-        dtau_dq, dtau_dv = robot.inverse_dynamics_derivatives(q, v, a, *own)
-        moved, error_dq, error_dv = self._derivatives(q, v, a, forces, own)
-        held, nv = self._held(q), robot.tree.nv
-        by_state = ca.horzcat(moved - dtau_dq, -dtau_dv, ca.DM.eye(nv))
-        errors = ca.horzcat(held.from_first_frames(-error_dq), held.from_first_frames(-error_dv), ca.DM(self.nc, nv))
-        rates, loads = held.solve(by_state, errors)
-        by = ("dq", "dv", "dtau")
-        blocks = [*ca.horzsplit(rates, nv), *ca.horzsplit(held.to_first_frames(loads), nv)]
-        blocks[2] = symmetric(blocks[2])
-        names = [f"{what}_{x}" for what in ("da", "dforces") for x in by]
+        arguments = self._set, s["q"], s["v"], s["tau"], self._robot.wrenches_of(s)
+        ways = (constrained_dynamics_derivatives(way, *arguments) for way in self._robot._ways)
+        nv = self.tree.nv
+        rates, loads = ca.vertsplit(reduce(smaller, ways), [0, nv, nv + self.nc])
+        blocks = [*ca.horzsplit(rates, nv), *ca.horzsplit(loads, nv)]
+        names = [f"{what}_{by}" for what in ("da", "dforces") for by in ("dq", "dv", "dtau")]
         return function("forward_dynamics_derivatives", s, dict(zip(names, blocks, strict=True)))
-
-    def _derivatives(self, q: Matrix, v: Matrix, a: Matrix, forces: Matrix, own: list[Matrix]) -> list[Matrix]:
-        """∂(Jᵀ f)/∂q at constant f, and ∂(acceleration error)/∂q and /∂v."""
-        tree = self._robot.nominal
-        s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, forces=self.nc)
-        x, t = s["q"], tree.tangent_map(s["q"])
-        error = ca.cse([self._set.acceleration_error(tree, x, s["v"], s["a"])])[0]
-        torque = ca.cse([self._set.torques(tree, x, s["forces"])])[0]
-        directions = ca.diagcat(t, ca.DM.eye(tree.nv))
-        by_q, by_v = ca.horzsplit(derivative_along(error, ca.vertcat(x, s["v"]), directions), tree.nv)
-        graph = [derivative_along(torque, x, t), by_q, by_v]
-        return list(ca.Function("constraint_derivatives", list(s.values()), graph)(q, v, a, forces))
-
-    def _held(self, q: Matrix) -> Held:
-        robot = self._robot
-        return Held.of(self._set, robot.tree, q, robot.mass_matrix_expression(q) + robot._armature_matrix)
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, as those of ``dynamics``."""

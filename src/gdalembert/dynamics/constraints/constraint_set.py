@@ -132,9 +132,41 @@ class ConstraintSet:
             f = factors.solve(target + mu @ f)
         return f
 
+    def inverse(self, g: Matrix) -> Matrix:
+        """Γ of f = Γ target, exactly symmetric; as nearly the inverse of G as regularization lets it be."""
+        return spatial.symmetric(self.solve(g, ca.DM.eye(g.shape[0])))
+
 
 _PROXIMAL_STEPS = 3
 """Each divides the error of a regularized solution by G/μ."""
+
+
+@dataclass(frozen=True)
+class HeldMotions:
+    """The motions that constraints hold at q, with rows in axes of the pairs' own, where J has the fewest terms."""
+
+    constraints: ConstraintSet
+    motions: Sequence[RelativeMotion]
+    jacobian: Matrix
+
+    @classmethod
+    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix) -> HeldMotions:
+        motions = constraints.motions(tree, q)
+        return cls(constraints, motions, ca.vertcat(*(motion.jacobian(tree.nv) for motion in motions)))
+
+    def bias(self, q: Matrix, v: Matrix) -> Matrix:
+        """J̇ v."""
+        return ca.vertcat(*(motion.bias(q, v) for motion in self.motions))
+
+    def from_first_frames(self, x: Matrix) -> Matrix:
+        """Rows in the axes of the first frames, in those of the pairs."""
+        parts = zip(self.motions, self.constraints.split(x), strict=True)
+        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
+
+    def to_first_frames(self, x: Matrix) -> Matrix:
+        """Rows in the axes of the pairs, in those of the first frames."""
+        parts = zip(self.motions, self.constraints.split(x), strict=True)
+        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
 
 
 @dataclass(frozen=True)
@@ -146,40 +178,25 @@ class Held:
     X = L⁻ᵀ Jᵀ keeps the zeros of the branches of the tree, and G = Xᵀ D⁻¹ X.
     """
 
-    constraints: ConstraintSet
-    motions: Sequence[RelativeMotion]
+    motions: HeldMotions
     mass: Factorization
     half: Matrix
     scaled: Matrix
 
     @classmethod
-    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix, m: Matrix) -> Held:
-        """The system at q, with M."""
-        motions, mass = constraints.motions(tree, q), Factorization(m)
-        half = mass.half_solve(ca.vertcat(*(motion.jacobian(tree.nv) for motion in motions)).T)
-        return cls(constraints, motions, mass, half, mass.divide(half))
+    def of(cls, motions: HeldMotions, m: Matrix) -> Held:
+        """The system with M."""
+        mass = Factorization(m)
+        half = mass.half_solve(motions.jacobian.T)
+        return cls(motions, mass, half, mass.divide(half))
 
     @property
     def compliance(self) -> Matrix:
         """G = J M⁻¹ Jᵀ."""
         return spatial.symmetric(self.half.T @ self.scaled)
 
-    def bias(self, q: Matrix, v: Matrix) -> Matrix:
-        """J̇ v, in the axes of the system."""
-        return ca.vertcat(*(motion.bias(q, v) for motion in self.motions))
-
-    def from_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the first frames, in those of the system."""
-        parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
-
-    def to_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the system, in those of the first frames."""
-        parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
-
     def solve(self, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
-        """a, f of columns r (nv) and s (rows, in the axes of the system)."""
+        """a, and f in the axes of the first frames, of columns r (nv) and s (rows, in the axes of the system)."""
         y = self.mass.half_solve(r)
-        f = self.constraints.solve(self.compliance, s - self.scaled.T @ y)
-        return self.mass.finish(y + self.half @ f), f
+        f = self.motions.constraints.solve(self.compliance, s - self.scaled.T @ y)
+        return self.mass.finish(y + self.half @ f), self.motions.to_first_frames(f)

@@ -18,7 +18,7 @@ of C.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,9 +55,18 @@ class Instant:
         """Ẇ about the place where x is."""
         return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
 
+    def moved(self, own: Motion, rate: Motion) -> Instant:
+        """The motion of the link behind a joint that adds ``own``, with ``rate`` in the axes of one of its links."""
+        twist = self.twist + own
+        acceleration = self.acceleration + ca.cross(self.twist.angular + twist.angular, own.linear) + rate.linear
+        return Instant(twist, acceleration, self.angular + ca.cross(self.twist.angular, own.angular) + rate.angular)
+
     def turned(self, r: Matrix) -> Instant:
         """The same in other axes, R x for x."""
         return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
+
+
+STILL = Instant(_AT_REST, _NULL, _NULL)
 
 
 @dataclass(frozen=True)
@@ -120,17 +129,19 @@ class RelativeMotion:
 
     pair: FramePair
     rotation: Matrix
-    chains: tuple[_Chain, _Chain]
+    chains: tuple[Chain, Chain]
 
     def jacobian(self, nv: int) -> Matrix:
         """∂E/∂v (3 or 6 × nv), structurally sparse."""
-        columns: list[Matrix] = [ca.DM(self.pair.rows, 1)] * nv
-        for sign, chain in zip((1, -1), self.chains, strict=True):
-            for joint, motion in chain.columns:
-                block = motion.linear if self.pair.is_point else motion.vector
-                for k, column in enumerate(joint.columns):
-                    columns[column] = columns[column] + sign * block[:, k]
-        return ca.horzcat(*columns)
+        first, second = self.chains
+        columns = [*first.columns, *((joint, -motion) for joint, motion in second.columns)]
+        blocks = ((joint, motion.linear if self.pair.is_point else motion.vector) for joint, motion in columns)
+        return of_columns(nv, self.pair.rows, blocks)
+
+    @property
+    def shared(self) -> int:
+        """The number of joints that both chains begin with."""
+        return sum(one is two for (one, *_), (two, *_) in zip(*(chain.placed for chain in self.chains), strict=False))
 
     def bias(self, q: Matrix, v: Matrix) -> Matrix:
         """Ė at a = 0 (3 or 6)."""
@@ -146,7 +157,24 @@ class RelativeMotion:
 
 
 @dataclass(frozen=True)
-class _Chain:
+class Step:
+    """A joint of a chain in motion.
+
+    Attributes:
+        joint: the joint.
+        columns, rates: S and dS/dt.
+        before, behind: the links that it joins, in the order in which the chain is followed.
+    """
+
+    joint: Joint
+    columns: Motion
+    rates: Motion
+    before: Instant
+    behind: Instant
+
+
+@dataclass(frozen=True)
+class Chain:
     """The joints from the common link to a frame.
 
     Attributes:
@@ -161,18 +189,42 @@ class _Chain:
     @cached_property
     def columns(self) -> list[tuple[Joint, Motion]]:
         """The joints, and the columns of S."""
-        return [(j, Motion(*j.subspace(self.q)).to_parent(r, p).about(self.about)) for j, r, p in self.placed]
+        return [(joint, self.seen(k, Motion(*joint.subspace(self.q)))) for k, (joint, _, _) in enumerate(self.placed)]
+
+    def seen(self, k: int, columns: Motion) -> Motion:
+        """Motions in the axes of the link behind the k-th joint, in the common axes."""
+        _, r, p = self.placed[k]
+        return columns.to_parent(r, p).about(self.about)
 
     def motion(self, q: Matrix, v: Matrix) -> Instant:
         """The motion of its end at a = 0."""
-        twist, acceleration, turning = _AT_REST, _NULL, _NULL
-        for (joint, columns), (_, r, p) in zip(self.columns, self.placed, strict=True):
-            own, inner = columns.times(joint.velocity(v)), twist
-            rates = Motion(*joint.subspace_rate(q, v)).to_parent(r, p).about(self.about).times(joint.velocity(v))
-            twist = twist + own
-            acceleration = acceleration + ca.cross(inner.angular + twist.angular, own.linear) + rates.linear
-            turning = turning + ca.cross(inner.angular, own.angular) + rates.angular
-        return Instant(twist, acceleration, turning)
+        steps = self.steps(q, v, ca.DM(*v.shape))
+        return steps[-1].behind if steps else STILL
+
+    def steps(self, q: Matrix, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[Step]:
+        """Its joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
+        steps: list[Step] = []
+        before = start
+        order = range(len(self.placed))
+        for k in reversed(order) if inward else order:
+            joint, columns = self.columns[k]
+            rates = self.seen(k, Motion(*joint.subspace_rate(q, v)))
+            if inward:
+                columns, rates = -columns, -rates
+            own_v, own_a = joint.velocity(v), joint.velocity(a)
+            behind = before.moved(columns.times(own_v), columns.times(own_a) + rates.times(own_v))
+            steps.append(Step(joint, columns, rates, before, behind))
+            before = behind
+        return steps
+
+
+def of_columns(nv: int, rows: int, blocks: Iterable[tuple[Joint, Matrix]]) -> Matrix:
+    """rows × nv numbers from the columns of each joint; joints that share coordinates add."""
+    columns: list[Matrix] = [ca.DM(rows, 1)] * nv
+    for joint, block in blocks:
+        for k, column in enumerate(joint.columns):
+            columns[column] = columns[column] + block[:, k]
+    return ca.horzcat(*columns)
 
 
 def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
@@ -183,7 +235,7 @@ def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
     frame, other = pair.frames(tree)
     rotation, x = _frame_in_axes(placed, frame)
     about = _frame_in_axes(others, other)[1] if pair.is_point and others else x
-    return RelativeMotion(pair, rotation, (_Chain(placed, x, q), _Chain(others, about, q)))
+    return RelativeMotion(pair, rotation, (Chain(placed, x, q), Chain(others, about, q)))
 
 
 def placement_error(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, reduce
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import casadi as ca
 import pinocchio as pin
@@ -177,7 +177,7 @@ class NewtonEuler(Dynamics):
         return reduce(smaller, (write(way, q, v, a, lam, wrenches) for way in self._ways))
 
     @property
-    def _ways(self) -> list[NewtonEuler]:
+    def _ways(self) -> list[Self]:
         """The same robot for each prepared tree alone: what is made of M, nle and tau shares more of one tree."""
         ways = [self._on(self.tree) for _ in self._prepared]
         for way, tree in zip(ways, self._prepared, strict=True):
