@@ -24,6 +24,8 @@ from gdalembert.validation.torque_terms import TorqueTerms
 SMALL = 1e-5
 """Smaller relative differences are not explained: they are seldom due to a wrong formula."""
 
+TORQUE_DERIVATIVES = ("inverse_dynamics_derivatives (q)", "inverse_dynamics_derivatives (v)")
+ACCELERATION_DERIVATIVES = tuple(f"forward_dynamics_derivatives ({of})" for of in ("q", "v", "Minv"))
 DQ_DT, DV_DT = "state_derivative (dq/dt)", "state_derivative (a)"
 SYMMETRIC, POSITIVE_DEFINITE, SKEW = "M symmetric", "M positive definite", "dM/dt - 2C skew"
 UNDER_WRENCHES = tuple(
@@ -72,6 +74,17 @@ FAILURES: dict[str, Failure] = {
     "forward_dynamics": Failure(
         ("inverse_dynamics", "mass_matrix"), "forward_dynamics does not invert inverse_dynamics, which is right"
     ),
+    **{
+        name: Failure((), f"{name[:-4]} are not the derivatives of inverse_dynamics with respect to {name[-2]}")
+        for name in TORQUE_DERIVATIVES
+    },
+    **{
+        name: Failure(
+            ("inverse_dynamics", "mass_matrix"),
+            "forward_dynamics_derivatives are not −M⁻¹ times those of inverse_dynamics, and M⁻¹",
+        )
+        for name in ACCELERATION_DERIVATIVES
+    },
     DQ_DT: Failure((), "dq/dt is not the rate of q at the velocity v"),
     DV_DT: Failure(("forward_dynamics",), "a is wrong, though forward_dynamics is right"),
     UNDER_WRENCHES[0]: Failure(("inverse_dynamics",), "tau is right without wrenches, but not with them"),

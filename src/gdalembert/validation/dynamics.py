@@ -16,7 +16,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.spatial.functions import directional_derivative
-from gdalembert.validation import diagnosis
+from gdalembert.validation import derivatives, diagnosis
 from gdalembert.validation.diagnosis import (
     DQ_DT,
     DV_DT,
@@ -104,7 +104,8 @@ class DynamicsUnderTest(SystemUnderTest):
                 self._functions[name] = batched(built(free, name), name, shape).at(p)
             except UnsupportedError as error:
                 self._unsupported.append(f"{name}: {error}")
-        self._functions |= {name: function.at(p) for name, function in _rates(free).items()}
+        made = _rates(free) | self._derivatives(free)
+        self._functions |= {name: function.at(p) for name, function in made.items()}
         self.torque = self._functions["inverse_dynamics"]
         self._wrenches = self._loaded(dynamics, p)
 
@@ -114,6 +115,17 @@ class DynamicsUnderTest(SystemUnderTest):
             return None
         functions = {name: built(dynamics, name) for name in LOADED if name in self._functions}
         return WrenchesUnderTest(dynamics, functions, shapes_of_functions(self.tree)).at(p)
+
+    def _derivatives(self, dynamics: Dynamics) -> dict[str, BatchFunction]:
+        d = derivatives.direction_of(self.reference.scales)
+        tau = built(dynamics, "inverse_dynamics")
+        made = {derivatives.ALONG: derivatives.tau_along(dynamics, tau, d)}
+        for name in (derivatives.OF_TORQUE, derivatives.OF_ACCELERATION):
+            try:
+                made[name] = derivatives.times_direction(dynamics, built(dynamics, name), d)
+            except UnsupportedError as error:
+                self._unsupported.append(f"{name}: {error}")
+        return made
 
     def changed(self, p: Array) -> Self:
         twin = copy(self)
@@ -138,6 +150,7 @@ class DynamicsUnderTest(SystemUnderTest):
         without, reference = self.reference.terms(states)
         yield from self._torques(states, without, reference)
         yield from self._accelerations(states, reference)
+        yield from self._derivative_residuals(states, reference)
         yield from self._energies(states, reference)
         yield from self._laws(states, reference)
         if self._wrenches is not None:
@@ -177,6 +190,24 @@ class DynamicsUnderTest(SystemUnderTest):
             scale = self._acceleration_scale(condition, reference, a_of_u)
             yield Residual(DV_DT, part, own, a_of_u, SOLVED, scale, regular)
 
+    def _derivative_residuals(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
+        """Derivatives of a by the implicit function theorem: M da = −dtau."""
+        f, q, v, a, part = self._functions, states.q, states.v, states.a, "derivatives"
+        by_q, by_v = np.split(f[derivatives.ALONG](q, v, a), 2, axis=1)
+        if derivatives.OF_TORQUE in f:
+            own = np.split(f[derivatives.OF_TORQUE](q, v, a), 2, axis=1)
+            for name, value, expected in zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), strict=True):
+                yield Residual(name, part, value, expected, LAW)
+        if derivatives.OF_ACCELERATION in f:
+            condition = condition_numbers(reference.mass_matrix)
+            scale = self._acceleration_scale(condition, reference, a)
+            own = np.split(f[derivatives.OF_ACCELERATION](q, v, reference.tau), 3, axis=1)
+            d = np.broadcast_to(derivatives.direction_of(self.reference.scales), v.shape)
+            expected_of = dict(zip(diagnosis.ACCELERATION_DERIVATIVES, (-by_q, -by_v, d), strict=True))
+            for value, (name, expected) in zip(own, expected_of.items(), strict=True):
+                torque = times(reference.mass_matrix, value)
+                yield Residual(name, part, torque, expected, SOLVED, scale, condition <= _SINGULAR)
+
     def _energies(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         q, v = states.q, states.v
         kinetic = self._functions["kinetic_energy"](q, v)
@@ -213,8 +244,13 @@ class DynamicsUnderTest(SystemUnderTest):
             yield Residual(UNDER_WRENCHES[2], "forward dynamics", own, a_of_u, SOLVED, scale, regular)
 
     def _acceleration_scale(self, condition: Array, reference: TorqueTerms, a: Array) -> Array:
-        """The tolerance scale of accelerations: solving with M may lose as many digits as cond(M) has."""
-        return np.maximum(condition * self._noise / SOLVED, 1)
+        """The tolerance scale of accelerations: solving with M may lose as many digits as cond(M) has.
+
+        What velocity terms and gravity have beyond M a cancels in tau − h − g, and loses digits likewise.
+        """
+        inertial = np.abs(reference.mass_matrix).max(axis=(1, 2)) * np.maximum(1, np.abs(a).max(axis=1))
+        cancelled = np.maximum(1, np.abs(reference.nle).max(axis=1) / np.maximum(inertial, 1e-300))
+        return np.maximum(condition * cancelled * self._noise / SOLVED, 1)
 
     def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
         """u of the state derivative, and the accelerations that follow from tau = B u."""

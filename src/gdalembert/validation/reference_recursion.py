@@ -25,7 +25,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
 from gdalembert.validation.arm_with_parameters import assembly_at, elastic_matrices, stiffness_of_links
 from gdalembert.validation.references import AddedForces, Reference, ReferenceSample, units_of_inertia
-from gdalembert.validation.states import States, configuration_rates, draws
+from gdalembert.validation.states import States, draws
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
 from gdalembert.validation.undeformed_arm import rotor_index
 from gdalembert.validation.wrenches import virtual_work
@@ -51,7 +51,7 @@ class ReferenceRecursion(Reference):
         self._links, self._forces = _links_of(arm), AddedForces(arm)
         self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
         self._integrate = BatchFunction(Kinematics(arm.nominal).integrate, arm.tree.nq)
-        self._scales = _coordinate_scales(arm.assembly)
+        self.scales = _coordinate_scales(arm.assembly)
         self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
         self._virtual_work = virtual_work(arm.nominal, arm.external_wrenches)
         self._set_up_configuration(arm)
@@ -87,10 +87,10 @@ class ReferenceRecursion(Reference):
         self.configuration_names = tuple(names[k] for k in range(nq))
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        scale_of_q = np.where(self._is_modal, _SLOPE * self._scales, 1.0)
+        scale_of_q = np.where(self._is_modal, _SLOPE * self.scales, 1.0)
         for x, v, a in draws(self.tree.nv, samples, seed, size):
             neutral = np.broadcast_to(self._neutral, (len(x), self.tree.nq))
-            yield States(self._integrate(neutral, x * scale_of_q), v * self._scales, a * self._scales)
+            yield States(self._integrate(neutral, x * scale_of_q), v * self.scales, a * self.scales)
 
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
         links, armature = self._links.terms(states), self._assembly.armature
@@ -113,8 +113,8 @@ class ReferenceRecursion(Reference):
         """What K acts on (n × nv): q where v is its rate, else 0."""
         return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
 
-    def rates(self, states: States) -> Array:
-        return configuration_rates(self._integrate, states)
+    def integrate(self, q: Array, v: Array) -> Array:
+        return self._integrate(q, v)
 
     def sample(self, states: States, tolerance: float) -> ReferenceSample:
         _, terms = self.terms(states)

@@ -77,16 +77,18 @@ class Reference(ABC):
     Attributes:
         tree: the robot's numbers. ``title``: what the reference is, in words.
         velocity_names: of the entries of v. ``configuration_names``: of those of q.
+        scales: of random entries of v.
     """
 
     tree: Tree
     title: str
     velocity_names: tuple[str, ...]
     configuration_names: tuple[str, ...]
+    scales: Array
 
     @abstractmethod
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        """Random states, ``size`` at a time; the states do not depend on ``size``."""
+        """States, ``size`` at a time; they do not depend on ``size``."""
 
     @abstractmethod
     def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
@@ -97,8 +99,12 @@ class Reference(ABC):
         """tau (n × nv) under external wrenches (n × 6 n_frames), springs and dampers included."""
 
     @abstractmethod
+    def integrate(self, q: Array, v: Array) -> Array:
+        """The configurations (n × nq) that are reached from q with constant v in unit time."""
+
     def rates(self, states: States) -> Array:
         """dq/dt (n × nq) at (q, v), accurate to about 1e-11."""
+        return configuration_rates(self.integrate, states)
 
     @abstractmethod
     def sample(self, states: States, tolerance: float) -> ReferenceSample:
@@ -114,7 +120,7 @@ class PinocchioReference(Reference):
         self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
         own = tree.independent_joints
         self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
-        self._rnea, self._forces = rnea(model), forces
+        self.scales, self._rnea, self._forces = np.ones(tree.nv), rnea(model), forces
 
     def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
         return batches(self.model, samples, seed, size)
@@ -127,8 +133,8 @@ class PinocchioReference(Reference):
         forces = 0 if self._forces is None else self._forces.torque(states.q, states.v)
         return FextOfModel(self.model, external).torque(states, wrenches) + forces
 
-    def rates(self, states: States) -> Array:
-        return configuration_rates(integration(self.model), states)
+    def integrate(self, q: Array, v: Array) -> Array:
+        return integration(self.model)(q, v)
 
     def sample(self, states: States, tolerance: float) -> ReferenceSample:
         without, terms = self.terms(states)
