@@ -110,7 +110,7 @@ WRONG: dict[str, tuple[Torque, set[str], list[str]]] = {
     "friction": (
         lambda q, v, a: TRUE(q, v, a) + 0.5 * (ONE[1] + ONE[4]) * np.sign(v),
         {"tau", "C v"},
-        ["velocity terms are wrong at joint 'joint2', 'joint5'"],
+        ["velocity terms are wrong at joint 'joint5', 'joint2'"],
     ),
     "centrifugal alone": (
         lambda q, v, a: TRUE(q, v, a) - velocity(q, v) + _centrifugal(q, v),
@@ -141,10 +141,10 @@ WRONG: dict[str, tuple[Torque, set[str], list[str]]] = {
         changed(_heavier),
         {"tau", "M", "C v", "g"},
         [
-            "mass matrix is wrong at 'joint1' × 'joint1', 'joint1' × 'joint2', 'joint1' × 'joint3', "
-            "'joint2' × 'joint2', 'joint2' × 'joint3', 'joint3' × 'joint3'",
-            "velocity terms are wrong at joint 'joint1', 'joint2', 'joint3'",
-            "gravity is wrong at joint 'joint2', 'joint3'",
+            "mass matrix is wrong at 'joint3' × 'joint3', 'joint2' × 'joint3', 'joint1' × 'joint3', "
+            "'joint2' × 'joint2', 'joint1' × 'joint2', 'joint1' × 'joint1'",
+            "velocity terms are wrong at joint 'joint3', 'joint2', 'joint1'",
+            "gravity is wrong at joint 'joint3', 'joint2'",
             "another mass, centre of mass or inertia of the body at joint 'joint3' explains all of it",
         ],
     ),
@@ -152,9 +152,9 @@ WRONG: dict[str, tuple[Torque, set[str], list[str]]] = {
         changed(_moved),
         {"tau", "M", "C v", "g"},
         [
-            "mass matrix is wrong at 'joint1' × 'joint1', 'joint1' × 'joint2', 'joint1' × 'joint4', "
-            "'joint1' × 'joint5', 'joint2' × 'joint2', 'joint2' × 'joint3', 'joint2' × 'joint4', 'joint2' × 'joint5'",
-            "velocity terms are wrong at joint 'joint1', 'joint2', 'joint3', 'joint4', 'joint5'",
+            "mass matrix is wrong at 'joint2' × 'joint5', 'joint1' × 'joint5', 'joint2' × 'joint4', "
+            "'joint1' × 'joint4', 'joint2' × 'joint3', 'joint2' × 'joint2', 'joint1' × 'joint2', 'joint1' × 'joint1'",
+            "velocity terms are wrong at joint 'joint5', 'joint4', 'joint3', 'joint2', 'joint1'",
             "gravity is wrong at joint 'joint2'",
         ],
     ),
@@ -181,7 +181,7 @@ WRONG: dict[str, tuple[Torque, set[str], list[str]]] = {
     "not a number in motion": (
         lambda q, v, a: TRUE(q, v, a) + (np.inf if np.any(v) else 0.0),
         {"tau", "C v", "tau = M a + C v + g"},
-        ["velocity terms are not finite at every joint, in all states examined"],
+        ["velocity terms are not finite at every joint, in some states"],
     ),
     "not linear": (
         lambda q, v, a: TRUE(q, v, a) + 0.1 * ONE[4] * a**2,
@@ -241,7 +241,7 @@ def test_a_fault_at_few_states_is_explained() -> None:
     report = validate(lambda q, v, a: TRUE(q, v, a) - 2 * gravity(q) * (q[2] > 3), PUMA, samples=2000, seed=1)
     assert not report.ok
     assert report["g"].state.q[2] > 3
-    assert report.diagnosis[0].startswith("gravity is wrong at joint 'joint2'")
+    assert report.diagnosis[0].startswith("gravity is wrong at joint 'joint5', 'joint4', 'joint3', 'joint2'")
 
 
 def test_mimic_models_are_diagnosed() -> None:

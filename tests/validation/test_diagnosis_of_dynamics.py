@@ -137,11 +137,12 @@ class WrongStateAcceleration(WrongStateDerivative):
     entry = 7
 
 
+_FORWARD = {f"forward_dynamics_derivatives ({of})" for of in ("q", "v", "Minv")}
 _ALL = ", ".join(f"'joint{k + 1}' ({x:.6g} kg m²)" for k, x in enumerate(PUMA.armature))
 _MINUS_3 = ", ".join(f"'joint{k + 1}' (-3 kg m²)" for k in range(6))
 BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     WithoutArmature: (
-        {"inverse_dynamics", "mass_matrix", "mass_matrix_inverse", "kinetic_energy"},
+        {"inverse_dynamics", "mass_matrix", "mass_matrix_inverse", "kinetic_energy", *_FORWARD},
         [
             f"armature is missing at joint {_ALL} (in inverse_dynamics, mass_matrix)",
             "armature is missing (in kinetic_energy)",
@@ -155,6 +156,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
             "forward_dynamics",
             "state_derivative (a)",
             "potential_energy",
+            "forward_dynamics_derivatives (q)",
         },
         [
             "gravity has the opposite sign (in inverse_dynamics, nle, generalized_gravity)",
@@ -163,7 +165,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     ),
     WrongGravityFunction: ({"generalized_gravity"}, ["gravity has the opposite sign (in generalized_gravity)"]),
     WrongEntry: (
-        {"mass_matrix", "mass_matrix_inverse", "dM/dt - 2C skew"},
+        {"mass_matrix", "mass_matrix_inverse", "dM/dt - 2C skew", *_FORWARD},
         ["mass matrix is wrong at 'joint3' × 'joint4' (in mass_matrix)"],
     ),
     Asymmetric: (
@@ -171,7 +173,7 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
         ["mass matrix is not symmetric: wrong at 'joint3' × 'joint4', right at the transposed entry (in mass_matrix)"],
     ),
     Indefinite: (
-        {"mass_matrix", "mass_matrix_inverse", "M positive definite"},
+        {"mass_matrix", "mass_matrix_inverse", "M positive definite", *_FORWARD},
         [f"mass matrix is off by a constant, as if the armature were different, at joint {_MINUS_3} (in mass_matrix)"],
     ),
     Undefined: (

@@ -19,6 +19,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
+from gdalembert.validation.derivatives import OF_ACCELERATION, OF_TORQUE
 from gdalembert.validation.dynamics import shapes_of_functions
 from gdalembert.validation.validate import validate
 from tests.helpers.models import build
@@ -45,6 +46,11 @@ def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin
         "forward_dynamics",
         "state_derivative (dq/dt)",
         "state_derivative (a)",
+        "inverse_dynamics_derivatives (q)",
+        "inverse_dynamics_derivatives (v)",
+        "forward_dynamics_derivatives (q)",
+        "forward_dynamics_derivatives (v)",
+        "forward_dynamics_derivatives (Minv)",
         "kinetic_energy",
         "potential_energy",
         "M symmetric",
@@ -91,10 +97,9 @@ def test_actuation(b: np.ndarray) -> None:
 
 
 def test_no_function_is_forgotten() -> None:
-    """All are compared but the derivatives; of ``potential_energy`` it is the rate."""
-    derivatives = {name for name in FUNCTIONS if name.endswith(("_derivatives", "_hessian"))}
-    compared = {*shapes_of_functions(read_tree(PUMA)), "potential_energy"}
-    assert compared == set(FUNCTIONS) - derivatives
+    """All are compared but the Hessian; of ``potential_energy`` it is the rate."""
+    compared = {*shapes_of_functions(read_tree(PUMA)), "potential_energy", OF_TORQUE, OF_ACCELERATION}
+    assert compared == set(FUNCTIONS) - {"inverse_dynamics_hessian"}
 
 
 def test_what_a_formulation_does_not_have_is_named() -> None:
@@ -103,7 +108,7 @@ def test_what_a_formulation_does_not_have_is_named() -> None:
 
     model = build(np.random.default_rng(0), ["RX", "Spherical"], [0, 1])
     report = assert_valid(OnlyTau(model), model, samples=5)
-    assert len(report.checks) == 12
+    assert len(report.checks) == 17
     assert report.not_checked[0].startswith("coriolis_matrix: OnlyTau: a Coriolis matrix does not follow")
     assert "  not checked: coriolis_matrix: OnlyTau" in str(report)
 

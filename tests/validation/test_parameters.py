@@ -106,7 +106,9 @@ class FrozenMass(Frozen):
 @pytest.mark.parametrize("of", quick([FrozenInertia, FrozenPayload, FrozenMass], FrozenMass))
 def test_the_parameters_that_a_failure_is_due_to(of: type[Frozen]) -> None:
     report = validate(of(MODEL, parameters=GIVEN["all"], **SPRINGS), MODEL, samples=5)
-    assert [check.name for check in report.checks if not check.ok] == ["inverse_dynamics"]
+    failed = [check.name for check in report.checks if not check.ok]
+    assert failed[0] == "inverse_dynamics"
+    assert all("_derivatives" in name for name in failed[1:])
     names = ", ".join(map(repr, of.frozen))
     assert report.diagnosis[-1] == f"right at p of the model, wrong at other values of {names}"
     assert not np.array_equal(report["inverse_dynamics"].state.p, report.p[0])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gdalembert.spatial.arrays import Array
-from gdalembert.validation import differences, wording
+from gdalembert.validation import differences, readings, wording
 from gdalembert.validation.differences import EXPLAINED, accounts_for, differs, factor, factors
 from gdalembert.validation.references import ReferenceSample
 from gdalembert.validation.report import Check
@@ -36,10 +36,11 @@ ELASTIC_ENERGY, POWER_BALANCE = "elastic_energy", "power balance"
 
 
 class Explanation(NamedTuple):
-    """A sentence, and whether it accounts for the whole difference."""
+    """A sentence, whether it accounts for the whole difference of what it is about, and whether only at some joints."""
 
     text: str
     is_complete: bool
+    is_local: bool = False
 
 
 class Failure(NamedTuple):
@@ -75,7 +76,9 @@ FAILURES: dict[str, Failure] = {
         ("inverse_dynamics", "mass_matrix"), "forward_dynamics does not invert inverse_dynamics, which is right"
     ),
     **{
-        name: Failure((), f"{name[:-4]} are not the derivatives of inverse_dynamics with respect to {name[-2]}")
+        name: Failure(
+            ("inverse_dynamics",), f"{name[:-4]} are not the derivatives of inverse_dynamics with respect to {name[-2]}"
+        )
         for name in TORQUE_DERIVATIVES
     },
     **{
@@ -156,14 +159,21 @@ def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanatio
         return [Explanation(f"tau is in another order: joint {wording.listed(moved)}", True)]
     if np.any(wrong) and None not in factors(own.tau, tau, wrong):
         return _explain_vector("tau", own.tau, tau, wrong, sample)
-    explanations = [
+    explanations = _explain_terms(own, sample)
+    is_simple = len(explanations) <= 1 and all(each.is_complete and not each.is_local for each in explanations)
+    if not is_simple and (text := readings.reading(own.tau, sample)) is not None:
+        return [Explanation(text, True)]
+    if any(not explanation.is_complete for explanation in explanations):
+        explanations += _explain_body(own.tau - tau, sample)
+    return explanations
+
+
+def _explain_terms(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
+    return [
         *(_explain_nonlinear(own, sample) or explain_mass_matrix(own.mass_matrix, sample)),
         *explain_velocity(own.velocity, sample),
         *explain_gravity(own.gravity, sample),
     ]
-    if any(not explanation.is_complete for explanation in explanations):
-        explanations += _explain_body(own.tau - tau, sample)
-    return explanations
 
 
 def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation]:
@@ -173,16 +183,17 @@ def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation
     if not np.any(wrong):
         return []
     if not np.all(np.isfinite(own)):
-        return [_not_finite("mass matrix", own, names)]
+        return [_not_finite("mass matrix", own, sample)]
     if (s := factor(own, reference)) is not None:
         return [Explanation(f"mass matrix {_relation(s, sample)}", True)]
     explanations, wrong = _explain_armature(own - reference, wrong, sample)
     if np.any(one_sided := wrong & ~wrong.T):
-        where = wording.entries(one_sided, names)
+        where = wording.entries(one_sided, names, _order(np.any(one_sided, axis=1), sample))
         text = f"mass matrix is not symmetric: wrong at {where}, right at the transposed entry"
         explanations.append(Explanation(text, False))
     if np.any(wrong := wrong & wrong.T):
-        explanations.append(Explanation(f"mass matrix is wrong {wording.symmetric_entries(wrong, names)}", False))
+        where = wording.symmetric_entries(wrong, names, _order(np.any(wrong, axis=1), sample))
+        explanations.append(Explanation(f"mass matrix is wrong {where}", False))
     return explanations
 
 
@@ -191,7 +202,7 @@ def explain_velocity(own: Array, sample: ReferenceSample) -> list[Explanation]:
     reference, v = sample.terms.velocity, sample.states.v
     wrong = differs(own, reference, sample.tolerance)
     if not np.all(np.isfinite(own)):
-        return [_not_finite("velocity terms", own, sample.names)]
+        return [_not_finite("velocity terms", own, sample)]
     if not np.any(wrong) or None not in factors(own, reference, wrong):
         return _explain_vector("velocity terms", own, reference, wrong, sample)
     damping = differences.damping(own - reference, v)
@@ -206,6 +217,8 @@ def explain_velocity(own: Array, sample: ReferenceSample) -> list[Explanation]:
     if accounts_for(reference - centrifugal, own, reference):
         text = "velocity terms are the products v_j v_k alone: the centrifugal terms (v_j²) are missing"
         return [Explanation(text, True)]
+    if accounts_for(differences.transposed_coriolis(sample), own, reference):
+        return [Explanation("velocity terms are Cᵀ v: the Coriolis matrix is transposed", True)]
     return _explain_vector("velocity terms", own, reference, wrong, sample)
 
 
@@ -216,7 +229,7 @@ def explain_gravity(own: Array, sample: ReferenceSample) -> list[Explanation]:
     if not np.any(wrong):
         return []
     if not np.all(np.isfinite(own)):
-        return [_not_finite("gravity", own, sample.names)]
+        return [_not_finite("gravity", own, sample)]
     if (s := factor(own, reference)) is not None and _relation(s, sample) in (_OPPOSITE, _MISSING):
         return [Explanation(f"gravity {_relation(s, sample)}", True)]
     if sample.model is not None:
@@ -272,24 +285,24 @@ def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample
         way = _WRONG if of_joint is None else _relation(of_joint, sample)
         ways.setdefault(way, np.zeros_like(wrong))[j] = True
     return [
-        Explanation(f"{wording.sentence(what, way)} at {wording.joints(where, sample.names)}", way != _WRONG)
+        Explanation(f"{wording.sentence(what, way)} at {_joints(where, sample)}", way != _WRONG, True)
         for way, where in ways.items()
     ]
 
 
 def _explain_not_finite(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
     if not np.all(np.isfinite(own.gravity)):  # which is part of all the others
-        return [_not_finite("tau at rest", own.gravity, sample.names)]
+        return [_not_finite("tau at rest", own.gravity, sample)]
     terms = {"mass matrix": own.mass_matrix, "velocity terms": own.velocity, "tau": own.tau}
     bad = {what: values for what, values in terms.items() if not np.all(np.isfinite(values))}
     if len(bad) > 1:
         del bad["tau"]
-    return [_not_finite(what, values, sample.names) for what, values in bad.items()]
+    return [_not_finite(what, values, sample) for what, values in bad.items()]
 
 
-def _not_finite(what: str, values: Array, names: tuple[str, ...]) -> Explanation:
+def _not_finite(what: str, values: Array, sample: ReferenceSample) -> Explanation:
     finite = np.isfinite(values).reshape(*values.shape[:2], -1)
-    where = wording.joints(~np.all(finite, axis=(0, 2)), names)
+    where = _joints(~np.all(finite, axis=(0, 2)), sample)
     share = "some states" if np.any(np.all(finite, axis=(1, 2))) else "all states examined"
     return Explanation(wording.sentence(what, f"is not finite at {where}, in {share}"), True)
 
@@ -299,7 +312,7 @@ def _explain_nonlinear(own: TorqueTerms, sample: ReferenceSample) -> list[Explan
     wrong = differs(own.tau, own.sum(sample.states.a), sample.tolerance)
     if not np.any(wrong):
         return []
-    where = wording.joints(wrong, sample.names)
+    where = _joints(wrong, sample)
     return [Explanation(f"tau is not linear in a, or its mass matrix depends on v, at {where}", False)]
 
 
@@ -334,6 +347,14 @@ def _explain_body(difference: Array, sample: ReferenceSample) -> list[Explanatio
     where = " or ".join(map(repr, bodies))
     text = f"another mass, centre of mass or inertia of the body at joint {where} explains all of it"
     return [Explanation(text, True)]
+
+
+def _joints(where: Mask, sample: ReferenceSample) -> str:
+    return wording.joints(where, sample.names, _order(where, sample))
+
+
+def _order(where: Mask, sample: ReferenceSample) -> list[int]:
+    return wording.outermost_first(where, sample.tree)
 
 
 def _relation(s: float, sample: ReferenceSample) -> str:

@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from gdalembert.spatial.arrays import Array
 from gdalembert.validation.references import ReferenceSample
-from gdalembert.validation.states import Mask, States
+from gdalembert.validation.states import Mask, States, differences_along
 
 EXPLAINED = 1e-6
 """How well an explanation must account for a difference, relative to the quantity itself."""
@@ -23,16 +23,26 @@ def differs(value: Array, reference: Array, tolerance: float) -> Mask:
 
 
 def accounts_for(explanation: Array, value: Array, reference: Array) -> bool:
-    """Whether an explanation equals the value, on the scale of value and reference."""
-    size = max(np.abs(reference).max(), np.abs(value).max())
-    return bool(np.abs(value - explanation).max() <= EXPLAINED * size)
+    """Whether an explanation equals the value at every state, on the scale of value and reference there.
+
+    The scale of a state is at least that of the median state: a torque may pass through zero.
+    """
+    if not np.all(np.isfinite(explanation)):
+        return False
+    sizes = np.maximum(_largest(reference), _largest(value))
+    return bool(np.all(_largest(value - explanation) <= EXPLAINED * np.maximum(sizes, np.median(sizes))))
+
+
+def _largest(values: Array) -> Array:
+    """The largest magnitude at each state (n)."""
+    return np.asarray(np.abs(values).reshape(len(values), -1).max(axis=1))
 
 
 def factor(value: Array, reference: Array) -> float | None:
     """s with value = s reference at all states; ``None`` if there is none."""
-    square = float(np.sum(reference * reference))
-    if square == 0 or not np.all(np.isfinite(value)):
+    if not np.any(reference) or not np.all(np.isfinite(value)):
         return None
+    square = float(np.sum(reference * reference))
     s = float(np.sum(value * reference)) / square
     return s if accounts_for(s * reference, value, reference) else None
 
@@ -53,8 +63,25 @@ def permutation(value: Array, reference: Array) -> list[int] | None:
 
 
 def damping(difference: Array, v: Array) -> Array:
-    """The coefficients (nv) with which v accounts best for a difference in torque (n × nv)."""
-    return np.asarray(np.sum(difference * v, axis=0) / np.sum(v**2, axis=0))
+    """The coefficients (nv) with which v accounts best for a difference in torque (n × nv).
+
+    Each state has the same weight, as the velocity terms of large v lose the digits of small differences.
+    """
+    weight = 1 / np.maximum(1, np.abs(v).max(axis=1, keepdims=True)) ** 2
+    return np.asarray(np.sum(weight * difference * v, axis=0) / np.sum(weight * v**2, axis=0))
+
+
+def transposed_coriolis(sample: ReferenceSample) -> Array:
+    """Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
+    q, v, zero = sample.states.q, sample.states.v, np.zeros_like(sample.states.v)
+    largest = np.maximum(1, np.abs(v).max(axis=1, keepdims=True))
+
+    def momentum(step: float) -> Array:
+        moved = sample.integrate(q, step / largest * v)
+        return sample.torque(moved, zero, v / largest) - sample.torque(moved, zero, zero)
+
+    rate: Array = differences_along(momentum) * largest**2
+    return rate - sample.terms.velocity
 
 
 def centrifugal(sample: ReferenceSample) -> Array:

@@ -250,7 +250,7 @@ class DynamicsUnderTest(SystemUnderTest):
         """
         inertial = np.abs(reference.mass_matrix).max(axis=(1, 2)) * np.maximum(1, np.abs(a).max(axis=1))
         cancelled = np.maximum(1, np.abs(reference.nle).max(axis=1) / np.maximum(inertial, 1e-300))
-        return np.maximum(condition * cancelled * self._noise / SOLVED, 1)
+        return np.asarray(np.maximum(condition * cancelled * self._noise / SOLVED, 1))
 
     def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
         """u of the state derivative, and the accelerations that follow from tau = B u."""

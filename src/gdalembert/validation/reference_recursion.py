@@ -123,6 +123,7 @@ class ReferenceRecursion(Reference):
             model=None,
             tree=self.tree,
             torque=self._torque,
+            integrate=self.integrate,
             states=states,
             terms=terms,
             springs=springs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class ReferenceSample:
     Attributes:
         model: as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be considered.
         tree: the robot's numbers.
-        torque: of the reference.
+        torque: of the reference. ``integrate``: (q, v) to the configuration after unit time.
         states: at which the diagnosis is made. ``terms``: of tau there, springs and dampers included.
         springs: the part of the terms that springs and elasticity add to gravity (n × nv).
         dampers: the part that dampers add to the velocity terms (n × nv).
@@ -40,6 +40,7 @@ class ReferenceSample:
     model: pin.Model | None
     tree: Tree
     torque: Torque
+    integrate: Callable[[Array, Array], Array]
     states: States
     terms: TorqueTerms
     springs: Array
@@ -142,6 +143,7 @@ class PinocchioReference(Reference):
             model=self.model,
             tree=self.tree,
             torque=self._torque,
+            integrate=self.integrate,
             states=states,
             terms=terms,
             springs=terms.gravity - without.gravity,

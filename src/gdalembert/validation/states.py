@@ -104,7 +104,8 @@ def integration(model: pin.Model) -> Callable[[Array, Array], Array]:
 def configuration_rates(integrate: Callable[[Array, Array], Array], states: States) -> Array:
     """dq/dt (n × nq) at (q, v) by differences of ``integrate``, accurate to about 1e-11 of the largest |v|."""
     largest = np.maximum(1, np.abs(states.v).max(axis=1, keepdims=True))
-    return differences_along(lambda step: integrate(states.q, step / largest * states.v)) * largest
+    rates: Array = differences_along(lambda step: integrate(states.q, step / largest * states.v)) * largest
+    return rates
 
 
 def differences_along(values: Callable[[float], Array]) -> Array:

@@ -24,7 +24,7 @@ virtual work of the wrenches, by differentiating the placements of their frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -58,6 +58,8 @@ System = Dynamics | ca.Function | Callable[[Array, Array, Array], npt.ArrayLike]
 
 _STATES_OF_DIAGNOSIS = 64
 _STATES_OF_PARAMETERS = 3
+_SLOW = 10.0
+"""Seconds after which a silent computation looks like one that hangs."""
 
 
 def validate(
@@ -66,21 +68,25 @@ def validate(
     samples: int = 1000,
     seed: int = 0,
     tolerance: float | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     p: Values = None,
 ) -> Report:
-    """Compare a formulation with Pinocchio at random states, and check the laws that it must obey.
+    """Compare a formulation with Pinocchio at many states, and check the laws that it must obey.
 
     The states are q = ``pin.integrate(model, neutral, x)``, v and a, with x, v, a normally distributed (rad, m, s;
-    standard deviation 1). The same seed gives the same states, and more samples only add states. Errors are relative:
-    max|Δ| / max(1, max|reference|) at each state; the error of a value that is not finite is inf.
+    standard deviation 1). In every second state some of them are set to what formulas fail at: the neutral
+    configuration, v = 0, a = 0, v or a 10 and 100 times as large, small x, and for each coordinate by itself x = ±π/2,
+    x = ±π, x next to 0, and the only velocity; 14 + 6 nv states, then all are random. The same seed gives the same
+    states, and more samples only add states. Errors are relative: max|Δ| / max(1, max|reference|) at each state; the
+    error of a value that is not finite is inf.
 
-    For a :class:`~gdalembert.Dynamics`, every Function is compared: ``coriolis_matrix`` by C v = h,
+    For a :class:`~gdalembert.Dynamics`, every Function but the Hessian is compared: ``coriolis_matrix`` by C v = h,
     ``forward_dynamics`` by the a for which tau was computed, ``potential_energy`` by dV/dt = (g + springs)·v, relative
     to Σ |g_i v_i|, ``kinetic_energy`` with ½ v·M v, and dq/dt in ``state_derivative`` with differences of
     ``pin.integrate``, accurate to 1e-11. The torque of its force elements is added to that of Pinocchio. The laws are:
     M is symmetric; M is positive definite (the error is how far its smallest eigenvalue lies below zero, relative to
-    the largest); dM/dt = C + Cᵀ.
+    the largest); dM/dt = C + Cᵀ. Derivatives are compared along one direction: those of tau with what CasADi makes of
+    ``inverse_dynamics``, those of accelerations, times M, with −dtau.
 
     What is compared for a Function, a callable or a :class:`~gdalembert.FlexibleArm` stands at the top of this module.
 
@@ -103,7 +109,8 @@ def validate(
             scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14, or 1e-10 after the default cleaning; they are
             left out where cond(M) is above 1e12. For an arm δ is 1e-14, and the effect of rounded forces on the
             accelerations is added to cond(M).
-        progress: show the progress on stderr, by ``tqdm`` if it is installed.
+        progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
+            it will take. By default it is shown for a callable that will take more than 10 s.
         p: the one p of a ``Dynamics`` to compare at, all values or some by name. For a Function or a callable
             (q, v, a, p) → tau, and for a ``Dynamics`` of a tree with formulas: the values that ``against`` has.
 
@@ -132,13 +139,16 @@ def _at_each_p(
 
 
 def _compare(
-    at_each_p: Sequence[SystemUnderTest], samples: int, seed: int, tolerance: float | None, progress: bool
+    at_each_p: Sequence[SystemUnderTest], samples: int, seed: int, tolerance: float | None, progress: bool | None
 ) -> Report:
     under_test, n = at_each_p[0], len(at_each_p)
     reference, robot, done = under_test.reference, under_test.tree.name, 0
     worst = [WorstResiduals(reference.velocity_names, tolerance, each.p) for each in at_each_p]
     examined = next(reference.states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
-    with show_progress(f"{robot}: {under_test.name}", samples, "states", shown=progress) as advance:
+    effort, seconds = under_test.effort(samples) if progress is not False else ("", 0.0)
+    shown = seconds > _SLOW if progress is None else progress
+    what = ": ".join(filter(None, (robot, under_test.name, effort)))
+    with show_progress(what, samples, "states", shown=shown) as advance:
         for states in reference.states(samples, seed, under_test.batch):
             for k, each in enumerate(at_each_p):
                 own = states[(k - done) % n :: n]
@@ -194,13 +204,19 @@ def _diagnose(
     sentences: list[str] = []
     known: set[str] = set()
     for under_test, of_p in zip(at_each_p, checks, strict=True):
-        large = {c.name: c for c in of_p if not c.ok and c.error > diagnosis.SMALL and c.name not in known}
+        large = {c.name: c for c in of_p if not c.ok and c.error > diagnosis.SMALL and not _is_known(c.name, known)}
         if large:
             sentences += _sentences(under_test, large, states)
             if under_test is not at_each_p[0]:
                 sentences.append(explain_by_parameters(at_each_p[0], under_test, large, states[:_STATES_OF_PARAMETERS]))
         known |= large.keys()
     return tuple(sentences)
+
+
+def _is_known(name: str, known: Collection[str]) -> bool:
+    """Whether a check, or one that implies its failure, has been explained at another p."""
+    failure = diagnosis.FAILURES.get(name)
+    return name in known or (failure is not None and any(cause in known for cause in failure.implied_by))
 
 
 def _sentences(under_test: SystemUnderTest, large: Mapping[str, Check], states: States) -> tuple[str, ...]:
@@ -231,5 +247,5 @@ def _check_arguments(samples: object, seed: object, tolerance: object, progress:
     integer("validate: seed", seed, 0)
     if tolerance is not None:
         number("validate: tolerance", tolerance)
-    if not isinstance(progress, bool):
-        raise ArgumentTypeError(f"validate: progress: expected True or False, got {progress!r}")
+    if progress is not None and not isinstance(progress, bool):
+        raise ArgumentTypeError(f"validate: progress: expected True, False or None, got {progress!r}")
