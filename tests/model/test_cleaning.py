@@ -134,6 +134,33 @@ def test_a_tolerance_that_is_no_number_is_refused(tree: Tree, clean: object) -> 
             cls(tree, clean=clean)
 
 
+@pytest.mark.parametrize("far", [5e6, 1e6, 1e4])
+@pytest.mark.parametrize("com", [3e-5, 5e-8])
+def test_a_robot_may_stand_far_from_the_origin(far: float, com: float) -> None:
+    """One revolute joint: a centre of mass is small only beside what is on its own link."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([far, far / 9, 0])), "j")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.array([com, 0, 0]), np.zeros((3, 3))), pin.SE3.Identity())
+    reference = pin.rnea(model, model.createData(), np.zeros(1), np.zeros(1), np.ones(1))
+    for cls in gd.formulations().values():
+        assert float(cls(model).inverse_dynamics(0, 0, 1)) == pytest.approx(reference[0], rel=1e-12, abs=0)
+
+
+def test_products_of_inertia_of_a_thin_rod_are_kept() -> None:
+    """On a spherical joint: the effect of I_yz on a_z is divided by I_zz."""
+    inertia = np.diag([0.8, 0.8, 5e-8])
+    inertia[1, 2] = inertia[2, 1] = 7e-12
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "j")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), inertia), pin.SE3.Identity())
+    tau = np.array([0.0, 1.0, 0.0])
+    reference = np.linalg.solve(inertia, tau)
+    for cls in gd.formulations().values():
+        a = cls(model).forward_dynamics(pin.neutral(model), np.zeros(3), tau).full().ravel()
+        # the moment 5e-8 is a difference in a pseudo-inertia of size 0.8, good to 1e-16 / 5e-8
+        assert a[2] == pytest.approx(reference[2], rel=1e-7, abs=0)
+
+
 @pytest.mark.extras
 def test_what_cleaning_does_to_tau_is_measured() -> None:
     model = robots.load("ur5")

@@ -37,10 +37,12 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
 
     * Rotations and axes: entries within ``tolerance`` of 0 become 0, and a ±1 that then stands alone in its row and
       column becomes exact; but only if the rotation stays orthogonal to rounding.
-    * Placements and centres of mass: coordinates smaller than ``tolerance`` times the lengths around them (the largest
-      coordinate of the link's own placement and centre of mass and of what is placed on it) become 0.
-    * Inertias: products of inertia smaller than ``tolerance`` times the largest moment of the same tensor become 0.
-      Moments are never touched, so that no body loses its inertia beside a heavier one.
+    * Placements and centres of mass: coordinates smaller than ``tolerance`` times the lengths of the link that they are
+      on become 0: the largest coordinate of its centre of mass and of the joints on it, or its radius of gyration.
+      Where the link itself stands does not count, so that a robot may stand far from the origin.
+    * Inertias: products of inertia I_ij smaller than ``tolerance`` sqrt(I_ii I_jj) become 0, as do those that are
+      rounding errors of the largest moment. Moments are never touched, so that no body loses its inertia beside a
+      heavier one.
 
     Nothing else is changed: masses, armature and gravity stay as they are. Centres of mass and inertias are cleaned as
     the views that a joint has of them; a pseudo-inertia is written anew only where one of them changes.
@@ -64,13 +66,15 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         return tree, ()
     lengths, changes = _lengths(tree), []
     joints, frames = [], []
-    for joint, around in zip(tree.joints, lengths, strict=True):
-        element = _Element(f"joint {joint.name!r}", float(tolerance), around)
+    for joint, on_link in zip(tree.joints, lengths, strict=True):
+        placed = float(np.abs(joint.translation).max())
+        around = max(placed, lengths[joint.parent] if joint.parent >= 0 else 0.0)
+        element = _Element(f"joint {joint.name!r}", float(tolerance), around, on_link)
         joints.append(element.joint(joint))
         changes += element.changes
     for frame in tree.frames:
         around = max(float(np.abs(frame.translation).max()), lengths[frame.joint] if frame.joint >= 0 else 0.0)
-        element = _Element(f"frame {frame.name!r}", float(tolerance), around)
+        element = _Element(f"frame {frame.name!r}", float(tolerance), around, 0.0)
         frames.append(element.frame(frame))
         changes += element.changes
     return replace(tree, joints=tuple(joints), frames=tuple(frames)), tuple(changes)
@@ -78,11 +82,15 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
 
 @dataclass
 class _Element:
-    """A joint or frame that is cleaned, the largest of the lengths around it [m], and what was changed."""
+    """A joint or frame that is cleaned, and what was changed.
+
+    The largest of the lengths [m] around its placement, and of those on its own link.
+    """
 
     name: str
     tolerance: float
     around: float
+    on_link: float
     changes: list[Change] = field(default_factory=list)
 
     def joint(self, joint: Joint) -> Joint:
@@ -90,7 +98,7 @@ class _Element:
             joint,
             type=self.type(joint.type),
             rotation=self.noted("rotation", joint.rotation, clean_rotation(joint.rotation, self.tolerance)),
-            translation=self.coordinates("translation", joint.translation),
+            translation=self.coordinates("translation", joint.translation, self.around),
             pseudo_inertia=self.body(joint),
         )
 
@@ -98,7 +106,7 @@ class _Element:
         return replace(
             frame,
             rotation=self.noted("rotation", frame.rotation, clean_rotation(frame.rotation, self.tolerance)),
-            translation=self.coordinates("translation", frame.translation),
+            translation=self.coordinates("translation", frame.translation, self.around),
         )
 
     def type(self, joint_type: JointType) -> JointType:
@@ -110,15 +118,15 @@ class _Element:
 
     def body(self, joint: Joint) -> Array:
         before = len(self.changes)
-        com = self.coordinates("com", joint.com)
+        com = self.coordinates("com", joint.com, self.on_link)
         inertia = self.noted("inertia", joint.inertia, clean_inertia(joint.inertia, self.tolerance))
         if len(self.changes) == before:
             return joint.pseudo_inertia
         body: Array = pseudo_inertia(joint.mass, com, inertia)
         return body
 
-    def coordinates(self, quantity: str, values: Array) -> Array:
-        return self.noted(quantity, values, drop(values, self.tolerance * self.around))
+    def coordinates(self, quantity: str, values: Array, lengths: float) -> Array:
+        return self.noted(quantity, values, drop(values, self.tolerance * lengths))
 
     def noted(self, quantity: str, before: Array, after: Array) -> Array:
         for index in np.argwhere(after != before):
@@ -129,9 +137,14 @@ class _Element:
 
 
 def _lengths(tree: Tree) -> list[float]:
-    """For each link the largest coordinate of its placement, its centre of mass, and the placements on it."""
-    lengths = [float(np.abs([*joint.translation, *joint.com]).max()) for joint in tree.joints]
+    """For each link the largest coordinate of its centre of mass and of the joints on it, or its radius of gyration."""
+    lengths = [max(float(np.abs(joint.com).max()), _gyration(joint)) for joint in tree.joints]
     for joint in tree.joints:
         if joint.parent >= 0:
             lengths[joint.parent] = max(lengths[joint.parent], float(np.abs(joint.translation).max()))
     return lengths
+
+
+def _gyration(joint: Joint) -> float:
+    largest = float(np.abs(np.diag(joint.inertia)).max())
+    return float(np.sqrt(largest / joint.mass)) if joint.mass > 0 else 0.0

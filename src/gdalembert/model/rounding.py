@@ -109,8 +109,10 @@ def clean_rotation(rotation: Array, tolerance: float) -> Array:
 
 
 def clean_inertia(inertia: Array, tolerance: float) -> Array:
-    """Zeros in place of products of inertia within the tolerance of the largest moment."""
-    return np.where(np.eye(3, dtype=bool), inertia, drop(inertia, tolerance * float(inertia.max())))
+    """Zeros in place of products of inertia I_ij within tolerance sqrt(I_ii I_jj), or within rounding of the largest."""
+    moments = np.maximum(np.diag(inertia), 0)
+    noise = np.maximum(tolerance * np.sqrt(np.outer(moments, moments)), ENTRY_ERROR * moments.max())
+    return np.where(np.eye(3, dtype=bool), inertia, drop(inertia, noise))
 
 
 def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
