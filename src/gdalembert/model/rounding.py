@@ -109,7 +109,7 @@ def clean_rotation(rotation: Array, tolerance: float) -> Array:
 
 
 def clean_inertia(inertia: Array, tolerance: float) -> Array:
-    """Zeros in place of products of inertia I_ij within tolerance sqrt(I_ii I_jj), or within rounding of the largest."""
+    """Zeros in place of products of inertia I_ij within tolerance sqrt(I_ii I_jj), or rounding of the largest."""
     moments = np.maximum(np.diag(inertia), 0)
     noise = np.maximum(tolerance * np.sqrt(np.outer(moments, moments)), ENTRY_ERROR * moments.max())
     return np.where(np.eye(3, dtype=bool), inertia, drop(inertia, noise))
