@@ -64,7 +64,7 @@ class Motion:
 
     @property
     def vector(self) -> Matrix:
-        """(6): linear first."""
+        """6, or 6 × n: linear first."""
         return ca.vertcat(self.linear, self.angular)
 
 
@@ -86,7 +86,7 @@ class Wrench:
 
     @property
     def vector(self) -> Matrix:
-        """(6): force first."""
+        """6, or 6 × n: force first."""
         return ca.vertcat(self.force, self.moment)
 
     def about(self, p: Matrix) -> Wrench:

@@ -31,6 +31,11 @@ class Articulated:
         """That of a rigid body."""
         return cls(mass * ca.DM.eye(3), -spatial.skew(first), spatial.inertia_of(second))
 
+    @property
+    def matrix(self) -> Matrix:
+        """6 × 6."""
+        return ca.vertcat(ca.horzcat(self.linear, self.coupling), ca.horzcat(self.coupling.T, self.angular))
+
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular)
 

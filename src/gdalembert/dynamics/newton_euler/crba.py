@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.links import Link, place
+from gdalembert.dynamics.newton_euler.links import Link, Placing, place
 from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -69,9 +69,9 @@ def at_rates(links: list[Link], blocks: Iterable[tuple[int, int, Matrix]]) -> It
         yield i, j, links[i].rate * links[j].rate * block
 
 
-def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
+def mass_matrix(tree: Tree, q: Matrix, placed: Placing = place) -> Matrix:
     """M by composite bodies, nv × nv."""
-    links = place(tree, q)
+    links = placed(tree, q)
     bodies = composites(links)
 
     def blocks() -> Iterable[tuple[int, int, Matrix]]:

@@ -34,7 +34,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.crba import Composite, at_rates, composites
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, move, place
+from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, Placing, move, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
@@ -149,9 +149,9 @@ def rise(tree: Tree, links: list[Link], everything: Moving, j: int, rising: Risi
         child = i
 
 
-def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix, placed: Placing = place) -> Matrix:
     """C by composite bodies and their rates, nv × nv."""
-    links = place(tree, q)
+    links = placed(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
     everything = moving(links, {i: motion.omega for i, motion in motions.items()}, v)
     rates: list[Field] = []
@@ -191,14 +191,15 @@ def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Fiel
 
 
 def inverse_dynamics_derivatives(
-    tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED
+    tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED, placed: Placing = place
 ) -> tuple[Matrix, Matrix]:
     """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant.
 
     Args:
         loads: LOCAL wrenches: those that move with their links, as W_j does.
+        placed: in which axes; under loads in link axes.
     """
-    links = place(tree, q)
+    links = placed(tree, q)
     motions = move(links, q, v, a, Gravity(tree).base_acceleration)
     wrenches = joint_wrenches(links, motions, loads.on(tree, links))
     everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ

@@ -18,18 +18,26 @@ from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import move, place
+from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
+from gdalembert.dynamics.newton_euler.links import Placing, move, place
 from gdalembert.dynamics.newton_euler.rnea import (
     gravity_torques,
     inverse_dynamics,
     joint_wrenches,
     kinetic_energy,
 )
+from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import function, smaller, symbols
+
+_LONG = 5
+"""Joints above a joint on average, as in a chain of 11, from which on links are placed in the axes of the root too."""
+
+_VERY_LONG = 8
+"""The same, as in a chain of 17, from which on forward dynamics is differentiated by articulated bodies alone."""
 
 _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""
@@ -71,6 +79,19 @@ class NewtonEuler(Dynamics):
         """The smallest of the expressions of the prepared trees."""
         return reduce(smaller, (write(tree, *arguments) for tree in self._prepared))
 
+    def _smallest_placed(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
+        """The same, in long chains with all links in the axes of the root besides."""
+        smallest = self._smallest(write, *arguments)
+        if self._ancestors < _LONG or not self._has_constant_subspaces:
+            return smallest
+        return smaller(smallest, write(self._prepared[0], *arguments, placed=place_in_root_axes))
+
+    @property
+    def _ancestors(self) -> float:
+        """How many joints a joint has above it on average."""
+        number = len(self.tree.joints)
+        return sum(len(self.tree.path(j)) - 1 for j in range(number)) / number
+
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         return self._smallest(inverse_dynamics, q, v, a)
 
@@ -88,10 +109,10 @@ class NewtonEuler(Dynamics):
         return self._smallest(gravity_torques, q)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
-        return self._smallest(mass_matrix, q)
+        return self._smallest_placed(mass_matrix, q)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return self._smallest(coriolis_matrix, q, v)
+        return self._smallest_placed(coriolis_matrix, q, v)
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         return self._forward_dynamics(q, v, tau, UNLOADED)
@@ -160,15 +181,35 @@ class NewtonEuler(Dynamics):
     def _derivatives(self, q: Matrix, v: Matrix, a: Matrix, loads: Loads) -> tuple[Matrix, Matrix]:
         """∂tau/∂q and ∂tau/∂v by the recursion."""
 
-        def both(tree: Tree) -> Matrix:
-            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads))
+        def both(tree: Tree, placed: Placing = place) -> Matrix:
+            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads, placed))
 
-        by_q, by_v = ca.horzsplit(self._smallest(both), self.tree.nv)
+        by_q, by_v = ca.horzsplit(self._smallest(both) if loads.at else self._smallest_placed(both), self.tree.nv)
         return by_q, by_v
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        write = Dynamics.forward_dynamics_derivatives_expression
-        return reduce(smaller, (write(way, q, v, tau, wrenches) for way in self._ways))
+        name = "inverse_dynamics_derivatives_expression"
+        ways: list[Matrix] = []
+        if self._ancestors >= _LONG and self._can_be_swept and getattr(type(self), name) is getattr(NewtonEuler, name):
+            ways.append(self._swept_derivatives(q, v, tau, wrenches))
+        if not ways or self._ancestors < _VERY_LONG:
+            write = Dynamics.forward_dynamics_derivatives_expression
+            ways += [write(way, q, v, tau, wrenches) for way in self._ways]
+        return reduce(smaller, ways)
+
+    @property
+    def _can_be_swept(self) -> bool:
+        """Whether joints can be released one by one, from columns that are constant."""
+        return self._has_constant_subspaces and not self.tree.has_mimic
+
+    def _swept_derivatives(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
+        """∂a/∂q, ∂a/∂v and M⁻¹ by articulated bodies."""
+        effort = tau - self.force_torque_expression(q, v) - self.wrench_torque_expression(q, wrenches)
+        swept = forward_dynamics_derivatives(self._prepared[0], q, v, effort)
+        derivatives, inverse = swept[:, : 2 * self.tree.nv], swept[:, 2 * self.tree.nv :]
+        by_q, by_v = self.force_derivatives_expression(q, v)
+        by_q += self.wrench_stiffness_expression(q, wrenches)
+        return ca.horzcat(derivatives - inverse @ ca.horzcat(by_q, by_v), inverse)
 
     def inverse_dynamics_hessian_expression(
         self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix

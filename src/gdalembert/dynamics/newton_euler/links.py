@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import casadi as ca
 
@@ -24,7 +26,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _NULL = ca.DM(3, 1)
-_Z = ca.DM([0, 0, 1])
+_Z = ca.sparsify(ca.DM([0, 0, 1]))
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Link:
     def rotation(self) -> Rotation:
         """R: link axes to the parent's axes."""
         return Product(self.fixed, self.turn)
+
+    @property
+    def turns_about_z(self) -> bool:
+        """Whether z is the axis of the joint in link axes, too."""
+        return turns_about_z(self.joint) and self.columns.angular.sparsity() == _Z.sparsity()
 
     @property
     def placement(self) -> tuple[Rotation, Matrix]:
@@ -89,6 +96,9 @@ class LinkMotion:
     velocity: Matrix  # of the origin
     acceleration: Matrix  # ẍ of the origin
 
+
+Placing: TypeAlias = Callable[[Tree, Matrix], list[Link]]
+"""All links of a tree at q, in axes of a choice."""
 
 Motions = dict[int, LinkMotion]
 """By the index of the link; −1 is the base."""
@@ -157,7 +167,7 @@ def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> Li
     carried = to_link @ parent.omega
     omega = carried + own.angular
     alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
-    if turns_about_z(link.joint):
+    if link.turns_about_z:
         on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
         alpha, spin = spin_about_axis(on_axis, omega, alpha[2])
     else:
