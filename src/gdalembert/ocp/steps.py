@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.model.configuration import unit_and_scale, unit_blocks
@@ -161,6 +162,11 @@ def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
 
 def check_dynamics(where: str, dyn: object) -> None:
     """Raises ArgumentTypeError unless dyn is a Dynamics."""
+    if isinstance(dyn, ConstrainedDynamics):
+        raise ArgumentTypeError(
+            f"{where} takes a Dynamics, not ConstrainedDynamics; in a casadi.Opti of your own its inverse_dynamics and "
+            "acceleration_error take a and forces as variables (examples/talos_on_one_foot.py)"
+        )
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
 

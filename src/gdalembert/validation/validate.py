@@ -32,6 +32,7 @@ import casadi as ca
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
@@ -131,6 +132,11 @@ def validate(
 def _at_each_p(
     system: System, model: pin.Model | None, p: Values, samples: int, seed: int
 ) -> Sequence[SystemUnderTest]:
+    if isinstance(system, ConstrainedDynamics):
+        raise ArgumentTypeError(
+            "validate takes a Dynamics, a Function or a callable, not ConstrainedDynamics; validate its dynamics, and "
+            "compare its forward_dynamics with pin.constraintDynamics"
+        )
     if not isinstance(system, Dynamics):
         return [TorqueFunction(system, PinocchioReference(model, _tree_of(model)), p)]
     values = values_of_parameters(system, p, seed)

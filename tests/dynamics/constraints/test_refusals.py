@@ -40,6 +40,18 @@ def corrected(Kp: float, Kd: float = 0.0) -> pin.RigidConstraintModel:
 Case = tuple[Callable[[], object], type[GdalembertError], str]
 
 LISTED: dict[str, Case] = {
+    "a problem": (
+        lambda: gd.ocp.Problem(held(HAND), 1.0, 10),
+        ArgumentTypeError,
+        "Problem takes a Dynamics, not ConstrainedDynamics; in a casadi.Opti of your own its inverse_dynamics and "
+        "acceleration_error take a and forces as variables (examples/talos_on_one_foot.py)",
+    ),
+    "a validation": (
+        lambda: gd.validate(held(HAND)),
+        ArgumentTypeError,
+        "validate takes a Dynamics, a Function or a callable, not ConstrainedDynamics; validate its dynamics, and "
+        "compare its forward_dynamics with pin.constraintDynamics",
+    ),
     "a model": (
         lambda: gd.ConstrainedDynamics(PUMA, [HAND]),
         ArgumentTypeError,
@@ -373,3 +385,10 @@ def test_constraints_are_equal_by_value() -> None:
     assert gd.Contact("link6", "3D", [1, 2, 3]) == gd.Contact("link6", "3D", np.array([1.0, 2.0, 3.0]))
     assert gd.Contact("link6", "3D", [1, 2, 3]) != gd.Contact("link6", "3D", [1, 2, 4])
     assert len({gd.Contact("link6"), gd.Contact("link6"), gd.Loop("link6", "link1"), gd.Loop("link6", "link1")}) == 2
+
+
+def test_a_gain_of_one_constraint_and_of_each_row_of_another() -> None:
+    gains = {"stiffness": [1.0, [1, 2, 3]], "damping": [[1, 2, 3, 4, 5, 6], [0, 1, 2]]}
+    con = held(HAND, gd.Contact("link3", "3D", anchor=np.zeros((3, 1))), regularization=1e-6, **gains)
+    assert con._set.stiffness.tolist() == [1.0] * 6 + [1, 2, 3]
+    assert con._set.damping.tolist() == [1, 2, 3, 4, 5, 6, 0, 1, 2]

@@ -86,16 +86,17 @@ def gains(what: str, given: Any, pairs: Sequence[FramePair], most: float = np.in
     Raises:
         ArgumentTypeError, ArgumentError: if it is none of these, negative, or above ``most``.
     """
-    if np.ndim(given) == 0 and not isinstance(given, str):
+    if not isinstance(given, Sequence | np.ndarray) or (isinstance(given, np.ndarray) and not given.ndim):
         given = [given] * len(pairs)
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != len(pairs):
+    if isinstance(given, str) or len(given) != len(pairs):
         raise ArgumentError(f"{what}: got {given!r}; give one number, or one for each of the {len(pairs)} constraints")
     rows = [_gain(f"{what} of {pair.name}", x, pair.rows, most) for x, pair in zip(given, pairs, strict=True)]
     return frozen(np.concatenate(rows))
 
 
 def _gain(what: str, given: Any, rows: int, most: float) -> Array:
-    array = np.full(rows, number(what, given, inclusive=True)) if np.ndim(given) == 0 else vector(what, given, rows)
+    several = isinstance(given, Sequence | np.ndarray)
+    array = vector(what, given, rows) if several else np.full(rows, number(what, given, inclusive=True))
     if array.min() < 0 or array.max() > most:
         limits = "of at least 0" if np.isinf(most) else f"from 0 to {most:g}"
         wrong = array.min() if array.min() < 0 else array.max()
@@ -180,7 +181,7 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
         if redundant:
             needed = [n for n in range(k) if _redundant(samples, rows[:n] + rows[n + 1 : k + 1]) < redundant]
             others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
-            less = "leave it out" if pair.is_point else "hold less ('3D')"
+            less = "leave it out" if pair.is_point else "hold less ('3D', if that is not redundant)"
             raise ArgumentError(
                 f"{pair.name}: {redundant} of its {pair.rows} rows {'is' if redundant == 1 else 'are'} redundant"
                 f"{f' beside {others}' if others else ''}, so that its forces are not determined; {less}, or give "

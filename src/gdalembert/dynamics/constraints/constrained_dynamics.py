@@ -66,7 +66,9 @@ class ConstrainedDynamics(Closure):
         restitution: the part of a constraint's velocity that an :attr:`impact` gives back: one number from 0 to 1, or
             one for each constraint.
         regularization: μ of (J M⁻¹ Jᵀ + μ) f = … [1/kg; 1/(kg m²)], solved in three proximal steps, each of which
-            divides the error by J M⁻¹ Jᵀ / μ; 0 for none.
+            multiplies the error by μ / λ; 0 for none. Keep μ far below λ, the least eigenvalue of J M⁻¹ Jᵀ that is not
+            0: 1e-6 λ leaves no error but rounding, 0.1 λ one of 1e-3 in the accelerations. Where no acceleration meets
+            redundant constraints, as with velocities that violate them, forces grow with 1/μ.
 
     Attributes:
         dynamics, constraints, stiffness, damping, restitution, regularization: as given.
@@ -240,6 +242,8 @@ class ConstrainedDynamics(Closure):
     @cached_property
     def impact(self) -> ca.Function:
         """(q, v) → (v_after, impulses): the constraints take hold at once; equals ``pin.impulseDynamics``.
+
+        Without regularization the result is not finite where constraints become redundant.
 
         J v_after = −restitution J v, M (v_after − v) = Jᵀ impulses; impulses have the rows of forces [N s; N m s].
         """

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError
@@ -140,7 +139,7 @@ def check_two_links(name: str, first: Frame, second: Frame) -> None:
 
 def _anchor(what: str, given: Any, kind: str) -> Array:
     """The placement (4 × 4) of an anchor in the universe."""
-    if kind == "3D" and not isinstance(given, pin.SE3) and np.ndim(given) == 1:
+    if kind == "3D" and (len(np.shape(given)) == 1 or np.shape(given) == (3, 1)):
         placement = np.eye(4)
         placement[:3, 3] = vector(what, given, 3, names="xyz")
         return frozen(placement)
