@@ -124,8 +124,8 @@ class Deflection(ByValue, JointType):
     # Placement.
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        beam, s = spatial.constant(self.beam), spatial.constant(self.shortening)
-        p = spatial.constant(self.origin) + spatial.constant(self.translation) @ q - beam * (ca.dot(q, s @ q) / 2)
+        shift = ca.dot(q, self._shifts(q)) / 2
+        p = spatial.constant(self.origin) + spatial.constant(self.translation) @ q + spatial.constant(self.beam) * shift
         return self._rotation(q), p
 
     def transform(self, q: Matrix) -> Matrix:
@@ -154,7 +154,17 @@ class Deflection(ByValue, JointType):
 
     def displacement_rate(self, v: Matrix) -> Matrix:
         """d/dt ∂p/∂f = −e_x ḟᵀ s, 3 × n."""
-        return -spatial.constant(self.beam) @ (spatial.constant(self.shortening) @ v).T
+        return spatial.constant(self.beam) @ self._shifts(v).T
+
+    def displacement_bias(self, v: Matrix) -> Matrix:
+        """d/dt ∂p/∂f ḟ = −e_x ḟᵀ s ḟ: the acceleration of p in the link frame where f̈ = 0."""
+        weights = np.triu(-2 * self.shortening, 1) - np.diag(np.diag(self.shortening))
+        # the products of rates are those of all stations of the link
+        return spatial.constant(self.beam) * ca.dot(spatial.constant(weights), spatial.outer(v))
+
+    def _shifts(self, x: Matrix) -> Matrix:
+        """−s x (n)."""
+        return spatial.constant(-self.shortening) @ x
 
     def angular_velocity(self, q: Matrix, v: Matrix) -> Matrix:
         """J_r Θ ḟ, in section axes."""

@@ -1,4 +1,4 @@
-"""The inertia of a deformed link: integrals that depend on the modal coordinates (CB20; foreshortening is ours)."""
+"""The inertia of a deformed link: integrals that depend on the modal coordinates (CB20, CB21)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from gdalembert import spatial
 from gdalembert.flexible.link_model import ModalInertia
@@ -16,24 +17,18 @@ from gdalembert.spatial.spatial_vectors import Wrench
 
 @dataclass(frozen=True)
 class DeformedLink:
-    """The inertia of a flexible link at modal coordinates f, in link axes about the link origin.
-
-    The coordinates g of all shapes follow from f: ġ = G ḟ. A quantity X_a of shapes a becomes Σ_a X_a G_ar of modes r.
-    """
+    """The inertia of a flexible link at modal coordinates f, in link axes about the link origin."""
 
     modal: ModalInertia
     mass: Matrix
     first: Matrix  # c = ∫ h
     second: Matrix  # Σ = ∫ h hᵀ
-    jacobian: Matrix  # G
-    shapes: list[Matrix]  # ∫ ĥ φ̂_aᵀ of each shape, 4 × 4
-    fields: list[Matrix]  # N_r of each mode, 4 × 4
-    masses: ca.DM  # tr C_ab, of shapes a and b
+    fields: list[Matrix]  # N_r = ∫ ĥ φ̂_rᵀ of each mode, 4 × 4
 
     @property
     def own(self) -> Matrix:
-        """M_ff."""
-        return spatial.symmetric(self.jacobian.T @ self.masses @ self.jacobian)
+        """M_ff, entries tr C_jk."""
+        return spatial.constant(np.trace(self.modal.second, axis1=2, axis2=3))
 
     @property
     def translation(self) -> Matrix:
@@ -53,23 +48,11 @@ class DeformedLink:
 
 def deformed(body: Array, modal: ModalInertia, f: Matrix) -> DeformedLink:
     """The inertia of a link at modal coordinates f; ``body`` is its undeformed pseudo-inertia (4 × 4)."""
-    g, jacobian = modal.coordinates(f), modal.coordinates_jacobian(f)
-    everything = range(modal.shapes)
     first = [spatial.constant(x) for x in modal.first]
-    shapes = [x + weighted([spatial.constant(y) for y in modal.second[:, a]], g) for a, x in enumerate(first)]
-    half = weighted([first[a] + shapes[a] for a in everything], g / 2)
+    fields = [x + weighted([spatial.constant(y) for y in modal.second[:, r]], f) for r, x in enumerate(first)]
+    half = weighted([x + y for x, y in zip(first, fields, strict=True)], f / 2)
     whole = spatial.constant(body) + half + half.T
-    masses = spatial.constant([[modal.second[a, b].trace() for b in everything] for a in everything])
-    return DeformedLink(
-        modal=modal,
-        mass=whole[3, 3],
-        first=whole[:3, 3],
-        second=whole[:3, :3],
-        jacobian=jacobian,
-        shapes=shapes,
-        fields=[weighted(shapes, jacobian[:, r]) for r in range(modal.modes)],
-        masses=masses,
-    )
+    return DeformedLink(modal=modal, mass=whole[3, 3], first=whole[:3, 3], second=whole[:3, :3], fields=fields)
 
 
 def weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:

@@ -60,7 +60,8 @@ class ModalInertia(ByValue):
         rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.
         first: C_j = ∫ r̂ φ̂_jᵀ dm of all shapes (N × 4 × 4).
         second: C_jk = ∫ φ̂_j φ̂_kᵀ dm of all shapes (N × N × 4 × 4), C_kj = C_jkᵀ.
-        shortening: S_b (N − n matrices, n × n, symmetric); none without foreshortening.
+        shortening: S_b (N − n matrices, n × n, symmetric) of the stretches, which are in proportion to coordinates of
+            r, the last one to 1; none without foreshortening.
         stiffness: K_f (n × n).
     """
 

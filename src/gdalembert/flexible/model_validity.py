@@ -175,7 +175,7 @@ def _shares(tree: FlexibleTree, beam: PlacedBeam, link: LinkModel, root: Frame) 
     """The robot with every mass multiplied by its share ξ of the beam."""
     own = tree.links[beam.link]
     shares = [0.0] * len(tree.joints)
-    for joint, station in zip(tree.stations(own), link.stations[1:], strict=True):
+    for joint, station in zip(tree.stations(own), link.stations[1:], strict=False):  # particles follow, without a share
         shares[joint] = float(station.position[0]) / beam.length
     for i, each in enumerate(tree.joints):
         if each.parent >= 0 and each.parent != own:

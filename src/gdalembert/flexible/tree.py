@@ -1,8 +1,9 @@
 """A flexible robot as a tree: the modes of a link move its stations, as a joint moves its link.
 
 A station of a flexible link is a joint on that link with the modes as its coordinates (:class:`Deflection`). The
-stations of one link share them, as a mimic joint shares the coordinates of another one. A tree of rigid bodies cannot
-hold the inertia of the modes themselves; :class:`ModalInertia` adds it.
+stations of one link share them, as a mimic joint shares the coordinates of another one. So do the particles that carry
+the mass of a link which shortens (:mod:`gdalembert.flexible.particles`); they come after the stations. A tree of rigid
+bodies cannot hold the inertia of the modes themselves; :class:`ModalInertia` adds it, without stretches.
 
 The tree has link frames of its own, which nothing outside sees: z of a link lies on its joint's axis, x as near to the
 beam as that allows, and stations have the axes of their link.
@@ -21,7 +22,8 @@ from gdalembert import spatial
 from gdalembert.flexible.assembly import Assembly, AttachedFrame
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.deformed_inertia import deformed
-from gdalembert.flexible.link_model import LinkModel, ModalInertia
+from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
+from gdalembert.flexible.particles import lumped
 from gdalembert.model.joints import JointType, Revolute
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
@@ -68,7 +70,7 @@ class FlexibleTree(Tree):
         return self.links[k], self.link_frames[k]
 
     def stations(self, link: int) -> list[int]:
-        """The joints that are the stations of a link, given by the index of its joint; the root is none of them."""
+        """The joints that are the stations and particles of a link, given by the index of its joint; not its root."""
         return [i for i, j in enumerate(self.joints) if j.parent == link and isinstance(j.type, Deflection)]
 
     def first_station(self, link: int) -> int:
@@ -153,7 +155,9 @@ class _TreeLink:
         joint: the index of its joint in the tree; those of its stations follow.
         axes: the tree's link frame in the link frame (4 × 4).
         clamped: the clamped frame in the tree's link frame (4 × 4).
-        inertia: of the link, with the bodies on stations that are not joints, in the tree's link frame.
+        inertia: of the link without its particles, with the bodies on stations that are not joints, in the tree's link
+            frame.
+        stations: of the link, and its particles.
     """
 
     link: LinkModel
@@ -161,13 +165,15 @@ class _TreeLink:
     axes: Array
     clamped: Array
     inertia: ModalInertia
+    stations: tuple[Station, ...]
 
     @staticmethod
     def of(link: LinkModel, joint: int) -> _TreeLink:
         axes = _link_axes(link)
         clamped = np.linalg.inv(axes) @ link.clamped
-        here = _TreeLink(link, joint, axes, clamped, _in_frame(link.inertia, clamped))
-        fixed = [here.station_body(k) for k in range(len(link.stations)) if not here.is_joint(k)]
+        inertia, particles = lumped(link.inertia)
+        here = _TreeLink(link, joint, axes, clamped, _in_frame(inertia, clamped), (*link.stations, *particles))
+        fixed = [here.station_body(k) for k in range(len(here.stations)) if not here.is_joint(k)]
         return replace(here, inertia=replace(here.inertia, rigid=clean_matrix(sum(fixed, here.inertia.rigid))))
 
     def is_joint(self, station: int) -> bool:
@@ -182,13 +188,13 @@ class _TreeLink:
         """The frame of a station in that of its carrier (4 × 4)."""
         if self.is_joint(station):
             return homogeneous(self.clamped[:3, :3], np.zeros(3))
-        position = self.link.stations[station].position
+        position = self.stations[station].position
         return np.asarray(self.clamped @ homogeneous(np.eye(3), position))
 
     def station_body(self, station: int) -> Array:
         """The pseudo-inertia (4 × 4) of the bodies on a station, in the frame of its carrier."""
         frame = self.station_frame(station)
-        return np.asarray(frame @ self.link.stations[station].body @ frame.T)
+        return np.asarray(frame @ self.stations[station].body @ frame.T)
 
     def link_joint(self, placed: Sequence[_TreeLink]) -> Joint:
         """The joint that moves the link, ``placed`` being the links before it."""
@@ -201,9 +207,9 @@ class _TreeLink:
         return _joint(link.name, link.type.with_axis((0.0, 0.0, 1.0)), parent, placement, body, *indices)
 
     def station_joints(self, exact: bool) -> Iterator[Joint]:
-        """The stations that the modes move; those after the first share its coordinates."""
+        """The stations and particles that the modes move; those after the first share its coordinates."""
         link = self.link
-        for k, station in enumerate(link.stations):
+        for k, station in enumerate(self.stations):
             if self.is_joint(k):
                 deflection = Deflection.of(station, self.clamped[:3, :3], self.clamped[:3, 3], exact=exact)
                 name, indices = f"{link.name} station {k}", (link.mode_idx_q, link.mode_idx_v)

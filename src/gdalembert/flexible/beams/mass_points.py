@@ -46,16 +46,17 @@ class MassPoints:
         r = r[:, r.any(axis=0)]
         fit = np.linalg.pinv((r.T * masses) @ r, rcond=_SINGULAR, hermitian=True)
         shortening = np.einsum("ba,am,jkm->bjk", fit, r.T * masses, s)
-        used = shortening.any(axis=(1, 2))
-        stretches = np.zeros((int(used.sum()), len(masses), 3))
-        stretches[..., 0] = r.T[used]
+        if not shortening.any():
+            shortening, r = shortening[:0], r[:, :0]
+        stretches = np.zeros((len(shortening), len(masses), 3))
+        stretches[..., 0] = r.T
         return cls(
             masses,
             positions,
             moments,
             np.concatenate([translations, stretches]),
             np.concatenate([rotations, np.zeros_like(stretches)]),
-            (shortening[used] + shortening[used].transpose(0, 2, 1)) / 2,
+            (shortening + shortening.transpose(0, 2, 1)) / 2,
         )
 
     def sums(self, *, absolute: bool = False) -> dict[str, Array]:

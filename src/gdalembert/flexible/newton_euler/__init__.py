@@ -12,9 +12,8 @@ N_r = ∫ h φ_rᵀ,
     n   = vee(Φ − Φᵀ) + c × ẍ,   Φ = U Σ + 2 [ω×] (Σ ḟ_j N_j)ᵀ + (Σ f̈_j N_j)ᵀ
     g_r = tr(U N_r) + P_r·ẍ + 2 tr([ω×] Σ ḟ_k C_kr) + Σ M_rk f̈_k
 
-A rigid link is the case without modes and takes the same code as in :class:`~gdalembert.NewtonEuler`. With
-foreshortening a beam has more shapes than modes. Its equations are those of the shapes, with coordinates g(f),
-G = ∂g/∂f, ġ = G ḟ and g̈ = G f̈ + Σ ∂²g ḟ ḟ; the modal forces are Gᵀ times the forces on the shapes.
+A rigid link is the case without modes and takes the same code as in :class:`~gdalembert.NewtonEuler`. The mass of a
+link that shortens is that of particles, stations of their own (:mod:`gdalembert.flexible.particles`).
 """
 
 from gdalembert.flexible.newton_euler.aba import forward_dynamics

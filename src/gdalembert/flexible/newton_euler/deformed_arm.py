@@ -52,7 +52,7 @@ class DeflectedStation:
         """The motion of the station from that of its link, with modal rates v and accelerations a."""
         r = self.rotation
         rate = self.linear @ v
-        second_rate = self.linear @ a + self.deflection.displacement_rate(v) @ v
+        second_rate = self.linear @ a + self.deflection.displacement_bias(v)
         carried, relative = r.T @ link.omega, self.deflection.angular_velocity(self.f, v)
         omega = carried + relative
         alpha = r.T @ link.alpha + ca.cross(carried, relative) + self.deflection.angular_acceleration(self.f, v, a)
@@ -126,8 +126,7 @@ class DeformedArm:
 def demanded(body: DeformedLink, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Wrench, Matrix]:
     """The wrench at its joint that the motion of a flexible link demands, and the modal forces g."""
     omega, spin = motion.omega, motion.spin
-    g_rate, g_second_rate = body.jacobian @ v, body.jacobian @ a + body.modal.coordinates_bias(v)
-    n_rate, n_second_rate = weighted(body.shapes, g_rate), weighted(body.shapes, g_second_rate)
+    n_rate, n_second_rate = weighted(body.fields, v), weighted(body.fields, a)
     force = (
         body.mass * motion.acceleration
         + spin @ body.first
@@ -137,13 +136,12 @@ def demanded(body: DeformedLink, motion: LinkMotion, v: Matrix, a: Matrix) -> tu
     phi = 2 * spatial.skew(omega) @ n_rate[:3, :3].T + n_second_rate[:3, :3].T
     moment = spin.moment(body.second) + crossed(phi.T) + ca.cross(body.first, motion.acceleration)
 
-    def shape_force(shape: int) -> Matrix:
-        """tr(U N_a) + P_a·ẍ + 2 ω·Σ_b ġ_b ∫ φ_b × φ_a of a shape a."""
-        n = body.shapes[shape]
-        coupled = weighted([spatial.constant(x) for x in body.modal.second[:, shape]], g_rate)
+    def modal_force(r: int) -> Matrix:
+        """tr(U N_r) + P_r·ẍ + 2 ω·Σ_k ḟ_k ∫ φ_k × φ_r."""
+        n = body.fields[r]
+        coupled = weighted([spatial.constant(x) for x in body.modal.second[:, r]], v)
         return (
             ca.trace(spin @ n[:3, :3]) + ca.dot(n[3, :3].T, motion.acceleration) + 2 * ca.dot(omega, crossed(coupled))
         )
 
-    forces = ca.vertcat(*(shape_force(shape) for shape in range(body.modal.shapes))) + body.masses @ g_second_rate
-    return Wrench(force, moment), body.jacobian.T @ forces
+    return Wrench(force, moment), ca.vertcat(*(modal_force(r) for r in range(body.modal.modes))) + body.own @ a
