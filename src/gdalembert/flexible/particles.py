@@ -34,42 +34,57 @@ def lumped(inertia: ModalInertia) -> tuple[ModalInertia, tuple[Station, ...]]:
     if inertia.shapes == n:
         return inertia, ()
     moments = inertia.second[n:, n:, 0, 0]  # ∫ r̂_b r̂_c dm; the last function is 1
-    values, mass = _quadrature(moments)
+    values, masses = _quadrature(moments)
     fit = np.linalg.pinv(moments, rcond=_SINGULAR, hermitian=True) @ values
-    places = np.einsum("bac,bi->ia", inertia.first[n:, :, :1], fit)  # r̂_i
-    motions = np.einsum("jbac,bi->jia", inertia.second[:n, n:, :, :1], fit)
+    places = _cleaned(np.einsum("bac,bi->ia", inertia.first[n:, :, :1], fit))  # r̂_i
+    motions = _cleaned(np.einsum("jbac,bi->jia", inertia.second[:n, n:, :, :1], fit))
     remainder = replace(
         inertia,
-        rigid=_difference(inertia.rigid, mass * places.T @ places),
-        first=_difference(inertia.first[:n], mass * np.einsum("ia,jib->jab", places, motions)),
-        second=_difference(inertia.second[:n, :n], mass * np.einsum("jia,kib->jkab", motions, motions)),
+        rigid=_difference(inertia.rigid, np.einsum("i,ia,ib->ab", masses, places, places)),
+        first=_difference(inertia.first[:n], np.einsum("i,ia,jib->jab", masses, places, motions)),
+        second=_difference(inertia.second[:n, :n], np.einsum("i,jia,kib->jkab", masses, motions, motions)),
         shortening=np.zeros((0, n, n)),
     )
-    body = np.diag([0.0, 0.0, 0.0, mass])
     shortenings = np.einsum("bjk,bi->ijk", inertia.shortening, values)
     particles = (
-        Station(frozen(r[:3]), frozen(u[:, :3].T), np.zeros((3, n)), frozen(s), body)
-        for r, u, s in zip(places, motions.transpose(1, 0, 2), shortenings, strict=True)
+        Station(frozen(r[:3]), frozen(u[:, :3].T), np.zeros((3, n)), frozen(s), np.diag([0.0, 0.0, 0.0, m]))
+        for r, u, s, m in zip(places, motions.transpose(1, 0, 2), shortenings, masses, strict=True)
     )
     return remainder, tuple(particles)
 
 
-def _quadrature(moments: Array) -> tuple[Array, float]:
-    """The values of functions at k particles (b × k), k the rank of their moments, and the mass of each of them.
+def _quadrature(moments: Array) -> tuple[Array, Array]:
+    """The values of functions at k particles (b × k), k the rank of their moments, and the masses of these (k).
 
-    Any A with A Aᵀ = moments will do; the row of the last function, which is 1, is made constant by a reflection.
+    Any A with A Aᵀ = moments will do. Reflections turn it so that one particle stays at the root, where all functions
+    but the last one, which is 1, are zero, and the others have equal masses.
     """
     scale = np.sqrt(np.where(moments.diagonal() > 0, moments.diagonal(), 1.0))
     sizes, vectors = np.linalg.eigh(moments / np.outer(scale, scale))
     kept = sizes > _SINGULAR
     root = scale[:, None] * vectors[:, kept] * np.sqrt(sizes[kept])
-    equal = np.full(root.shape[1], np.sqrt(moments[-1, -1] / root.shape[1]))
-    normal = root[-1] - equal
-    if (length := np.linalg.norm(normal)) > _ROUNDING * equal[0]:
-        normal = normal / length
-        root = root - 2 * np.outer(root @ normal, normal)
-    return root / equal[0], float(equal[0] ** 2)
+    others = slice(None)
+    if len(root) == root.shape[1] > 1:
+        at_root = np.linalg.solve(root, np.eye(len(root))[-1])
+        root, others = _reflected(root, np.eye(len(root))[0], at_root), slice(1, None)
+        root[:-1, 0] = 0.0
+    rest = root[:, others]
+    root[:, others] = _reflected(rest, np.ones(rest.shape[1]), rest[-1])
+    return root / root[-1], root[-1] ** 2
+
+
+def _reflected(matrix: Array, one: Array, other: Array) -> Array:
+    """The matrix times the reflection that exchanges the directions of two vectors."""
+    normal = one / np.linalg.norm(one) - other / np.linalg.norm(other)
+    if (length := np.linalg.norm(normal)) <= _ROUNDING:
+        return matrix
+    normal = normal / length
+    return np.asarray(matrix - 2 * np.outer(matrix @ normal, normal))
+
+
+def _cleaned(x: Array) -> Array:
+    return drop(x, _ROUNDING * float(np.abs(x).max(initial=0)))
 
 
 def _difference(whole: Array, part: Array) -> Array:
-    return frozen(drop(whole - part, _ROUNDING * np.abs(whole).max(initial=0)))
+    return frozen(drop(whole - part, _ROUNDING * float(np.abs(whole).max(initial=0))))
