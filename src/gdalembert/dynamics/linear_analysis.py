@@ -69,34 +69,34 @@ class LinearAnalysis(EquationsOfMotion, ABC):
             ArgumentError: if ``joints`` is neither, q is not a configuration, or the stiffness of the forces is not
                 symmetric and positive semidefinite.
         """
+        return self._natural_modes("natural_frequencies", q, joints, p)[0]
+
+    def natural_modes(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> tuple[Array, Array]:
+        """The frequencies (n) [rad/s] and shapes (nv × n) of small vibrations about q: a column for each frequency.
+
+        Shapes are mass-normalised, ψᵀ M ψ = 1. Arguments and errors are those of :meth:`natural_frequencies`; where
+        joints are locked, their entries are zero.
+        """
+        return self._natural_modes("natural_modes", q, joints, p)
+
+    def _natural_modes(self, where: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
             joints = "locked" if first < nv else "free"
-        choice("natural_frequencies: joints", joints, ("locked", "free"))
-        configuration = checked_configuration("natural_frequencies: q", q, self.tree)
+        choice(f"{where}: joints", joints, ("locked", "free"))
+        configuration = checked_configuration(f"{where}: q", q, self.tree)
         chosen = range(nv) if joints == "free" else range(first, nv)
         index = np.ix_(chosen, chosen)
         robot = self.at(p)
         stiffness = robot.force_stiffness(configuration)[index]
-        size = np.abs(stiffness).max(initial=0)
-        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
-            raise ArgumentError(
-                "natural_frequencies: the stiffness of the forces is not finite and symmetric at q; take the "
-                "eigenvalues of linearize(q)"
-            )
+        _check_stiffness(where, stiffness)
         half = np.linalg.inv(np.linalg.cholesky(robot.mass_matrix(configuration).full()[index]))
-        squares = np.linalg.eigvalsh(half @ stiffness @ half.T)
+        squares, vectors = np.linalg.eigh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
-        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-        held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
-        if held.min(initial=0) < -ASYMMETRY:
-            raise ArgumentError(
-                "natural_frequencies: a force drives the robot away from q (negative stiffness), so that it does not "
-                "vibrate about it; take the eigenvalues of linearize(q)"
-            )
-        rigid = held < _HELD
-        squares[: np.count_nonzero(rigid)] = 0
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        squares[: np.count_nonzero(_held(stiffness) < _HELD)] = 0
+        shapes = np.zeros((nv, len(chosen)))
+        shapes[chosen] = half.T @ vectors
+        return np.sqrt(np.maximum(squares, 0.0)), shapes
 
     def linearize(
         self,
@@ -154,3 +154,28 @@ class LinearAnalysis(EquationsOfMotion, ABC):
         change = ca.jtimes(t @ ca.DM(v), x, t) - ca.reshape(ca.jtimes(ca.vec(t), x, t @ ca.DM(v)), *t.shape)
         tangent, drift = ca.Function("drift", [x], [t, change])(q)
         return np.asarray(np.linalg.lstsq(tangent.full(), drift.full(), rcond=None)[0])
+
+
+def _held(stiffness: Array) -> Array:
+    """The eigenvalues of K in units of its own diagonal, rising."""
+    unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
+    return np.asarray(np.linalg.eigvalsh(stiffness / np.outer(unit, unit)))
+
+
+def _check_stiffness(where: str, stiffness: Array) -> None:
+    """Refuse a stiffness that has no vibrations.
+
+    Raises:
+        ArgumentError: if it is not symmetric and positive semidefinite.
+    """
+    size = np.abs(stiffness).max(initial=0)
+    if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
+        raise ArgumentError(
+            f"{where}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
+            "linearize(q)"
+        )
+    if _held(stiffness).min(initial=0) < -ASYMMETRY:
+        raise ArgumentError(
+            f"{where}: a force drives the robot away from q (negative stiffness), so that it does not vibrate about "
+            "it; take the eigenvalues of linearize(q)"
+        )

@@ -22,23 +22,21 @@ from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
-from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
-from gdalembert.dynamics.parameters.parameters import Given, Values
+from gdalembert.dynamics.parameters.parameters import Given
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import newton_euler as recursion
+from gdalembert.flexible.arm_analysis import ArmAnalysis
 from gdalembert.flexible.assembly import Assembly, assemble
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
-from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.rounding import CLEANED
@@ -51,7 +49,7 @@ _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
 
 
-class FlexibleArm(Dynamics):
+class FlexibleArm(ArmAnalysis):
     """Dynamics of a robot with flexible links, in assumed modes of bending, extension and torsion, and flexible joints.
 
     Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. It has all Functions
@@ -92,8 +90,6 @@ class FlexibleArm(Dynamics):
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
     tree: FlexibleTree
-    nominal: FlexibleTree
-    assembly: Assembly
     kinematics: str
     links: Mapping[str, FlexibleLink] | None
 
@@ -270,10 +266,6 @@ class FlexibleArm(Dynamics):
             raise UnknownNameError("flexible link", link, self.assembly.beams)
         return self._kinematics.frame_placement(self.assembly.beams[link].tip)
 
-    @cached_property
-    def _kinematics(self) -> Kinematics:
-        return Kinematics(self.nominal, clean=0)
-
     def _require_regular_mass_matrix(self) -> None:
         """It is regular: every mode and every rotor has inertia of its own."""
 
@@ -284,12 +276,6 @@ class FlexibleArm(Dynamics):
         return function("elastic_energy", s, {"elastic": self.elasticity.energy(s["q"])})
 
     # The parts by name, and what is asked of a flexible robot.
-
-    @property
-    def modes(self) -> range:
-        """The entries of v that are modal coordinates."""
-        joints = sum(link.type.nv for link in self.assembly.links)
-        return range(joints, self.tree.nv - len(self.assembly.rotors))
 
     @cached_property
     def terms(self) -> ca.Function:
@@ -316,66 +302,6 @@ class FlexibleArm(Dynamics):
             "K_f": self.elasticity.matrix[f, f],
         }
         return function("terms", s, parts)
-
-    def validity(
-        self,
-        q: npt.ArrayLike,
-        v: npt.ArrayLike | None = None,
-        a: npt.ArrayLike | None = None,
-        *,
-        u: npt.ArrayLike | None = None,
-        p: Values = None,
-    ) -> dict[str, Validity]:
-        """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
-
-        Args:
-            q: configurations (N × nq), one row for each instant; or one (nq).
-            v: velocities (N × nv); at rest without them.
-            a: accelerations (N × nv); or
-            u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
-                gravity and velocities load the beams.
-            p: values of the parameters, all or some by name; by default those of the model.
-
-        No wrenches act on the arm; give a for a motion that has them.
-
-        Raises:
-            ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
-        """
-        robot = self.at(p).under()
-        return validity(robot, robot.assembly, robot.indicators, q, v, a, u)
-
-    @cached_property
-    def indicators(self) -> ca.Function:
-        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`.
-
-        Parameters have the values of the model.
-        """
-        return indicators(self.nominal, self.assembly)
-
-    def static_deflection(
-        self,
-        q: npt.ArrayLike,
-        frame: str | None = None,
-        wrench: npt.ArrayLike | None = None,
-        *,
-        reference: pin.ReferenceFrame | None = None,
-        p: Values = None,
-    ) -> Array:
-        """The configuration at rest with the joints held at q: modes and rotors are solved for.
-
-        Args:
-            q: a configuration (nq): the joints are held, the modes are the initial guess.
-            frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
-            reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
-                In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it
-                keeps its direction, like a weight.
-            p: values of the parameters, all or some by name; by default those of the model.
-
-        Raises:
-            ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
-                from q, for example because a beam buckles.
-        """
-        return static_deflection(self.at(p), q, frame, wrench, reference)
 
 
 def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> FlexibleArm:

@@ -103,13 +103,12 @@ def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink
     beams = arm.assembly.beams
     if not beams:
         raise ArgumentError(f"mode_shapes: {arm.tree.name} has no flexible links; give an arm with links={{…}}")
-    omega, vectors = natural_modes(arm, q)
+    omega, shapes = arm.natural_modes(checked_configuration("mode_shapes: q", q, arm.tree))
     shown = _number(count, len(omega))
     curves: dict[str, dict[str, Array]] = {}
     for name, beam in beams.items():
-        families = _families(f"link {name!r}", own := placed_link(arm, name, links))
-        first = arm.assembly.links[beam.link].mode_idx_v - arm.modes.start
-        own_part = vectors[first : first + len(own.mode_names), :shown].T
+        families = _families(f"link {name!r}", placed_link(arm, name, links))
+        own_part = shapes[arm.modes_of(name), :shown].T
         lines = _along(families, np.linspace(0, beam.length, _POINTS), beam.length)
         curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
     every = np.hstack([each for own in curves.values() for each in own.values()] or [np.zeros((shown, 1))])
@@ -128,17 +127,6 @@ def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink
         next((ax for ax in axes if ax.lines), axes[0]), "joints locked" + (", solid y, dashed z" if both else "")
     )
     return axes
-
-
-def natural_modes(arm: FlexibleArm, q: npt.ArrayLike) -> tuple[Array, Array]:
-    """ω (n, rad/s), ascending, and the eigenvectors of modes and rotors (n × n, a column each), all joints locked."""
-    configuration = checked_configuration("mode_shapes: q", q, arm.tree)
-    omega = arm.natural_frequencies(configuration)
-    free = slice(arm.modes.start, arm.tree.nv)
-    mass = arm.mass_matrix(configuration).full()[free, free]
-    half = np.linalg.inv(np.linalg.cholesky(mass))
-    stiffness = arm.stiffness_matrix[free, free]
-    return omega, half.T @ np.linalg.eigh(half @ stiffness @ half.T)[1]
 
 
 def _families(where: str, link: FlexibleLink) -> dict[str, ModeSet]:
