@@ -28,6 +28,22 @@ def test_a_rigid_robot_with_springs_has_natural_frequencies() -> None:
     assert dyn.natural_frequencies(q, joints="locked").shape == (0,)
     free = gd.NewtonEuler(model)
     assert not free.natural_frequencies(q).any()
+    omega, shapes = dyn.natural_modes(q)
+    assert np.array_equal(omega, dyn.natural_frequencies(q))
+    assert relative_error(shapes.T @ m @ shapes, np.eye(2)) < 1e-12
+    assert relative_error(k @ shapes, m @ shapes * omega**2) < 1e-12
+
+
+def test_modes_at_lengths_that_are_not_one_are_refused() -> None:
+    model = pin.Model()
+    turn = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(turn, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    bend = model.addJoint(turn, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.8, 0, 0])), "bend")
+    model.appendBodyToJoint(bend, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    arm = gd.FlexibleArm(model, joints={"bend": gd.FlexibleJoint(100.0, 0.1)})
+    q = np.concatenate([[0.45, 0.0], np.zeros(arm.tree.nq - 2)])
+    with pytest.raises(ArgumentError, match=r"^natural_modes: q of joint 'turn' is off unit length by 0\.55"):
+        arm.natural_modes(q)
 
 
 def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None:

@@ -5,32 +5,15 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from matplotlib import pyplot
 
 import gdalembert as gd
 from gdalembert import plotting
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.plotting.mode_shapes import natural_modes
 from tests.helpers.plots import BEAM, flexible, lines
 
 pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
-
-# motion, energy_balance
-
-
-def test_modes_at_lengths_that_are_not_one_are_refused() -> None:
-    model = pin.Model()
-    turn = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "turn")
-    model.appendBodyToJoint(turn, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
-    bend = model.addJoint(turn, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.8, 0, 0])), "bend")
-    model.appendBodyToJoint(bend, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
-    arm = gd.FlexibleArm(model, joints={"bend": gd.FlexibleJoint(100.0, 0.1)})
-    q = np.concatenate([[0.45, 0.0], np.zeros(arm.tree.nq - 2)])
-    with pytest.raises(ArgumentError, match=r"^mode_shapes: q of joint 'turn' is off unit length by 0\.55; normalise"):
-        natural_modes(arm, q)
-
 
 # Flexible links
 

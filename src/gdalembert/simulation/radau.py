@@ -194,14 +194,23 @@ class Newton:
         return z
 
 
-class Step(NamedTuple):
-    """A step that was made, of length h from the state x at t, with its stages z and the powers there."""
+class Point(NamedTuple):
+    """A state x at t, with the rates of both x and ``INTEGRALS`` there."""
 
     t: float
-    h: float
     x: Array
+    xdot: Array
+    power: Array
+
+
+class Step(NamedTuple):
+    """A step of length h that was made, with its stages z and the powers there; ``integrals`` as it began."""
+
+    start: Point
+    h: float
     z: Array
     power: Array
+    integrals: Array
 
 
 @dataclass
@@ -273,6 +282,7 @@ class Radau:
         self._rates = Rates(self.plant, self.control, self.p)
         self._newton = Newton(self._rates)
         self._length: StepLength | None = None
+        self._integrals = np.zeros(len(INTEGRALS))
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
         """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
@@ -286,15 +296,14 @@ class Radau:
     def _stretch(self, t: Array, x: Array) -> tuple[Array, Array, int]:
         """As :meth:`piece`, where the control does not jump."""
         states, integrals = np.zeros((len(t) - 1, len(x))), np.zeros((len(t) - 1, len(INTEGRALS)))
-        done, steps, since, integral = 0, 0, 0, np.zeros(len(INTEGRALS))
+        done, steps, since, before = 0, 0, 0, self._integrals
         for step in self._steps(float(t[0]), x, float(t[-1])):
             steps, since = steps + 1, since + 1
-            last = step.t + step.h
+            last = step.start.t + step.h
             reached = len(t) - 1 if last >= t[-1] else int(np.searchsorted(t, last, side="right")) - 1
-            theta = (t[done + 1 : reached + 1] - step.t) / step.h
-            states[done:reached] = step.x + SCHEME.between(theta) @ step.z
-            integrals[done:reached] = integral + step.h * SCHEME.integral(theta) @ step.power
-            integral = integral + step.h * SCHEME.weights @ step.power
+            theta = (t[done + 1 : reached + 1] - step.start.t) / step.h
+            states[done:reached] = step.start.x + SCHEME.between(theta) @ step.z
+            integrals[done:reached] = step.integrals - before + step.h * SCHEME.integral(theta) @ step.power
             since, done = since if reached == done else 0, reached
             if since > self.max_steps:
                 raise RuntimeError("TOO_MUCH_WORK")
@@ -302,31 +311,31 @@ class Radau:
 
     def _steps(self, t: float, x: Array, end: float) -> Iterator[Step]:
         """The steps from (t, x) to the end."""
-        xdot = self._rate(t, x)
+        start, newton, step = self._point(t, x), self._newton, None
         if self._length is None:
-            self._length = StepLength(_FIRST / max(norm(xdot, self._tolerance(x, 1.0)), 1e-300))
-        newton, length, step = self._newton, self._length, None
+            self._length = StepLength(_FIRST / max(norm(start.xdot, self._tolerance(x, 1.0)), 1e-300))
+        length = self._length
         length.is_trial = True
-        while t < end:
-            h = length.until(t, end)
-            newton.prepare(t, x, xdot, h)
-            tolerance = self._tolerance(x, h)
-            z = newton.stages(t, x, h, self._guess(step, h), tolerance)
+        while start.t < end:
+            h = length.until(start.t, end)
+            newton.prepare(start.t, start.x, start.xdot, h)
+            tolerance = self._tolerance(start.x, h)
+            z = newton.stages(start.t, start.x, h, self._guess(step, h), tolerance)
             if z is None:
                 length.h = h / 2 if newton.is_fresh else h
                 newton.drop()
                 continue
-            power = self._rates.stages.power.copy()
-            error = self._error(t, x, xdot, h, z, tolerance, again=length.is_trial)
+            tried = Step(start, h, z, self._rates.stages.power.copy(), self._integrals)
+            error = max(self._error(tried, tolerance, again=length.is_trial), self._error_of_integrals(tried))
             if error >= 1:
                 length.reject(h, error, newton.iterations)
                 continue
             length.accept(h, error, newton.iterations)
             newton.accepted()
-            step = Step(t, h, x, z, power)
-            t, x = end if h == end - t else t + h, x + z[-1]
+            step = tried
+            self._integrals = step.integrals + h * SCHEME.weights @ step.power
             yield step
-            xdot = self._rate(t, x)
+            start = self._point(end if h == end - start.t else start.t + h, start.x + z[-1])
 
     def _guess(self, before: Step | None, h: float) -> Array:
         """The stages of a step as the one before it foresees them."""
@@ -334,22 +343,29 @@ class Radau:
             return np.zeros_like(self._rates.stages.x)
         return SCHEME.extrapolated(before.z, h / before.h)
 
-    def _rate(self, t: float, x: Array) -> Array:
-        return np.array(self._rates.at(self._rates.one, t, x)[0])
+    def _point(self, t: float, x: Array) -> Point:
+        one = self._rates.one
+        return Point(t, x, np.array(self._rates.at(one, t, x)[0]), np.array(one.power[0]))
 
     def _tolerance(self, x: Array, h: float) -> Array:
         tolerance = np.asarray(self.abstol + self.reltol * np.abs(x))
         tolerance[self.plant.nq :] += self.abstol / h
         return tolerance
 
-    def _error(self, t: float, x: Array, xdot: Array, h: float, z: Array, tolerance: Array, *, again: bool) -> float:
-        """The estimated error of a step, in tolerances; estimated ``again`` where a first estimate may be too large."""
-        embedded = SCHEME.error @ z / h
-        error = self._newton.filtered(xdot + embedded)
+    def _error(self, step: Step, tolerance: Array, *, again: bool) -> float:
+        """The estimated error of x, in tolerances; estimated ``again`` where a first estimate may be too large."""
+        start, embedded = step.start, SCHEME.error @ step.z / step.h
+        error = self._newton.filtered(start.xdot + embedded)
         size = norm(error, tolerance)
         if size >= 1 and again:
-            size = norm(self._newton.filtered(self._rate(t, x + error) + embedded), tolerance)
-        return max(size, 1e-10) if size < math.inf else math.inf
+            rate = self._rates.at(self._rates.one, start.t, start.x + error)[0]
+            size = norm(self._newton.filtered(rate + embedded), tolerance)
+        return max(size, 1e-10)
+
+    def _error_of_integrals(self, step: Step) -> float:
+        """The same of the integrals: corners of u show here first."""
+        error = step.h * SCHEME.quadrature_error @ np.vstack([step.start.power, step.power])
+        return norm(error, self.abstol + self.reltol * np.abs(step.integrals))
 
 
 def norm(x: Array, tolerance: Array) -> float:

@@ -29,6 +29,7 @@ class RadauScheme:
         from_eigen: T, where both of a pair count (s × m).
         to_eigen: the rows of T⁻¹ (m × s).
         error: (s) e of the estimate (μ₀/h − J)⁻¹ (f(t, x) + Σ e_i z_i / h), by the embedded method of order s.
+        quadrature_error: (s + 1) the same for an integral: h times it times the integrand at t and at the stages.
         monomials: (s × s) the coefficients of θ, … θ^s of the polynomial through the stages, from the stages.
     """
 
@@ -38,6 +39,7 @@ class RadauScheme:
     from_eigen: Array
     to_eigen: Array
     error: Array
+    quadrature_error: Array
     monomials: Array
 
     @staticmethod
@@ -61,6 +63,7 @@ class RadauScheme:
             from_eigen=vectors[:, chosen] * twice,
             to_eigen=np.linalg.inv(vectors)[chosen],
             error=(embedded - a[-1]) @ inverse / start,
+            quadrature_error=np.array([start, *(embedded - a[-1])]),
             monomials=np.linalg.inv(c[:, None] ** powers),
         )
 
