@@ -181,7 +181,7 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
         if redundant:
             needed = [n for n in range(k) if _redundant(samples, rows[:n] + rows[n + 1 : k + 1]) < redundant]
             others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
-            less = "leave it out" if pair.is_point else "hold less ('3D', if that is not redundant)"
+            less = "leave it out" if pair.is_point else "hold less ('3D')"
             raise ArgumentError(
                 f"{pair.name}: {redundant} of its {pair.rows} rows {'is' if redundant == 1 else 'are'} redundant"
                 f"{f' beside {others}' if others else ''}, so that its forces are not determined; {less}, or give "
