@@ -111,3 +111,15 @@ def test_rows_and_parameters_are_those_of_adams() -> None:
         )
         assert np.abs(one.x - other.x).max() < 1e-8  # of Adams' method, whose errors add up
         assert other.relative_balance < 1e-9
+
+
+def test_every_output_time_is_reached() -> None:
+    """A last step of length end − t ends at the end, even where t + (end − t) is rounded to less."""
+    model = gd.load_urdf("two_link_arm")
+    model.gravity.setZero()
+    dyn, rng = gd.NewtonEuler(model), np.random.default_rng(0)
+    times = [(t, end) for t, end in rng.uniform([0, 1], [0.5, 2], size=(200, 2)) if t + (end - t) < end]
+    assert len(times) == 8
+    for t, end in times:
+        result = gd.simulate(dyn, [1.5, 1.0, 0.0, 0.0], [t, end], method="radau")
+        assert result.q.tolist() == [[1.5, 1.0], [1.5, 1.0]]

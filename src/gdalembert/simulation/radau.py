@@ -204,10 +204,14 @@ class Point(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of length h that was made, with its stages z and the powers there; ``integrals`` as it began."""
+    """A step of length h that was made, with its stages z and the powers there; ``integrals`` as it began.
+
+    ``last`` is the time that it ended at, which is not always ``start.t + h`` in floating-point numbers.
+    """
 
     start: Point
     h: float
+    last: float
     z: Array
     power: Array
     integrals: Array
@@ -299,8 +303,7 @@ class Radau:
         done, steps, since, before = 0, 0, 0, self._integrals
         for step in self._steps(float(t[0]), x, float(t[-1])):
             steps, since = steps + 1, since + 1
-            last = step.start.t + step.h
-            reached = len(t) - 1 if last >= t[-1] else int(np.searchsorted(t, last, side="right")) - 1
+            reached = int(np.searchsorted(t, step.last, side="right")) - 1
             theta = (t[done + 1 : reached + 1] - step.start.t) / step.h
             states[done:reached] = step.start.x + SCHEME.between(theta) @ step.z
             integrals[done:reached] = step.integrals - before + step.h * SCHEME.integral(theta) @ step.power
@@ -325,7 +328,8 @@ class Radau:
                 length.h = h / 2 if newton.is_fresh else h
                 newton.drop()
                 continue
-            tried = Step(start, h, z, self._rates.stages.power.copy(), self._integrals)
+            last = end if h == end - start.t else start.t + h
+            tried = Step(start, h, last, z, self._rates.stages.power.copy(), self._integrals)
             error = max(self._error(tried, tolerance, again=length.is_trial), self._error_of_integrals(tried))
             if error >= 1:
                 length.reject(h, error, newton.iterations)
@@ -335,7 +339,7 @@ class Radau:
             step = tried
             self._integrals = step.integrals + h * SCHEME.weights @ step.power
             yield step
-            start = self._point(end if h == end - start.t else start.t + h, start.x + z[-1])
+            start = self._point(step.last, start.x + z[-1])
 
     def _guess(self, before: Step | None, h: float) -> Array:
         """The stages of a step as the one before it foresees them."""
