@@ -181,7 +181,7 @@ def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v
         links.reverse()
     columns = [Motion(*joint.subspace(q)).to_parent(r, p) for joint, r, p in links]
     rates = [Motion(*joint.subspace_rate(q, v)).to_parent(r, p) for joint, r, p in links]
-    bends = [bends(joint, q, v).to_parent(r, p) for joint, r, p in links]
+    bends = [subspace_bends(joint, q, v).to_parent(r, p) for joint, r, p in links]
     own = [s.times(joint.velocity(v)) for (joint, *_), s in zip(links, columns, strict=True)]
     inner = accumulate(own, initial=_AT_REST)
     outer = list(accumulate(reversed(own), initial=_AT_REST))[-2::-1]
@@ -190,7 +190,7 @@ def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v
     ]
 
 
-def bends(joint: Joint, q: Matrix, v: Matrix) -> Motion:
+def subspace_bends(joint: Joint, q: Matrix, v: Matrix) -> Motion:
     """∂(S v)/∂q of a joint, in link axes: the columns are dS/dt along each of its velocities, times v."""
     own = joint.velocity(v)
     rates = [joint.type.subspace_rate(joint.configuration(q), unit) for unit in ca.horzsplit(ca.DM.eye(joint.type.nv))]

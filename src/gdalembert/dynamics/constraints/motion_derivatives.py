@@ -38,7 +38,7 @@ from gdalembert.dynamics.constraints.relative_motion import (
     placement_error,
     second_frame,
 )
-from gdalembert.dynamics.frame_motion import bends
+from gdalembert.dynamics.frame_motion import subspace_bends
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, cross_columns, spin, transform
 from gdalembert.spatial.functions import derivative_along, symbols
@@ -158,8 +158,8 @@ def _steps(
     """The joints of a chain in motion, and what S(q) adds."""
     bent = []
     for k, (joint, _, _) in enumerate(chain.placed):
-        velocity = chain.seen(k, bends(joint, q, v))
-        rate = chain.seen(k, bends(joint, q, a)) + chain.seen(k, _rate_bends(joint, q, v))
+        velocity = chain.seen(k, subspace_bends(joint, q, v))
+        rate = chain.seen(k, subspace_bends(joint, q, a)) + chain.seen(k, _rate_bends(joint, q, v))
         bent.append(_Bent(-velocity, -rate) if inward else _Bent(velocity, rate))
     steps = chain.steps(q, v, a, start, inward=inward)
     return list(zip(steps, reversed(bent) if inward else bent, strict=True))
