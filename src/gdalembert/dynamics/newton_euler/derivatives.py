@@ -25,15 +25,16 @@ column rises, with η = Σ m ẋ × e_j:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.crba import Composite, at_rates, composites
-from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Aligned, Loads
 from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, Placing, move, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.dynamics.newton_euler.rotations import Rotation
@@ -123,21 +124,29 @@ class Field:
 
 @dataclass(frozen=True)
 class Rising:
-    """What a joint passes on to the joints above it: wrenches of its fields, and the wrench and η of its columns."""
+    """What a joint passes on to the joints above it.
+
+    Attributes:
+        fields: wrenches of its fields. ``column``, ``eta``: the wrench and η of its columns.
+        turning: for each column what a turn of the joint above adds to its torque, by wrenches that do not turn.
+    """
 
     fields: tuple[Wrench, ...]
     column: Wrench
     eta: Matrix
+    turning: Matrix
 
     def to_parent(self, link: Link, lever_rate: Matrix) -> Rising:
         """The same in the axes and about the origin of the link's parent."""
         fields = tuple(wrench.to_parent(link.fixed, link.origin) for wrench in self.fields)
         column = self.column.to_parent(link.fixed, link.origin)
-        return Rising(fields, column, link.fixed @ self.eta + spatial.skew(lever_rate) @ column.force)
+        eta = link.fixed @ self.eta + spatial.skew(lever_rate) @ column.force
+        return Rising(fields, column, eta, link.fixed @ self.turning)
 
     def turned(self, r: Rotation) -> Rising:
         """The same in other axes, R x for x."""
-        return Rising(tuple(wrench.turned(r) for wrench in self.fields), self.column.turned(r), r @ self.eta)
+        fields = tuple(wrench.turned(r) for wrench in self.fields)
+        return Rising(fields, self.column.turned(r), r @ self.eta, r @ self.turning)
 
 
 def rise(tree: Tree, links: list[Link], everything: Moving, j: int, rising: Rising) -> Iterator[tuple[int, Rising]]:
@@ -164,7 +173,7 @@ def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix, placed: Placing = place) -
             body, rate = everything.turned(j, link.turn)
             wrench = rates[j].wrench(body, rate)
             yield j, j, link.work(wrench)
-            for i, here in rise(tree, links, everything, j, Rising((wrench,), body.wrench(e), rate.eta(e))):
+            for i, here in rise(tree, links, everything, j, Rising((wrench,), body.wrench(e), rate.eta(e), _NULL)):
                 yield i, j, links[i].work(here.fields[0])
                 yield j, i, rates[i].meet(here.column, here.eta).T
 
@@ -190,18 +199,34 @@ def displacement(link: Link, parent: LinkMotion, v: Matrix) -> tuple[Field, Fiel
     return velocity, acceleration
 
 
+def pushed_by(e: Motion, aligned: Sequence[Aligned]) -> tuple[Matrix, Matrix]:
+    """Σ δx × f of columns e, and η = Σ m × angular − δx × f (3 × k each), of wrenches that do not turn.
+
+    As joint i moves the points x_k of a joint j at or below it, or above it,
+
+        ∂tau_j/∂q_i = … + angular_i·η_j          ∂tau_i/∂q_j = … − angular_i·Σ δx × f
+    """
+    pushed = turning = ca.DM(*e.angular.shape)
+    for each in aligned:
+        carried = each.carried(e)
+        pushed = pushed + carried
+        turning = turning - carried + spatial.skew(each.wrench.moment) @ e.angular
+    return pushed, turning
+
+
 def inverse_dynamics_derivatives(
     tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED, placed: Placing = place
 ) -> tuple[Matrix, Matrix]:
     """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space; for joints whose columns are constant.
 
     Args:
-        loads: LOCAL wrenches: those that move with their links, as W_j does.
+        loads: LOCAL wrenches, which move with their links as W_j does, and LOCAL_WORLD_ALIGNED ones.
         placed: in which axes; under loads in link axes.
     """
     links = placed(tree, q)
     motions = move(links, q, v, a, Gravity(tree).base_acceleration)
-    wrenches = joint_wrenches(links, motions, loads.on(tree, links))
+    wrenches = joint_wrenches(links, motions, loads.given_in([pin.LOCAL]).on(tree, links))
+    aligned = loads.aligned(tree, links)
     everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
     velocities: list[Field] = []
     accelerations: list[Field] = []
@@ -215,11 +240,15 @@ def inverse_dynamics_derivatives(
         body, rate = everything.turned(j, link.turn)
         of_velocity, of_acceleration = velocity.wrench(body, rate), acceleration.wrench(body, rate)
         by_v.append((j, j, link.work(of_velocity)))
-        by_q.append((j, j, link.work(of_acceleration)))
-        moved = of_acceleration + e.carry(wrenches[j].turned(link.turn))
-        for i, here in rise(tree, links, everything, j, Rising((of_velocity, moved), body.wrench(e), rate.eta(e))):
+        pushed, turning = pushed_by(e, aligned[j])
+        by_q.append((j, j, link.work(of_acceleration) + turning.T @ e.angular))
+        moved = of_acceleration + e.carry(wrenches[j].turned(link.turn)) - Wrench(ca.DM(*pushed.shape), pushed)
+        rising = Rising((of_velocity, moved), body.wrench(e), rate.eta(e), turning)
+        for i, here in rise(tree, links, everything, j, rising):
             by_v.append((i, j, links[i].work(here.fields[0])))
             by_q.append((i, j, links[i].work(here.fields[1])))
             by_v.append((j, i, velocities[i].meet(here.column, here.eta).T))
-            by_q.append((j, i, accelerations[i].meet(here.column, here.eta).T))
+            by_q.append(
+                (j, i, accelerations[i].meet(here.column, here.eta).T + here.turning.T @ links[i].columns.angular)
+            )
     return tree.matrix(at_rates(links, by_q)), tree.matrix(at_rates(links, by_v))

@@ -10,15 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.dynamics.wrenches import NO_WRENCHES, ExternalWrenches
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.spatial_vectors import Wrench
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+
+class Aligned(NamedTuple):
+    """A wrench that keeps its direction, and the point that it acts at, seen from the origin of a link."""
+
+    lever: Matrix
+    wrench: Wrench
+
+    def carried(self, e: Motion) -> Matrix:
+        """δx × f of columns e of the joint that moves the point by δx."""
+        moved = e.linear - spatial.skew(self.lever) @ e.angular
+        return -spatial.skew(self.wrench.force) @ moved
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,22 @@ class Loads:
                     wrench = wrench.turned(links[i].rotation.T)
                 acting[frame.joint] += wrench.about(-p)
         return acting
+
+    def aligned(self, tree: Tree, links: Sequence[Link]) -> list[list[Aligned]]:
+        """The LOCAL_WORLD_ALIGNED wrenches that each joint bears, in joint axes."""
+        borne: list[list[Aligned]] = [[] for _ in links]
+        for frame, reference, wrench in self._on_links(tree):
+            path = tree.path(frame.joint) if reference == pin.LOCAL_WORLD_ALIGNED else []
+            _, lever = links[frame.joint].frame(frame)
+            levers: dict[int, Matrix] = {}
+            for i in reversed(path):
+                levers[i] = links[i].turn @ lever
+                lever = links[i].origin + links[i].fixed @ levers[i]
+            for i in path:
+                at_joint = wrench.turned(links[i].fixed.T)
+                borne[i].append(Aligned(levers[i], at_joint))
+                wrench = at_joint.turned(links[i].turn.T)
+        return borne
 
     def world_torques(self, tree: Tree, links: Sequence[Link]) -> list[Matrix]:
         """Sᵀ w of the WORLD wrenches at each joint."""

@@ -170,9 +170,8 @@ class NewtonEuler(Dynamics):
         name = "inverse_dynamics_derivatives_expression"
         if not (self._has_constant_subspaces and self._takes_in_wrenches(NewtonEuler, name)):
             return super().loaded_inverse_dynamics_derivatives_expression(q, v, a, wrenches)
-        by_q, by_v = self._derivatives(q, v, a, Loads(self.external_wrenches, wrenches).given_in([pin.LOCAL]))
-        aligned = self.wrench_stiffness_expression(q, wrenches, (pin.WORLD, pin.LOCAL_WORLD_ALIGNED))
-        return by_q + aligned, by_v
+        by_q, by_v = self._derivatives(q, v, a, Loads(self.external_wrenches, wrenches))
+        return by_q + self.wrench_stiffness_expression(q, wrenches, [pin.WORLD]), by_v
 
     @property
     def _has_constant_subspaces(self) -> bool:
