@@ -38,6 +38,8 @@ LOADED = (
 TIGHT = 1e-12
 EXACT = 1e-11
 
+REFERENCES = (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED, pin.WORLD)
+
 Given = dict[str, pin.ReferenceFrame]
 Vector = np.ndarray
 
@@ -147,27 +149,41 @@ def test_each_mimicked_joint_type(joint: str, name: str) -> None:
     check_dynamics(model, name, references(model))
 
 
-@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 @pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, "HelicalUnaligned", "RUBX", "Spherical"))
-def test_derivatives_of_each_joint_type(joint: str, name: str) -> None:
+def test_derivatives_of_each_joint_type(joint: str) -> None:
     model = build(np.random.default_rng(1), ["RX", joint, "RevoluteUnaligned", "PY"], [0, 1, 2, 1])
+    check_derivatives(model, "newton_euler", [*references(model)])
+
+
+@pytest.mark.parametrize("joint", quick(JOINTS, "Planar", "SphericalZYX"))
+def test_derivatives_of_each_joint_type_against_differences(joint: str) -> None:
+    """In all references: WORLD and LOCAL_WORLD_ALIGNED keep their direction, which Pinocchio's fext does not."""
+    model = build(np.random.default_rng(2), ["RX", joint, "RUBY"], [0, 1, 2])
+    check_derivatives_by_differences(model, "newton_euler", references(model))
+
+
+@pytest.mark.parametrize("joint", quick(MIMICABLE, "RUBZ"))
+def test_derivatives_of_each_mimicked_joint_type_against_differences(joint: str) -> None:
+    model = build(np.random.default_rng(3), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2)
+    model.addBodyFrame("body_of_mimic", model.njoints - 1, pin.SE3.Random(), 0)
+    check_derivatives_by_differences(model, "newton_euler", references(model))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in FORMULATIONS if name != "newton_euler"])
+def test_derivatives_of_the_other_formulations(name: str) -> None:
+    model = build(np.random.default_rng(2), ["RX", "Planar", "RUBY"], [0, 1, 2])
+    check_derivatives_by_differences(model, name, references(model))
     check_derivatives(model, name, [*references(model)])
 
 
-@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
-@pytest.mark.parametrize("joint", quick(JOINTS, "Planar", "SphericalZYX"))
-def test_derivatives_of_each_joint_type_against_differences(joint: str, name: str) -> None:
-    """In all references: WORLD and LOCAL_WORLD_ALIGNED keep their direction, which Pinocchio's fext does not."""
-    model = build(np.random.default_rng(2), ["RX", joint, "RUBY"], [0, 1, 2])
-    check_derivatives_by_differences(model, name, references(model))
-
-
-@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
-@pytest.mark.parametrize("joint", quick(MIMICABLE, "RUBZ"))
-def test_derivatives_of_each_mimicked_joint_type_against_differences(joint: str, name: str) -> None:
-    model = build(np.random.default_rng(3), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2)
-    model.addBodyFrame("body_of_mimic", model.njoints - 1, pin.SE3.Random(), 0)
-    check_derivatives_by_differences(model, name, references(model))
+@pytest.mark.parametrize("reference", quick(REFERENCES, pin.LOCAL_WORLD_ALIGNED))
+def test_derivatives_of_a_branched_robot_that_flies(reference: pin.ReferenceFrame) -> None:
+    """With several wrenches on each branch."""
+    model = build(np.random.default_rng(7), ["FreeFlyer", "RX", "PZ", "RevoluteUnaligned"], [0, 1, 1, 2])
+    frames = [f"body_{k}" for k in range(4)]
+    model.addBodyFrame("body_again", 4, pin.SE3.Random(), 0)
+    check_derivatives_by_differences(model, "newton_euler", dict.fromkeys([*frames, "body_again"], reference))
 
 
 FEET = {
@@ -179,19 +195,18 @@ FEET = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", FORMULATIONS)
-@pytest.mark.parametrize("robot", ["panda7", *with_extras(["ur5", "solo12"])])
-def test_robots(robot: str, name: str) -> None:
+@pytest.mark.parametrize("robot", ["panda7", *with_extras(["ur5", "solo12", "talos"])])
+def test_robots(robot: str) -> None:
     model = load(robot)
-    for reference in (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED):
-        check_dynamics(model, name, dict.fromkeys(FEET[robot], reference), number=1)
+    for reference in (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED):
+        check_dynamics(model, "newton_euler", dict.fromkeys(FEET[robot], reference), number=1)
+    check_dynamics(model, "lagrange_euler", dict.fromkeys(FEET[robot], pin.WORLD), number=1)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", FORMULATIONS)
 @pytest.mark.parametrize("robot", ["panda7", *with_extras(["ur5", "solo12", "talos"])])
-def test_derivatives_of_robots(robot: str, name: str) -> None:
-    check_derivatives(load(robot), name, FEET[robot])
+def test_derivatives_of_robots(robot: str) -> None:
+    check_derivatives(load(robot), "newton_euler", FEET[robot])
 
 
 # The second way.

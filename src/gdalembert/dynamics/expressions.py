@@ -122,7 +122,11 @@ class Expressions(ABC):
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""
-        return self.external_wrenches.torque(self.tree, q, wrenches)
+        return self._torque_of(self.external_wrenches, q, wrenches)
+
+    def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
+        """The same of some of them."""
+        return wrenches.torque(self.tree, q, values)
 
     def wrench_stiffness_expression(
         self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
@@ -135,7 +139,7 @@ class Expressions(ABC):
         if not chosen:
             return ca.DM(self.tree.nv, self.tree.nv)
         s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", 6, len(chosen))}
-        torque = ca.SX(chosen.torque(self.tree, s["q"], s["wrenches"]))
+        torque = ca.SX(self._torque_of(chosen, s["q"], s["wrenches"]))
         by_q = derivative_along(torque, s["q"], self.tree.tangent_map(s["q"]))
         return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches[:, which])
 

@@ -19,6 +19,7 @@ Gravity is an acceleration −g of the base. What is computed where:
     links         R, p, S, m, h, J of the links at q, and their motion outward
     spin          U and the moment it makes
     rnea          inward; tau, nle, g
+    external      external wrenches on links: a link needs so much less from its joint
     crba          M, from composite bodies
     derivatives   C and the derivatives of tau, from composite bodies in motion
     aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import ClassVar, Self
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
@@ -28,8 +30,10 @@ from gdalembert.dynamics.newton_euler.rnea import (
 )
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
+from gdalembert.dynamics.wrenches import REFERENCES, ExternalWrenches
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import function, smaller, symbols
 
@@ -173,6 +177,26 @@ class NewtonEuler(Dynamics):
         by_q, by_v = self._derivatives(q, v, a, Loads(self.external_wrenches, wrenches))
         return by_q + self.wrench_stiffness_expression(q, wrenches, [pin.WORLD]), by_v
 
+    def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
+        """By the recursion, of a robot at rest without mass."""
+        rest, loads = ca.DM(self.tree.nv, 1), Loads(wrenches, values)
+        return self._smallest(lambda tree: inverse_dynamics(massless(tree), q, rest, rest, loads))
+
+    def wrench_stiffness_expression(
+        self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
+    ) -> Matrix:
+        """By the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
+        in_recursion = set(references) - {pin.WORLD}
+        if not (in_recursion and self._has_constant_subspaces and self.external_wrenches):
+            return super().wrench_stiffness_expression(q, wrenches, references)
+        rest, loads = ca.DM(self.tree.nv, 1), Loads(self.external_wrenches, wrenches).given_in(in_recursion)
+
+        def stiffness(tree: Tree) -> Matrix:
+            return inverse_dynamics_derivatives(massless(tree), q, rest, rest, loads)[0]
+
+        of_world = super().wrench_stiffness_expression(q, wrenches, set(references) - in_recursion)
+        return self._smallest(stiffness) + of_world
+
     @property
     def _has_constant_subspaces(self) -> bool:
         return all(joint.type.has_constant_subspace for joint in self.tree.joints)
@@ -251,6 +275,13 @@ class NewtonEuler(Dynamics):
                 "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
             },
         )
+
+
+def massless(tree: Tree) -> Tree:
+    """The robot without mass, in a world without gravity."""
+    nothing = frozen(np.zeros((4, 4)))
+    joints = tuple(replace(joint, pseudo_inertia=nothing) for joint in tree.joints)
+    return replace(tree, joints=joints, gravity=frozen(np.zeros(3)))
 
 
 def prepared_ways(tree: Tree) -> tuple[Tree, ...]:
