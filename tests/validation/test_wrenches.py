@@ -75,18 +75,26 @@ class OnlyForward(gd.LagrangeEuler):
         return self.forward_dynamics_expression(q, v, tau)
 
 
+class NoStiffness(gd.LagrangeEuler):
+    def wrench_stiffness_expression(self, *given: object) -> Matrix:
+        return ca.DM(self.tree.nv, self.tree.nv)
+
+
+def test_derivatives_are_those_under_wrenches() -> None:
+    report = validate(NoStiffness(MODEL, wrenches=GIVEN), MODEL, samples=20)
+    wrong = {check.name for check in report.checks if not check.ok}
+    assert wrong == {name for name in wrong if "derivatives" in name} != set()
+
+
 def test_wrong_wrenches_are_told() -> None:
     report = validate(WrongSign(MODEL, wrenches=GIVEN), MODEL, samples=20)
-    assert {check.name for check in report.checks if not check.ok} == {*UNDER}
-    assert report.diagnosis == ("torque of the wrenches has the opposite sign (in inverse_dynamics under wrenches)",)
+    assert {*UNDER} <= {check.name for check in report.checks if not check.ok}
+    assert "torque of the wrenches has the opposite sign (in inverse_dynamics under wrenches)" in report.diagnosis
     report = validate(Turned(MODEL, wrenches=GIVEN), MODEL, samples=20)
-    assert report.diagnosis == (
-        "tau is right without wrenches, but not with them, worst at joint 'joint1' "
-        "(in inverse_dynamics under wrenches)",
-    )
+    assert any(each.startswith("tau is right without wrenches, but not with them") for each in report.diagnosis)
     report = validate(OnlyForward(MODEL, wrenches=GIVEN), MODEL, samples=20)
     assert {check.name for check in report.checks if not check.ok} == {*UNDER[1:]}
-    assert "a is right without wrenches, but not with them" in report.diagnosis[0]
+    assert any(each.startswith("a is right without wrenches, but not with them") for each in report.diagnosis)
 
 
 def test_a_model_that_lacks_the_frame() -> None:

@@ -18,6 +18,9 @@ from gdalembert.spatial.functions import directional_derivative
 ALONG = "inverse_dynamics_along"
 """tau differentiated by CasADi."""
 
+TAU = "inverse_dynamics_under_constant_wrenches"
+"""tau that is differentiated, where wrenches act."""
+
 OF_TORQUE, OF_ACCELERATION = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 
 

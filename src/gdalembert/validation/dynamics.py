@@ -41,7 +41,7 @@ from gdalembert.validation.residuals import (
 from gdalembert.validation.states import Mask, States
 from gdalembert.validation.systems import SystemUnderTest
 from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
-from gdalembert.validation.wrenches import LOADED, WrenchesUnderTest
+from gdalembert.validation.wrenches import LOADED, WrenchesUnderTest, under_some
 
 ROUNDING = 1e-14
 """Relative error of M and tau by rounding alone."""
@@ -104,7 +104,7 @@ class DynamicsUnderTest(SystemUnderTest):
                 self._functions[name] = batched(built(free, name), name, shape).at(p)
             except UnsupportedError as error:
                 self._unsupported.append(f"{name}: {error}")
-        made = _rates(free) | self._derivatives(free)
+        made = _rates(free) | self._derivatives(under_some(dynamics))
         self._functions |= {name: function.at(p) for name, function in made.items()}
         self.torque = self._functions["inverse_dynamics"]
         self._wrenches = self._loaded(dynamics, p)
@@ -120,6 +120,8 @@ class DynamicsUnderTest(SystemUnderTest):
         d = derivatives.direction_of(self.reference.scales)
         tau = built(dynamics, "inverse_dynamics")
         made = {derivatives.ALONG: derivatives.tau_along(dynamics, tau, d)}
+        if dynamics.external_wrenches:
+            made[derivatives.TAU] = BatchFunction(tau, self.tree.nv)
         for name in (derivatives.OF_TORQUE, derivatives.OF_ACCELERATION):
             try:
                 made[name] = derivatives.times_direction(dynamics, built(dynamics, name), d)
@@ -201,7 +203,8 @@ class DynamicsUnderTest(SystemUnderTest):
         if derivatives.OF_ACCELERATION in f:
             condition = condition_numbers(reference.mass_matrix)
             scale = self._acceleration_scale(condition, reference, a)
-            own = np.split(f[derivatives.OF_ACCELERATION](q, v, reference.tau), 3, axis=1)
+            pushed = f[derivatives.TAU](q, v, a) - self.torque(q, v, a) if derivatives.TAU in f else 0.0
+            own = np.split(f[derivatives.OF_ACCELERATION](q, v, reference.tau + pushed), 3, axis=1)
             d = np.broadcast_to(derivatives.direction_of(self.reference.scales), v.shape)
             expected_of = dict(zip(diagnosis.ACCELERATION_DERIVATIVES, (-by_q, -by_v, d), strict=True))
             for value, (name, expected) in zip(own, expected_of.items(), strict=True):

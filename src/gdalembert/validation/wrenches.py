@@ -22,6 +22,14 @@ LOADED = ("inverse_dynamics", "forward_dynamics", "state_derivative")
 """The Functions that are compared under wrenches."""
 
 
+def under_some(dynamics: Dynamics) -> Dynamics:
+    """The robot under constant random wrenches, if they are an input."""
+    external = dynamics.external_wrenches
+    if not external.is_input:
+        return dynamics
+    return dynamics.under(np.random.default_rng(0).normal(size=(6, len(external))))
+
+
 class WrenchesUnderTest:
     """The wrenches of a robot at many states, and its Functions under them.
 
