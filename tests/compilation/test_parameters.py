@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -58,3 +59,16 @@ def test_wrong_p_is_refused_in_one_sentence(tau: CompiledFunction) -> None:
         tau.batch(np.zeros((3, 2)), zero, zero, np.tile(P, (4, 1)))
     with pytest.raises(UnknownNameError, match="no input of inverse_dynamics named 'payload'"):
         tau(zero, zero, zero, payload=P)
+
+
+@pytest.mark.parametrize("interpreter", [True, pytest.param(False, marks=pytest.mark.system)])
+def test_wrenches_are_a_matrix_between_the_state_and_p(interpreter: bool) -> None:
+    given = {"tip": pin.LOCAL, "link1": pin.WORLD}
+    dyn = gd.NewtonEuler(MODEL, wrenches=given, parameters=["gravity"])
+    tau = compile(dyn.inverse_dynamics, interpreter=interpreter)
+    assert tau.inputs["wrenches"] == (6, 2)
+    q, v, a = np.random.default_rng(4).normal(size=(3, 7, 2))
+    wrenches, p = np.random.default_rng(5).normal(size=(7, 6, 2)), dyn.parameters.values
+    each = [dyn.inverse_dynamics(*one, p).full().ravel() for one in zip(q, v, a, wrenches, strict=True)]
+    assert relative_error(tau(q[0], v[0], a[0], wrenches[0], p), each[0]) < ROUNDING
+    assert relative_error(tau.batch(q, v, a, wrenches, p), each) < ROUNDING

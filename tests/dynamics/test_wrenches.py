@@ -248,8 +248,9 @@ def test_the_page_says_how_large_the_graphs_are(robot: str) -> None:
         tau = bare.inverse_dynamics.n_instructions()
         separate = tau + sum(each.n_instructions() for each in of_each)
         own = dyn.inverse_dynamics.n_instructions()
-        a = [each.forward_dynamics.n_instructions() for each in (bare, dyn)]
-        assert [*map(int, numbers)] == [tau, separate, own, *a]
+        others = ("forward_dynamics", "inverse_dynamics_derivatives")
+        pairs = [getattr(each, function).n_instructions() for function in others for each in (bare, dyn)]
+        assert [*map(int, numbers)] == [tau, separate, own, *pairs]
         checked += 1
     assert checked > 0
 
@@ -411,16 +412,48 @@ def test_the_efforts_that_hold_the_robot_bear_the_wrenches() -> None:
     assert relative_error(of_rest, given) < TIGHT
 
 
-@pytest.mark.parametrize("name", ["ocp.Problem", "ocp.rk4", "ocp.collocation"])
+@pytest.mark.parametrize("name", ["ocp.Problem", "ocp.rk4", "ocp.collocation", "ocp.rest_to_rest"])
 def test_what_takes_no_wrenches_says_what_to_give(name: str) -> None:
     calls = {
         "ocp.Problem": lambda dyn: gd.ocp.Problem(dyn, 1.0, 3),
         "ocp.rk4": gd.ocp.rk4,
         "ocp.collocation": gd.ocp.collocation,
+        "ocp.rest_to_rest": lambda dyn: gd.ocp.rest_to_rest(dyn, np.zeros(2), np.ones(2)),
     }
     with pytest.raises(UnsupportedError, match=r"at body_1, body_0 are an input; give dyn.under\(wrenches\)"):
         calls[name](robot())
     calls[name](robot().under())
+
+
+def test_identification_knows_no_wrenches() -> None:
+    dyn = robot(parameters=["inertia"])
+    with pytest.raises(UnsupportedError, match=r"fit: the wrenches at body_1, body_0 are an input; give dyn.under\("):
+        gd.identification.fit(dyn, *np.zeros((4, 5, 2)))
+    with pytest.raises(UnsupportedError, match="excitation: the wrenches at body_1, body_0 are an input"):
+        gd.identification.excitation(dyn, gd.ocp.Bounds.of(dyn))
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("implicit", [True, False])
+def test_rockit_takes_the_robot_under_constant_wrenches(implicit: bool) -> None:
+    import rockit
+
+    other = rockit.Ocp(T=1.0)
+    with pytest.raises(UnsupportedError, match="add_to_rockit: the wrenches at body_1, body_0 are an input"):
+        gd.ocp.add_to_rockit(other, robot())
+    q, v, _, u = gd.ocp.add_to_rockit(other, robot().under(np.ones((6, 2))), implicit=implicit)
+    assert q.shape == v.shape == u.shape == (2, 1)
+
+
+def test_a_problem_has_the_constant_wrenches() -> None:
+    """The efforts that hold the robot at rest under a push."""
+    dyn, wrenches = robot(), np.ones((6, 2))
+    problem = gd.ocp.Problem(dyn.under(wrenches), 0.5, 4)
+    problem.start([0.1, 0.2])
+    problem.end([0.1, 0.2])
+    problem.minimize(problem.integral(lambda v: ca.sumsqr(v)))
+    hold = dyn.inverse_dynamics([0.1, 0.2], [0, 0], [0, 0], wrenches).full()
+    assert relative_error(problem.solve().u, np.tile(hold.T, (4, 1))) < 1e-4  # of the solver
 
 
 # Flexible arms.

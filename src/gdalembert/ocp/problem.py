@@ -45,7 +45,7 @@ class Problem:
     ``opti`` is its ``casadi.Opti``: add any constraint of your own there, with the expressions below.
 
     Args:
-        dyn: rigid or flexible.
+        dyn: rigid or flexible; under wrenches: ``dyn.under(wrenches)``.
         duration: [s], or (shortest, longest) if it is free.
         intervals: number N of steps.
         bounds: of q, v and u; none by default.

@@ -33,7 +33,7 @@ def add_to_rockit(
 
     Args:
         ocp: the ``rockit.Ocp``.
-        dyn: rigid or flexible, without quaternions and pairs (cos, sin).
+        dyn: rigid or flexible, without quaternions and pairs (cos, sin); under wrenches: ``dyn.under(wrenches)``.
         bounds: of q, v and u; none by default.
         implicit: whether a is an algebraic variable with inverse dynamics as its equation, for
             ``rockit.DirectCollocation``; else a is forward dynamics, for any method.
