@@ -22,7 +22,7 @@ class Participation:
 
     Attributes:
         frequencies: ω (n), rising [rad/s].
-        coordinates: the coordinate that has most of its inertia, for each mode.
+        coordinates: for each mode the coordinate that has most of its elastic energy.
         joints: the names of the r velocities of the joints.
         inertia: the part (n × r) of M_jj that it carries as the joint accelerates, (m_jf ψ)² / M_jj. A mode of none is
             not excited by that joint. What is missing to 1 moves as on a rigid arm.
@@ -59,7 +59,7 @@ def participation(arm: Dynamics, tree: FlexibleTree, q: npt.ArrayLike, frame: st
     joints = range(arm.modes.start)
     jacobian = Kinematics(tree, clean=0).frame_jacobian(frame, pin.LOCAL_WORLD_ALIGNED)(configuration).full()[:3]
     squares = np.sum((jacobian @ shapes / frequencies) ** 2, axis=0)
-    most = np.abs(shapes * np.sqrt(m.diagonal())[:, None]).argmax(axis=0)
+    most = (shapes * (arm.force_stiffness(configuration, p) @ shapes)).argmax(axis=0)
     return Participation(
         frequencies=frequencies,
         coordinates=tuple(arm.coordinate_names[k] for k in most),

@@ -17,6 +17,7 @@ from gdalembert.model.configuration import Blocks, check_unit_lengths, projected
 from gdalembert.model.tree import Tree
 from gdalembert.simulation.control import Control, Failure, Law, is_sampled
 from gdalembert.simulation.drivers import control, is_python
+from gdalembert.simulation.fast_modes import warn_of_fast_modes
 from gdalembert.simulation.grid import Grid
 from gdalembert.simulation.integration import (
     ADAPTIVE,
@@ -110,8 +111,8 @@ def simulate(
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
     Warns:
-        SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged, or constraints drift
-            by more than 1e-4 m or rad.
+        SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged, constraints drift
+            by more than 1e-4 m or rad, or a vibration is too fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
@@ -127,6 +128,7 @@ def simulate(
     body = plant(system.robot, compiled)
     method, failure = _method(system, method, is_python(u) or is_python(wrenches)), Failure()
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
+    warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
     what = "output times" if period is None else "times"
     shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
     with shown as advance, Interrupts() as interrupts:

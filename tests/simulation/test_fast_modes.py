@@ -1,0 +1,68 @@
+"""The warning that names the fastest vibration and a way out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import gdalembert as gd
+from benchmarks.flexible.case_study import DEFAULT, arm
+from gdalembert.dynamics.forces import Damping, Force
+from gdalembert.simulation.fast_modes import warn_of_fast_modes
+from gdalembert.simulation.result import SimulationError, SimulationWarning
+from gdalembert.spatial.algebra import Matrix
+
+NONE = np.empty(0)
+
+
+def test_the_fastest_mode_is_named() -> None:
+    dyn = arm(DEFAULT, 1e4)
+    omega, shapes = dyn.natural_modes(np.zeros(10), joints="free")
+    with pytest.warns(SimulationWarning) as caught:
+        warn_of_fast_modes(dyn, "adams", None, np.zeros(10), 2.0, NONE)
+    (said,) = (str(warning.message) for warning in caught)
+    assert f"vibrates at {omega[-1] / (2 * np.pi):.4g} Hz, and adams takes about 2e+05 steps" in said
+    assert "take method='radau'" in said
+    assert "or take fewer modes" in said
+    name = re.search("'(link. y.)' vibrates", said)
+    assert name is not None
+    energies = shapes[:, -1] * (dyn.stiffness_matrix @ shapes[:, -1])
+    assert energies.sum() == pytest.approx(omega[-1] ** 2, rel=1e-9)
+    assert dyn.layout[int(energies.argmax())] == name[1]
+
+
+def test_simulate_warns_before_it_begins() -> None:
+    """A spring of 1 GN m/rad: the wanted end is never reached."""
+    dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"), springs={"swing": (1e9, 0.0)})
+    said = "'swing' vibrates at .* Hz, and adams takes about"
+    with pytest.warns(SimulationWarning, match=said) as caught, pytest.raises(SimulationError):
+        gd.simulate(dyn, [0, 0.01, 0, 0], [0.0, 100.0], options={"max_num_steps": 10})
+    assert caught[0].filename == __file__
+    assert "fewer modes" not in str(caught[0].message)
+    with (
+        pytest.warns(SimulationWarning, match=r"and rk4 is unstable with steps above \d"),
+        pytest.raises(SimulationError),
+    ):
+        gd.simulate(dyn, [0, 0.01, 0, 0], [0.0, 1.0], method="rk4", step=0.01)
+
+
+class Away(Force):
+    """Drives the first coordinate away from zero."""
+
+    name = "away"
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        return ca.vertcat(-1e6 * q[0], 0)
+
+
+@pytest.mark.parametrize("forces", [(), (Damping(np.eye(2)),), (Away(),)], ids=["none", "damping", "away"])
+def test_what_does_not_vibrate_is_no_matter(forces: tuple[Force, ...]) -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"), forces=forces)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in ("adams", "rk4", "radau"):
+            warn_of_fast_modes(dyn, method, 1.0, np.zeros(2), 1e6, NONE)
