@@ -623,10 +623,17 @@ def test_a_load_that_bends_far_takes_several_steps() -> None:
 
 
 def test_the_papers_kinematics_refuse_foreshortening() -> None:
+    """Where it is asked for; by default their links have none."""
+    model, beam = gd.load_urdf("two_link_flexible"), BEAMS["link1"]
     with pytest.raises(ArgumentError, match="kinematics='first_order' lengthens what foreshortening shortens"):
-        FlexibleArm(
-            gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(BEAMS["link1"])}, kinematics="first_order"
-        )
+        FlexibleArm(model, {"link1": FlexibleLink(beam, foreshortening=True)}, kinematics="first_order")
+    default = FlexibleArm(model, {"link1": FlexibleLink(beam)}, kinematics="first_order")
+    said = FlexibleArm(model, {"link1": FlexibleLink(beam, foreshortening=False)}, kinematics="first_order")
+    assert not default.assembly.links[0].inertia.shortening.any()
+    q = np.array([0.1, 0.2, 0.01, 0.02, 0.03, 0.01])
+    assert np.array_equal(default.mass_matrix(q).full(), said.mass_matrix(q).full())
+    assert default.links is not None
+    assert default.links["link1"].foreshortening is False
 
 
 def test_rigid_formulations_refuse_a_tree_that_bends() -> None:

@@ -271,8 +271,12 @@ def test_modes_by_role() -> None:
     for lost, left in (("EI_y", "bending_y"), ("EI_z", "bending_z")):
         planar = FlexibleLink(replace(LINE, **{lost: None})).by_role(carries=True)
         assert list(planar.families) == [left]
+        asked = FlexibleLink(LINE, **{"bending_z" if lost == "EI_y" else "bending_y": None}).by_role(carries=True)
+        assert list(asked.families) == [left]
     own = FlexibleLink(LINE, modes.hermite())
     assert own.by_role(carries=False) is own
+    with pytest.raises(ArgumentError, match="it may bend in no direction; give a set of modes"):
+        FlexibleLink(LINE, None, None).by_role(carries=True)
     assert own.with_modes(bending_y=None, bending_z=modes.hermite()).mode_names == ("z1", "z2")
     with pytest.raises(ArgumentError, match="neither EI_y nor EI_z"):
         FlexibleLink(Beam(1, 1)).by_role(carries=True)

@@ -127,7 +127,8 @@ class ArmAnalysis(Dynamics, ABC):
             p: values of the parameters, all or some by name; by default those of the model.
 
         Raises:
-            ArgumentError: if q or the wrench has a wrong length, or if Newton's method finds no stable equilibrium
-                from q, for example because a beam buckles.
+            ArgumentError: if q or the wrench has a wrong length, the wrench bends a link in a direction in which it got
+                no modes by default, or if Newton's method finds no stable equilibrium from q, for example because a
+                beam buckles.
         """
-        return static_deflection(self.at(p), q, frame, wrench, reference)
+        return static_deflection(self.at(p), self.nominal, self.assembly, q, frame, wrench, reference)

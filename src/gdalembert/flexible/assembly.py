@@ -72,6 +72,8 @@ class Assembly:
         rotors: names of the flexible joints, whose rotors are the last entries of v.
         replacements: what each beam replaces.
         beams: of the flexible links, by name.
+        left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
+            that nothing in it excites.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Assembly:
     rotors: tuple[str, ...]
     replacements: tuple[Replacement, ...]
     beams: Mapping[str, PlacedBeam]
+    left_out: tuple[tuple[str, str], ...] = ()
 
 
 def assemble(

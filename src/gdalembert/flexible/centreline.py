@@ -7,6 +7,8 @@ and shortening are ours).
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Mapping
 
 import casadi as ca
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.flexible.choices import straight
 from gdalembert.flexible.deflection import Deflection
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
@@ -114,9 +117,13 @@ def placed_link(arm: FlexibleArm, name: str, links: Mapping[str, FlexibleLink] |
         raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
     beam = arm.assembly.beams[name]
     sized = link if link.has_length else link.with_length(beam.length)
-    for carries in (True, False):
-        if _is(own := sized.by_role(carries=carries), arm.assembly.links[beam.link]):
-            return own
+    sized = sized if arm.kinematics == "exact" else straight(sized)
+    resting: list[dict[str, None]] = [{}, *({each: None} for each in sized.directions_by_role)]
+    for carries, left_out in itertools.product((True, False), resting):
+        with contextlib.suppress(ArgumentError):
+            own = sized.with_modes(**left_out).by_role(carries=carries)
+            if _is(own, arm.assembly.links[beam.link]):
+                return own
     raise ArgumentError(
         f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
     )

@@ -30,9 +30,10 @@ from gdalembert.dynamics.wrenches import WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.arm_analysis import ArmAnalysis
-from gdalembert.flexible.assembly import Assembly, assemble
+from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_mass import dependent
+from gdalembert.flexible.choices import assembled
 from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
@@ -117,7 +118,7 @@ class FlexibleArm(ArmAnalysis):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        assembly = assemble(self.nominal, links, joints, fixed_bodies)
+        assembly, links = assembled(self.nominal, links, joints, fixed_bodies, kinematics)
         options = Options(
             springs=springs,
             friction=friction,
@@ -140,7 +141,7 @@ class FlexibleArm(ArmAnalysis):
             )
         if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.links):
             raise ArgumentError(
-                "kinematics='first_order' lengthens what foreshortening shortens; give the links foreshortening=False"
+                "kinematics='first_order' lengthens what foreshortening shortens; drop foreshortening=True"
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
         self.nominal = flexible_tree(assembly, exact=self._is_exact)

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -28,6 +29,17 @@ Where: TypeAlias = str | float
 """``"root"``, ``"tip"``, or an abscissa [m]."""
 
 
+class Choice(Enum):
+    """What is left to the arm."""
+
+    BY_ROLE = "by role"
+    """A set of modes."""
+
+
+Modes: TypeAlias = ModeSet | Choice | None
+"""A set, the one of the link's role, or none."""
+
+
 @dataclass(frozen=True, eq=False)
 class FlexibleLink:
     """A flexible link, in bending, extension and torsion (Cetinkunt and Book 1988; foreshortening is ours).
@@ -39,13 +51,14 @@ class FlexibleLink:
     tip. A beam without a length has that distance as its length. Other child joints and frames are attached where they
     lie along the beam; those that are fixed to each other are attached together.
 
-    Modes are ordered y, z, extension, torsion. *Modes by role*: a beam without any set has no modes
-    yet; the arm, which knows what the link carries, chooses them by :meth:`by_role`.
+    Modes are ordered y, z, extension, torsion. *Modes by role*: a beam without any set has no modes yet; the arm, which
+    knows what the link carries and what can bend it, chooses them by :meth:`by_role`.
 
     Attributes:
         beam: a :class:`~gdalembert.Beam`, with a length or without, or
             :class:`~gdalembert.Nodes`, which bring their own modes.
-        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`, or ``None``. With
+        bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`; ``None``: none. By default
+            bending is chosen by role if no set is given; otherwise the link has the given sets only. With
             foreshortening, extension is the axial strain on top of it.
         to: the name of the child joint or frame to which the beam runs; ``None``: the only child joint.
         root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
@@ -57,8 +70,8 @@ class FlexibleLink:
         hub: a ``pin.Inertia`` fixed to the clamped frame, given in that frame.
         keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
         tip_body: a ``pin.Inertia`` fixed to the tip, given in the tip frame.
-        foreshortening: whether a bent beam shortens; needs ``kinematics="exact"``. Nodes shorten if they have a
-            ``shortening``.
+        foreshortening: whether a bent beam shortens; by default it does, except in an arm with
+            ``kinematics="first_order"``, which cannot have it. Nodes shorten if they have a ``shortening``.
         modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
             lowest frequency up.
         rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
@@ -74,8 +87,8 @@ class FlexibleLink:
     """
 
     beam: Beam | Nodes
-    bending_y: ModeSet | None = None
-    bending_z: ModeSet | None = None
+    bending_y: Modes = Choice.BY_ROLE
+    bending_z: Modes = Choice.BY_ROLE
     extension: ModeSet | None = None
     torsion: ModeSet | None = None
     to: str | None = field(default=None, kw_only=True)
@@ -84,23 +97,23 @@ class FlexibleLink:
     hub: pin.Inertia | None = field(default=None, kw_only=True)
     keep_body: bool = field(default=False, kw_only=True)
     tip_body: pin.Inertia | None = field(default=None, kw_only=True)
-    foreshortening: bool = field(default=True, kw_only=True)
+    foreshortening: bool | None = field(default=None, kw_only=True)
     modal_damping: float | tuple[float, ...] | None = field(default=None, kw_only=True)
     rayleigh: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam | Nodes):
             raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
-        for name in ("foreshortening", "keep_body"):
-            if not isinstance(given := getattr(self, name), bool):
+        for name, kinds in {"foreshortening": bool | None, "keep_body": bool}.items():
+            if not isinstance(given := getattr(self, name), kinds):
                 raise ArgumentTypeError(f"FlexibleLink: {name}: expected True or False, got {given!r}")
         if self.to is not None and not isinstance(self.to, str):
             raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
         for name in modal_integrals.DIRECTIONS:
             each = getattr(self, name)
-            if each is not None and not isinstance(each, ModeSet):
+            if not isinstance(each, Modes) or (each is Choice.BY_ROLE and not name.startswith("bending")):
                 raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
-            if each is not None and isinstance(self.beam, Nodes):
+            if isinstance(each, ModeSet) and isinstance(self.beam, Nodes):
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         for name in ("hub", "tip_body"):
             if (body := getattr(self, name)) is not None:
@@ -179,10 +192,15 @@ class FlexibleLink:
         return isinstance(self.beam, Nodes) or (self.has_length and bool(self.families))
 
     @property
+    def shortens(self) -> bool:
+        """Whether a bent beam shortens."""
+        return self.foreshortening is not False
+
+    @property
     def families(self) -> dict[str, ModeSet]:
         """The sets that are given, by direction, in the order of the modes."""
         given = ((name, getattr(self, name)) for name in modal_integrals.DIRECTIONS)
-        return {name: each for name, each in given if each is not None}
+        return {name: each for name, each in given if isinstance(each, ModeSet)}
 
     @property
     def length(self) -> float:
@@ -202,7 +220,7 @@ class FlexibleLink:
             return tuple(f"f{j}" for j in range(1, self.beam.modes + 1))
         return modal_integrals.mode_names(self.families)
 
-    def with_modes(self, **families: ModeSet | None) -> FlexibleLink:
+    def with_modes(self, **families: Modes) -> FlexibleLink:
         """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
         return replace(self, **families)  # type: ignore[arg-type]
 
@@ -210,8 +228,16 @@ class FlexibleLink:
         """The same link with a beam of a length [m]; nodes keep theirs."""
         return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
 
+    @property
+    def directions_by_role(self) -> tuple[str, ...]:
+        """``"bending_y"``, ``"bending_z"``: where the arm chooses modes, as far as the beam can bend."""
+        if self.families or not isinstance(self.beam, Beam):
+            return ()
+        stiffness = {"bending_y": self.beam.EI_z, "bending_z": self.beam.EI_y}
+        return tuple(name for name, ei in stiffness.items() if ei is not None and getattr(self, name) is Choice.BY_ROLE)
+
     def by_role(self, *, carries: bool) -> FlexibleLink:
-        """The link with modes: its own, or else those of its role, in each direction in which the beam can bend.
+        """The link with modes: its own, or else those of its role, in each of :attr:`directions_by_role`.
 
         Args:
             carries: whether anything with inertia is attached to the beam beyond its root. Then the modes are
@@ -219,16 +245,19 @@ class FlexibleLink:
                 exact for a bare beam.
 
         Raises:
-            ArgumentError: if the beam has no bending stiffness.
+            ArgumentError: if the beam has no bending stiffness, or it may have no modes.
         """
         if self.families or not isinstance(self.beam, Beam):
             return self
-        chosen = craig_bampton(2) if carries else clamped_free(4)
-        y = None if self.beam.EI_z is None else chosen
-        z = None if self.beam.EI_y is None else chosen
-        if y is None and z is None:
-            raise ArgumentError("FlexibleLink: the beam has neither EI_y nor EI_z; give one [N m²], or a set of modes")
-        return self.with_modes(bending_y=y, bending_z=z)
+        if not self.directions_by_role:
+            if self.beam.EI_z is None and self.beam.EI_y is None:
+                raise ArgumentError(
+                    "FlexibleLink: the beam has neither EI_y nor EI_z; give one [N m²], or a set of modes"
+                )
+            raise ArgumentError("FlexibleLink: it may bend in no direction; give a set of modes")
+        return self.with_modes(
+            **dict.fromkeys(self.directions_by_role, craig_bampton(2) if carries else clamped_free(4))
+        )
 
     def inertia(self) -> ModalInertia:
         """The integrals over the bare link, in the clamped frame: without hub and tip body, which are on stations.
@@ -243,7 +272,7 @@ class FlexibleLink:
         beam = self._with_modes()
         if isinstance(beam, Nodes):
             return self._shortened(beam).inertia
-        return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.foreshortening)
+        return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.shortens)
 
     def station(self, where: Where, body: Array | None = None) -> Station:
         """A station of the link.
@@ -267,7 +296,7 @@ class FlexibleLink:
         if eta == 0:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):
-            return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.foreshortening)
+            return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.shortens)
         if eta > self.length * (1 + ROUND_OFF):
             raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
         at = np.array([eta, 0.0, 0.0])
@@ -324,7 +353,7 @@ class FlexibleLink:
         return 1 / flexibility if flexibility > 0 else np.inf
 
     def _shortened(self, nodes: Nodes) -> Nodes:
-        return nodes if self.foreshortening else replace(nodes, shortening=None)
+        return nodes if self.shortens else replace(nodes, shortening=None)
 
     def _with_modes(self) -> Beam | Nodes:
         if not self.has_length:

@@ -8,24 +8,32 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.statics import joint_torques
 from gdalembert.errors import ArgumentError
+from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
 
 _CONVERGED = 1e-24
 """Energy of the last step of Newton's method over that of the deflection."""
+_OFF = 1e-9
+"""The part of a wrench that may point out of the plane of an arm."""
 
 
 def static_deflection(
     arm: Dynamics,
+    tree: FlexibleTree,
+    assembly: Assembly,
     q: npt.ArrayLike,
     frame: str | None,
     wrench: npt.ArrayLike | None,
     reference: pin.ReferenceFrame | None,
 ) -> Array:
-    """See :meth:`~gdalembert.FlexibleArm.static_deflection`."""
+    """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers."""
     where = "static_deflection"
     configuration = vector(f"{where}: q", q, arm.tree.nq).copy()
     push: Matrix = ca.DM(arm.tree.nv, 1)
@@ -33,7 +41,9 @@ def static_deflection(
     if len({frame is None, wrench is None, reference is None}) > 1:
         raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
     if frame is not None and wrench is not None:
-        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], vector(f"{where}: wrench", wrench, 6))
+        given = vector(f"{where}: wrench", wrench, 6)
+        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], given)
+        _check_wrench(tree, assembly, configuration, frame, given, reference)
     zero = ca.DM(arm.tree.nv, 1)
     rest = arm.generalized_gravity_expression(s["q"]) + arm.force_torque_expression(s["q"], zero) - push
     free = slice(arm.modes.start, arm.tree.nv)
@@ -62,3 +72,32 @@ def static_deflection(
         f"{where}: Newton's method finds no equilibrium from q; the forces on modes and rotors still differ by up "
         f"to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
     )
+
+
+def _check_wrench(
+    tree: FlexibleTree, assembly: Assembly, q: Array, frame: str, wrench: Array, reference: pin.ReferenceFrame | None
+) -> None:
+    """Refuse a wrench that bends a link in a direction in which its modes are left out.
+
+    Raises:
+        ArgumentError: naming the link.
+    """
+    at = tree.frames[find_frame(tree, frame)]
+    r, origin = (x.full() for x in placement(tree, at, ca.DM(q)))
+    force, moment = wrench[:3], wrench[3:]
+    if reference == pin.ReferenceFrame.LOCAL:
+        force, moment = r @ force, r @ moment
+    elif reference == pin.ReferenceFrame.WORLD:
+        moment = moment - np.cross(origin.ravel(), force)
+    carriers = tree.path(at.joint)
+    for name, direction in assembly.left_out:
+        beam = assembly.beams[name]
+        root = placement(tree, tree.frames[find_frame(tree, beam.root)], ca.DM(q))[0].full()
+        normal = root[:, 1 if direction == "bending_y" else 2]
+        off = abs(force @ normal) + np.linalg.norm(np.cross(normal, moment)) / beam.length
+        size = np.linalg.norm(force) + np.linalg.norm(moment) / beam.length
+        if tree.links[beam.link] in carriers and off > _OFF * size:
+            raise ArgumentError(
+                f"static_deflection: the wrench bends link {name!r} in {direction[-1]}, where it has no modes, since "
+                f"nothing in the model bends it there; give the link {direction}="
+            )
