@@ -92,11 +92,12 @@ def _check_wrench(
     carriers = tree.path(at.joint)
     for name, direction in assembly.left_out:
         beam = assembly.beams[name]
-        root = placement(tree, tree.frames[find_frame(tree, beam.root)], ca.DM(q))[0].full()
+        root, start = (x.full() for x in placement(tree, tree.frames[find_frame(tree, beam.root)], ca.DM(q)))
         normal = root[:, 1 if direction == "bending_y" else 2]
+        bends = tree.links[beam.link] in carriers and np.linalg.norm(origin - start) > _OFF * beam.length
         off = abs(force @ normal) + np.linalg.norm(np.cross(normal, moment)) / beam.length
         size = np.linalg.norm(force) + np.linalg.norm(moment) / beam.length
-        if tree.links[beam.link] in carriers and off > _OFF * size:
+        if bends and off > _OFF * size:
             raise ArgumentError(
                 f"static_deflection: the wrench bends link {name!r} in {direction[-1]}, where it has no modes, since "
                 f"nothing in the model bends it there; give the link {direction}="
