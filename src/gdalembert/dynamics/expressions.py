@@ -120,6 +120,12 @@ class Expressions(ABC):
         held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
         return held.solve(tau - bias, -motions.bias(q, v) - correction)
 
+    def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
+        """Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and the impulses f, both in the axes of the first frames."""
+        motions = HeldMotions.of(constraints, self.tree, q)
+        held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
+        return held.solve(ca.DM(self.tree.nv, 1), motions.from_first_frames(change))
+
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""
         return self._torque_of(self.external_wrenches, q, wrenches)

@@ -26,7 +26,7 @@ from gdalembert.dynamics.constraints.checks import (
 )
 from gdalembert.dynamics.constraints.closure import Closure
 from gdalembert.dynamics.constraints.constraint import Constraint, Contact
-from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held, HeldMotions
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.constraints.derivatives import constrained_dynamics_derivatives
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
@@ -249,10 +249,8 @@ class ConstrainedDynamics(Closure):
         """
         s = self.symbols("q", "v")
         robot, q, v = self._robot, s["q"], s["v"]
-        motions = HeldMotions.of(self._set, robot.tree, q)
-        held = Held.of(motions, robot.mass_matrix_expression(q) + robot._armature_matrix)
         rebound = -spatial.constant(1 + self._set.restitution) * self._set.velocity(robot.tree, q, v)
-        change, impulses = held.solve(ca.DM(robot.tree.nv, 1), motions.from_first_frames(rebound))
+        change, impulses = robot.impact_expression(self._set, q, rebound)
         return function("impact", s, {"v_after": v + change, "impulses": impulses})
 
     @cached_property

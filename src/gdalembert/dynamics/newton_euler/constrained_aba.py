@@ -24,6 +24,7 @@ from gdalembert.dynamics.constraints.relative_motion import FramePair, Instant
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.frame_motion import fixed_placement
 from gdalembert.dynamics.newton_euler.aba import Articulated
+from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
 from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, Motions, demanded_wrench, move, place
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -78,7 +79,13 @@ class _Joint:
 
 
 def constrained_forward_dynamics(
-    tree: Tree, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, correction: Matrix
+    tree: Tree,
+    constraints: ConstraintSet,
+    q: Matrix,
+    v: Matrix,
+    tau: Matrix,
+    correction: Matrix,
+    loads: Loads = UNLOADED,
 ) -> tuple[Matrix, Matrix]:
     """a (nv), and the forces in the axes of the first frames.
 
@@ -87,11 +94,38 @@ def constrained_forward_dynamics(
         constraints: what holds it.
         q, v, tau: the state, and the efforts that drive it.
         correction: what stabilises the constraints, in the axes of the first frames.
+        loads: external wrenches.
     """
     links = place(tree, q)
     motions = move(links, q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
+    acting, tau = loads.on(tree, links), tau + tree.vector(loads.world_torques(tree, links))
+    biases = [demanded_wrench(link, motions[i]) - acting[i] for i, link in enumerate(links)]
+    return _swept(tree, constraints, links, motions, biases, tau, correction)
+
+
+def constrained_impact(tree: Tree, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
+    """The change of v (nv), and the impulses in the axes of the first frames, as accelerations and forces at rest.
+
+    Args:
+        tree, constraints, q: as above.
+        change: of the velocities of the constraints, in the same axes.
+    """
+    links, still = place(tree, q), ca.DM(tree.nv, 1)
+    biases = [Wrench(_NULL, _NULL) for _ in links]
+    return _swept(tree, constraints, links, move(links, q, still, still, _NULL), biases, still, -change)
+
+
+def _swept(
+    tree: Tree,
+    constraints: ConstraintSet,
+    links: list[Link],
+    motions: Motions,
+    biases: list[Wrench],
+    tau: Matrix,
+    correction: Matrix,
+) -> tuple[Matrix, Matrix]:
     held = [_rows(tree, links, motions, pair) for pair in constraints.pairs]
-    joints, compliance, free = _inward(tree, links, motions, tau, held)
+    joints, compliance, free = _inward(tree, links, biases, tau, held)
     corrections = zip(held, constraints.split(correction), strict=True)
     target = -ca.vertcat(*(rows.bias + rows.from_first_frame(x) for rows, x in corrections)) - free
     scale = ca.vertcat(*(rows.scale for rows in held))
@@ -152,11 +186,11 @@ def _point_on_second(links: list[Link], pair: FramePair, tree: Tree, x: Matrix) 
 
 
 def _inward(
-    tree: Tree, links: list[Link], motions: Motions, tau: Matrix, held: Sequence[_Rows]
+    tree: Tree, links: list[Link], biases: list[Wrench], tau: Matrix, held: Sequence[_Rows]
 ) -> tuple[list[_Joint], Matrix, Matrix]:
     """The articulated bodies, J M⁻¹ Jᵀ, and J M⁻¹ (tau − nle)."""
     bodies = [Articulated.of(link.mass, link.first, link.second) for link in links]
-    biases = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
+    biases = list(biases)
     asked: list[dict[int, Wrench]] = [
         {k: rows.wrenches[i] for k, rows in enumerate(held) if i in rows.wrenches} for i in range(len(links))
     ]

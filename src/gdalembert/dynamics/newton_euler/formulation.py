@@ -16,7 +16,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
-from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics
+from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics, constrained_impact
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
@@ -133,18 +133,31 @@ class NewtonEuler(Dynamics):
     def constrained_dynamics_expression(
         self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
     ) -> tuple[Matrix, Matrix]:
-        write = Dynamics.constrained_dynamics_expression
-        ways = (
-            [] if self._is_deep else [ca.vertcat(*write(way, constraints, q, v, tau, wrenches)) for way in self._ways]
+        write, loads = Dynamics.constrained_dynamics_expression, Loads(self.external_wrenches, wrenches)
+        correction = constraints.correction(self.tree, q, v)
+        return self._held(
+            lambda tree: constrained_forward_dynamics(tree, constraints, q, v, tau, correction, loads),
+            lambda way: write(way, constraints, q, v, tau, wrenches),
         )
-        if not self.tree.has_mimic:
-            correction = constraints.correction(self.tree, q, v)
-            effort = tau - self.wrench_torque_expression(q, wrenches)
-            swept = (
-                constrained_forward_dynamics(tree, constraints, q, v, effort, correction) for tree in self._prepared
-            )
-            ways = [ca.vertcat(*each) for each in swept] + ways
-        a, forces = ca.vertsplit(reduce(smaller, ways), [0, self.tree.nv, self.tree.nv + sum(constraints.rows)])
+
+    def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
+        write = Dynamics.impact_expression
+        return self._held(
+            lambda tree: constrained_impact(tree, constraints, q, change),
+            lambda way: write(way, constraints, q, change),
+        )
+
+    def _held(
+        self,
+        swept: Callable[[Tree], tuple[Matrix, Matrix]],
+        eliminated: Callable[[Self], tuple[Matrix, Matrix]],
+    ) -> tuple[Matrix, Matrix]:
+        """Accelerations and forces in the smallest way: by articulated bodies, or by M."""
+        found = [] if self.tree.has_mimic else [ca.vertcat(*swept(tree)) for tree in self._prepared]
+        if self.tree.has_mimic or not self._is_deep:
+            found += [ca.vertcat(*eliminated(way)) for way in self._ways]
+        smallest = reduce(smaller, found)
+        a, forces = ca.vertsplit(smallest, [0, self.tree.nv, smallest.shape[0]])
         return a, forces
 
     def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
