@@ -63,14 +63,21 @@ def check_impact(con: gd.ConstrainedDynamics, model: pin.Model, q: np.ndarray, v
     assert np.abs(con.jacobian(q).full() @ after).max() < TIGHT * max(1.0, np.abs(v).max())
 
 
-@pytest.mark.parametrize("formulation", quick(REGISTRY.values(), gd.LagrangeEuler))
 @pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, "RUBX"))
-def test_every_joint_equals_pinocchio(joint: str, formulation: type[gd.Dynamics]) -> None:
+def test_every_joint_equals_pinocchio(joint: str) -> None:
     rng = np.random.default_rng(4)
     model = build(rng, ["FreeFlyer", joint, "RX", "RevoluteUnaligned", "RY"], [0, 1, 2, 1, 4])
     constraints = [gd.Contact("body_2", "3D"), gd.Loop("body_2", "body_4", "3D")]
-    con = gd.ConstrainedDynamics(formulation(model, clean=0), constraints)
-    check_against_pinocchio(con, model)
+    check_against_pinocchio(gd.ConstrainedDynamics(gd.LagrangeEuler(model, clean=0), constraints), model)
+
+
+@pytest.mark.parametrize("formulation", quick(REGISTRY.values(), gd.NewtonEuler, gd.GeneralizedDAlembert))
+def test_every_formulation_equals_pinocchio(formulation: type[gd.Dynamics]) -> None:
+    """A base that nothing holds but a foot and a hand on it."""
+    model = build(np.random.default_rng(5), ["FreeFlyer", "HelicalUnaligned", "Spherical"], [0, 1, 1])
+    model.armature = np.concatenate([np.zeros(6), model.armature[6:]])
+    constraints = [gd.Contact("body_1"), gd.Loop("body_2", "body_1", "3D")]
+    check_against_pinocchio(gd.ConstrainedDynamics(formulation(model, clean=0), constraints), model)
 
 
 ROBOTS: dict[str, list[Constraint]] = {
@@ -89,17 +96,72 @@ def test_robots_equal_pinocchio(robot: str) -> None:
     check_against_pinocchio(con, model)
 
 
+FEET: dict[str, list[Constraint]] = {
+    "solo12": [gd.Contact(foot, "3D") for foot in ("FL_FOOT", "FR_FOOT", "HL_FOOT")],
+    "talos": [gd.Contact(f"{side}_sole_link") for side in ("left", "right")],
+}
+
+
 @pytest.mark.extras
 @pytest.mark.parametrize(
-    ("robot", "feet", "kind", "limit"),
-    [
-        ("talos", ("left_sole_link", "right_sole_link"), "6D", 16_500),
-        ("solo12", ("FL_FOOT", "FR_FOOT", "HL_FOOT"), "3D", 5_250),
-    ],
+    ("robot", "limits"), [("solo12", (4600, 3600, 1250, 33_340)), ("talos", (12_770, 9300, 3860, 130_600))]
 )
-def test_graphs_are_small(robot: str, feet: tuple[str, ...], kind: str, limit: int) -> None:
-    con = gd.ConstrainedDynamics(gd.NewtonEuler(robots.load(robot)), [gd.Contact(foot, kind) for foot in feet])
-    assert con.forward_dynamics.n_instructions() <= limit
+def test_graphs_are_small(robot: str, limits: tuple[int, ...]) -> None:
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(robots.load(robot)), FEET[robot])
+    graphs = con.forward_dynamics, con.impact, con.inverse_dynamics, con.forward_dynamics_derivatives
+    assert all(graph.n_instructions() <= limit for graph, limit in zip(graphs, limits, strict=True))
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.4])
+def test_impacts_give_back_a_part_of_the_velocity(restitution: float) -> None:
+    model = build(np.random.default_rng(6), ["FreeFlyer", "RX", "Spherical"], [0, 1, 1])
+    constraints = [gd.Contact("body_1", "3D"), gd.Loop("body_1", "body_2", "3D")]
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(model, clean=0), constraints, restitution=restitution)
+    q, v, _ = states(model, np.random.default_rng(0), 1)[0]
+    after, impulses = (x.full().ravel() for x in con.impact(q, v))
+    data, j = model.createData(), con.jacobian(q).full()
+    assert relative_error(after, pin.impulseDynamics(model, data, q, v, j, restitution, 0.0)) < TIGHT
+    assert relative_error(impulses, data.impulse_c) < TIGHT
+    assert relative_error(j @ after, -restitution * j @ v) < TIGHT
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1.0])
+def test_redundant_constraints_equal_pinocchio(mu: float) -> None:
+    """Twelve rows hold eight degrees of freedom; with as many proximal steps Pinocchio's forces are the same.
+
+    Its derivatives by q are not those of its forces and accelerations; ``test_laws`` has those.
+    """
+    model = build(np.random.default_rng(3), ["FreeFlyer", "RX", "RY"], [0, 1, 1])
+    constraints = [gd.Contact("body_1"), gd.Contact("body_2")]
+    con = gd.ConstrainedDynamics(gd.LagrangeEuler(model, clean=0), constraints, regularization=mu)
+    models, datas = reference(model, constraints)
+    data, settings = model.createData(), pin.ProximalSettings(0.0, mu, con._set.proximal_steps)
+    pin.initConstraintDynamics(model, data, models, datas)
+    q, v, tau = states(model, np.random.default_rng(0), 1)[0]
+    a = pin.constraintDynamics(model, data, q, v, tau, models, datas, settings)
+    found_a, forces = (x.full().ravel() for x in con.forward_dynamics(q, v, tau))
+    rounding = max(TIGHT, 1e-15 / mu)  # of what the constraints do not determine
+    assert relative_error(found_a, a) < rounding
+    assert relative_error(forces, data.lambda_c) < rounding
+    theirs = pin.computeConstraintDynamicsDerivatives(model, data, models, datas, settings)
+    found = con.forward_dynamics_derivatives(q, v, tau)
+    errors = [relative_error(value.full(), expected) for value, expected in zip(found, theirs, strict=True)]
+    assert min(errors[0], errors[3]) > 1e-4
+    assert max(errors[1], errors[2], errors[4], errors[5]) < rounding
+
+
+def test_the_state_derivative_has_the_accelerations() -> None:
+    model = build(np.random.default_rng(7), ["FreeFlyer", "RUBX", "Spherical"], [0, 1, 1])
+    actuation = np.random.default_rng(1).normal(size=(model.nv, 3))
+    dyn = gd.LagrangeEuler(model, clean=0, actuation=actuation, wrenches={"body_1": pin.LOCAL})
+    con = gd.ConstrainedDynamics(dyn, [gd.Contact("body_2", "3D")])
+    rng = np.random.default_rng(0)
+    (q, v, _), u, wrenches = states(model, rng, 1)[0], rng.normal(size=3), rng.normal(size=(6, 1))
+    rate, a = np.split(con.state_derivative(np.concatenate([q, v]), u, wrenches).full().ravel(), [model.nq])
+    assert relative_error(a, con.forward_dynamics(q, v, actuation @ u, wrenches)[0].full().ravel()) < TIGHT
+    h = 1e-6
+    moved = (pin.integrate(model, q, h * v) - pin.integrate(model, q, -h * v)) / (2 * h)
+    assert relative_error(rate, moved) < 1e-9  # of differences
 
 
 def test_a_copy_is_the_same() -> None:

@@ -188,7 +188,8 @@ class ConstrainedDynamics(Closure):
     @cached_property
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a, forces) → (tau), nv: M a + nle − Jᵀ forces."""
-        s = self.symbols("q", "v", "a") | {"forces": ca.SX.sym("forces", self.nc)} | self.symbols("wrenches")
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(q=nq, v=nv, a=nv, forces=self.nc) | self.symbols("wrenches")
         robot, q, v, a = self._robot, s["q"], s["v"], s["a"]
         frames, wrenches = self._set.wrenches(robot.tree, q, s["forces"])
         loaded = robot._on(robot.tree)

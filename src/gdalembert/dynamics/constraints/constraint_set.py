@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -18,7 +18,7 @@ from gdalembert.dynamics.constraints.relative_motion import (
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.factorization import Factorization
+from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.spatial_vectors import Wrench
 
 
@@ -114,8 +114,13 @@ class ConstraintSet:
         parts = zip(self.motions(tree, q), self.split(forces), strict=True)
         return sum((m.jacobian(tree.nv).T @ m.from_first_frame(f) for m, f in parts), ca.DM(tree.nv, 1))
 
+    @property
+    def proximal_steps(self) -> int:
+        """How often f is solved for, beginning at 0; each divides the error of a regularized solution by G/μ."""
+        return 3 if self.regularization else 1
+
     def solve(self, g: Matrix, target: Matrix, scale: Matrix | None = None) -> Matrix:
-        """f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by three proximal steps from f = 0,
+        """f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by proximal steps from f = 0,
 
             (G + μ) f_k+1 = target + μ f_k.
 
@@ -123,50 +128,61 @@ class ConstraintSet:
             g, target: as above.
             scale: of the rows of G where they are in another unit than those of this set, μ being scaled alike.
         """
-        if not self.regularization:
-            return Factorization(g).solve(target)
         mu = self.regularization * ca.diag(ca.DM.ones(g.shape[0]) if scale is None else scale * scale)
-        factors = Factorization(g + mu)
+        factors = Factorization(g + ca.sparsify(mu))
         f = factors.solve(target)
-        for _ in range(_PROXIMAL_STEPS - 1):
+        for _ in range(self.proximal_steps - 1):
             f = factors.solve(target + mu @ f)
         return f
 
     def inverse(self, g: Matrix) -> Matrix:
-        """Γ of f = Γ target, exactly symmetric; as nearly the inverse of G as regularization lets it be."""
-        return spatial.symmetric(self.solve(g, ca.DM.eye(g.shape[0])))
-
-
-_PROXIMAL_STEPS = 3
-"""Each divides the error of a regularized solution by G/μ."""
+        """(G + μ)⁻¹, exactly symmetric."""
+        return dense_inverse(g + self.regularization * ca.DM.eye(g.shape[0]))
 
 
 @dataclass(frozen=True)
 class HeldMotions:
-    """The motions that constraints hold at q, with rows in axes of the pairs' own, where J has the fewest terms."""
+    """The motions that constraints hold at q, with rows in axes of the pairs' own, where J has the fewest terms.
+
+    Of a flexible robot, whose links may turn to first order only, they are in the axes of the first frames: there
+    forces and rates make the same power all the same.
+
+    Attributes:
+        constraints: the constraints.
+        motions: the relative motion of each pair.
+        is_turned: whether the rows are in axes of the pairs' own.
+        jacobian: J.
+    """
 
     constraints: ConstraintSet
     motions: Sequence[RelativeMotion]
+    is_turned: bool
     jacobian: Matrix
 
     @classmethod
     def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix) -> HeldMotions:
         motions = constraints.motions(tree, q)
-        return cls(constraints, motions, ca.vertcat(*(motion.jacobian(tree.nv) for motion in motions)))
+        held = cls(constraints, motions, tree.is_rigid, ca.DM(0, tree.nv))
+        return replace(held, jacobian=held._rows(motion.jacobian(tree.nv) for motion in motions))
 
     def bias(self, q: Matrix, v: Matrix) -> Matrix:
         """J̇ v."""
-        return ca.vertcat(*(motion.bias(q, v) for motion in self.motions))
+        return self._rows(motion.bias(q, v) for motion in self.motions)
+
+    def _rows(self, parts: Iterable[Matrix]) -> Matrix:
+        """Rows of each pair from those in its own axes."""
+        pairs = zip(self.motions, parts, strict=True)
+        return ca.vertcat(*(part if self.is_turned else motion.to_first_frame(part) for motion, part in pairs))
 
     def from_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the first frames, in those of the pairs."""
+        """Rows in the axes of the first frames, in those here."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
+        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts)) if self.is_turned else x
 
     def to_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the pairs, in those of the first frames."""
+        """Rows in the axes here, in those of the first frames."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
+        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts)) if self.is_turned else x
 
 
 @dataclass(frozen=True)

@@ -36,28 +36,28 @@ def constrained_dynamics_derivatives(
     kkt = KKTInverse(m, held.jacobian, constraints.inverse, held.to_first_frames)
 
     a, slow = ca.SX.sym("a", nv), v - free.linear @ v
-    dtau_dq, dtau_dv = robot.loaded_inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
-    at_rest = robot.generalized_gravity_expression(q) + robot.wrench_torque_expression(q, wrenches)
-    bias = at_rest + 0.5 * (dtau_dv @ slow) + robot.force_torque_expression(q, v)  # C v is quadratic in v
+    links_dq, links_dv = robot.loaded_inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
     known_dq, known_dv = free.derivatives(q, v)
     drift = known_dv @ (v - slow)
-    correction = held.from_first_frames(constraints.correction(tree, q, v))
-    classical, forces = kkt.solve(tau - bias, -held.bias(q, v) - correction - held.jacobian @ drift)
+    at_rest = robot.generalized_gravity_expression(q) + robot.wrench_torque_expression(q, wrenches)
+    bias = at_rest + 0.5 * (links_dv @ slow) + robot.force_torque_expression(q, v)  # C v is quadratic in v
+    error = held.bias(q, v) + held.from_first_frames(constraints.correction(tree, q, v)) + held.jacobian @ drift
 
-    dtau_dq = ca.substitute(dtau_dq, a, classical)
-    dtau_dq += (robot.wrench_stiffness_expression(q, wrenches) - dtau_dq) @ free.pose
-    dtau_dv -= dtau_dv @ free.linear
-    force_dq, force_dv = robot.force_derivatives_expression(q, v)
     of_constraints = _of_rigid_links if tree.is_rigid else _by_differentiation
-    moved, error_dq, error_dv = of_constraints(held, tree, q, v, classical + drift, forces)
-    torques = ca.horzcat(moved - dtau_dq - force_dq, -dtau_dv - force_dv)
-    errors = ca.horzcat(error_dq + held.jacobian @ known_dq, error_dv + held.jacobian @ known_dv)
-    rates, loads = kkt.solve(torques, -ca.cse([errors])[0])
-    by_tau, loads_by_tau = kkt.solve(ca.DM.eye(nv), ca.DM(errors.shape[0], nv))
-    return ca.vertcat(
-        ca.horzcat(known_dq, known_dv, ca.DM(nv, nv)) + ca.horzcat(rates, symmetric(by_tau)),
-        ca.horzcat(loads, loads_by_tau),
-    )
+    links_dq += (robot.wrench_stiffness_expression(q, wrenches) - links_dq) @ free.pose
+    links_dv -= links_dv @ free.linear
+    force_dq, force_dv = robot.force_derivatives_expression(q, v)
+    mu, zero = constraints.regularization, ca.DM(held.jacobian.shape[0], 3 * nv)
+    forces, loads = zero[:, 0], zero
+    for _ in range(constraints.proximal_steps):
+        classical, forces = kkt.solve(tau - bias, mu * held.from_first_frames(forces) - error)
+        moved, error_dq, error_dv = of_constraints(held, tree, q, v, classical + drift, forces)
+        links_here = ca.substitute(links_dq, a, classical)
+        torques = ca.horzcat(moved - links_here - force_dq, -links_dv - force_dv, ca.DM.eye(nv))
+        errors = ca.horzcat(error_dq + held.jacobian @ known_dq, error_dv + held.jacobian @ known_dv, zero[:, :nv])
+        rates, loads = kkt.solve(torques, mu * held.from_first_frames(loads) - ca.cse([errors])[0])
+    by_q, by_v, by_tau = ca.horzsplit(rates, nv)
+    return ca.vertcat(ca.horzcat(known_dq + by_q, known_dv + by_v, symmetric(by_tau)), loads)
 
 
 def _of_rigid_links(

@@ -22,7 +22,7 @@ from itertools import combinations
 import casadi as ca
 
 from gdalembert.spatial.algebra import Matrix, symmetric
-from gdalembert.spatial.factorization import Factorization
+from gdalembert.spatial.factorization import Factorization, dense_inverse
 
 
 class KKTInverse:
@@ -47,7 +47,7 @@ class KKTInverse:
         x_c, x_b = ca.vertsplit(self._n @ jacobian[:, self._order].T, self._blocks)
         self._x = self._d_inverse @ x_b
 
-        a_inverse = Factorization(eliminated.remainder).inverse if core else ca.DM(0, 0)
+        a_inverse = dense_inverse(eliminated.remainder) if core else ca.DM(0, 0)
         rates = a_inverse @ x_c
         gamma = inverse(symmetric(x_b.T @ self._x + x_c.T @ rates))
         self._q = -gamma @ rates.T

@@ -63,11 +63,11 @@ class MotionDerivatives:
 
 def motion_derivatives(motion: RelativeMotion, q: Matrix, v: Matrix, a: Matrix) -> MotionDerivatives:
     """Of the motion of the first frame of a pair against the second."""
-    columns = _of_points(motion, q, v, a) if motion.pair.is_point else _of_frames(motion, q, v, a)
+    pair, nv = motion.pair, v.shape[0]
+    columns = _of_points(motion, q, v, a) if pair.is_point else _of_frames(motion, q, v, a)
     joints, *blocks = zip(*columns, strict=True)
-    nv, rows = v.shape[0], motion.pair.rows
-    found = MotionDerivatives(*(of_columns(nv, rows, zip(joints, each, strict=True)) for each in blocks))
-    return _world_aligned(motion, found, q, v) if motion.pair.is_world_aligned else found
+    found = MotionDerivatives(*(of_columns(nv, pair.rows, zip(joints, each, strict=True)) for each in blocks))
+    return _world_aligned(motion, found, q, v) if pair.is_world_aligned and not pair.is_point else found
 
 
 _Columns = tuple[Joint, Matrix, Matrix, Matrix]
@@ -77,8 +77,8 @@ _Columns = tuple[Joint, Matrix, Matrix, Matrix]
 def _of_frames(motion: RelativeMotion, q: Matrix, v: Matrix, a: Matrix) -> Iterator[_Columns]:
     first, second = motion.chains
     inward = _steps(second, q, v, a, inward=True)
-    outward = _steps(first, q, v, a, inward[-1][0].behind if inward else STILL)
-    total = [*inward, *outward][-1][0].behind.twist
+    outward = _steps(first, q, v, a, _end(inward))
+    total = _end([*inward, *outward]).twist
     for k, (step, bent) in enumerate([*inward, *outward]):
         near = step.behind if k < len(inward) else step.before
         inner, outer = step.before.twist, step.behind.twist - total
@@ -96,7 +96,7 @@ def _world_aligned(motion: RelativeMotion, found: MotionDerivatives, q: Matrix, 
     """Without the rate W₁ × W₂ of the relative twist."""
     nv, jacobian = v.shape[0], motion.jacobian(v.shape[0])
     steps = _steps(motion.chains[0], q, v, ca.DM(nv, 1))
-    first = steps[-1][0].behind.twist
+    first = _end(steps).twist
     second = first - Motion(*ca.vertsplit(jacobian @ v, 3))
     moved = ((step.joint, step.before.twist.cross(step.columns) + bent.velocity) for step, bent in steps)
     first_dq = of_columns(nv, 6, ((joint, columns.vector) for joint, columns in moved))
@@ -115,10 +115,10 @@ def _world_aligned(motion: RelativeMotion, found: MotionDerivatives, q: Matrix, 
 
 def _of_points(motion: RelativeMotion, q: Matrix, v: Matrix, a: Matrix) -> Iterator[_Columns]:
     first, second = (_steps(chain, q, v, a) for chain in motion.chains)
-    other = second[-1][0].behind if second else STILL
+    other = _end(second)
     for sign, steps in ((1, first), (-1, second)):
         for k, (step, bent) in enumerate(steps):
-            by_q, rate_by_q, rate_by_v = _of_point(step, bent, steps[-1][0].behind.twist.linear)
+            by_q, rate_by_q, rate_by_v = _of_point(step, bent, _end(steps).twist.linear)
             if k >= motion.shared:  # it turns the axes of one frame against those of the other
                 by_q += cross_columns(step.columns.angular, other.twist.linear)
                 rate_by_q += cross_columns(step.columns.angular, other.acceleration)
@@ -163,6 +163,11 @@ def _steps(
         bent.append(_Bent(-velocity, -rate) if inward else _Bent(velocity, rate))
     steps = chain.steps(q, v, a, start, inward=inward)
     return list(zip(steps, reversed(bent) if inward else bent, strict=True))
+
+
+def _end(steps: Sequence[tuple[Step, _Bent]]) -> Instant:
+    """The motion of the link that they lead to."""
+    return steps[-1][0].behind if steps else STILL
 
 
 def _rate_bends(joint: Joint, q: Matrix, v: Matrix) -> Motion:
