@@ -54,6 +54,14 @@ def alarm() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's handler of Ctrl-C, also in a job in a shell's background, where the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def law(kind: str) -> Any:
     t, x = ca.MX.sym("t"), ca.MX.sym("x", 4)
     graph = ca.Function("u", [t, x], [ca.vertcat(ca.sin(t), 0)])
@@ -87,6 +95,7 @@ def test_what_a_signal_handler_raises_stops_a_motion(capfd: pytest.CaptureFixtur
     simulate(DYN, START, [0.0, 0.01], law(kind), method=method, **FOR_EVER[method])  # as if nothing had been
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_motion() -> None:
     simulate(DYN, START, [0.0, 0.01])
     begun = time.monotonic()
