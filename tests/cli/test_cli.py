@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pinocchio as pin
 import pytest
 
@@ -99,11 +100,33 @@ def test_info(capsys: Capture) -> None:
         "(relative)"
     )
     assert lines[cleaned + 1 :] == [f"  {change}" for change in dyn.changes]
+    rows = [line.split() for line in lines]
+    assert ["joint2", "0.068", "0.006", "0.2275", "0.13", "0", "0.524", "0", "0", "0.539"] in rows  # com and inertia
+    assert ["joint1", "-2.79253", "2.79253", "1.43", "100"] in rows  # limits
+    assert ["link2", "BODY", "joint2", "0", "0", "0", "0", "0", "0"] in rows  # a frame
     assert main(["info", "puma560", "--clean", "0", "--free-flyer"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("puma560: nq = 13, nv = 12")
     assert lines[2].split() == ["root_joint", "FreeFlyer", "–", "0", "0"]
+    assert ["root_joint[0]", "–", "–", "–", "–"] in [line.split() for line in lines]
     assert lines[-1] == "cleaning with tolerance 0 changes 0 numbers"
+
+
+def test_info_as_json(capsys: Capture) -> None:
+    assert main(["info", "panda7", "--json", "--free-flyer"]) == 0
+    robot = json.loads(capsys.readouterr().out)
+    model = gd.load_urdf("panda7", root_joint=pin.JointModelFreeFlyer())
+    assert (robot["name"], robot["nq"], robot["nv"]) == (model.name, model.nq, model.nv)
+    assert [joint["name"] for joint in robot["joints"]] == list(model.names)[1:]
+    for joint, own in zip(robot["joints"], model.inertias[1:], strict=True):
+        assert joint["mass"] == pytest.approx(own.mass, rel=1e-15)
+        assert np.allclose(joint["center_of_mass"], own.lever, rtol=0, atol=1e-15)
+        assert np.allclose(joint["inertia"], own.inertia, rtol=0, atol=1e-14)  # J about the origin and back
+    assert [joint["parent"] for joint in robot["joints"]][:2] == [None, "root_joint"]
+    assert [limit["velocity"] for limit in robot["limits"]] == [None] * 6 + model.velocityLimit[6:].tolist()
+    assert [limit["upper"] for limit in robot["limits"]] == [None] * 6 + model.upperPositionLimit[7:].tolist()
+    assert [frame["name"] for frame in robot["frames"]] == [frame.name for frame in model.frames]
+    assert robot["cleaning"]["change_in_tau"] >= 0
 
 
 def test_info_about_mimic_joints(capsys: Capture, tmp_path: Path) -> None:
@@ -123,7 +146,7 @@ def test_info_about_mimic_joints(capsys: Capture, tmp_path: Path) -> None:
         "0,",
         "1),",
         "mimics",
-        "v[0]",
+        "hinge",
         "hinge",
         "1",
         "–",
@@ -142,6 +165,35 @@ def test_validate(capsys: Capture) -> None:
         f"puma560_3: {OURS} formulations agree with Pinocchio on 40 states\n"
         f"two_link_arm: {OURS} formulations agree with Pinocchio on 40 states\n"
     )
+
+
+def test_validate_goes_on_after_a_bad_robot(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "cut.urdf").write_text(DOUBTFUL[:200])
+    bad = [str(tmp_path / "cut.urdf"), str(tmp_path / "missing.urdf")]
+    options = ["--samples", "2", "--formulation", "newton_euler"]
+    assert main(["validate", bad[0], "two_link_arm", bad[1], *options]) == 2
+    out, err = capsys.readouterr()
+    assert [line[:24] for line in err.splitlines()] == ["gdalembert: error: cut.u", f"gdalembert: error: {bad[1]}"[:24]]
+    summary = out.rpartition("\n\n")[2].splitlines()
+    assert [line.partition(": ")[0] for line in summary] == [bad[0], "two_link_arm", bad[1]]
+    assert summary[0].startswith(f"{bad[0]}: cannot be used: cut.urdf: ")
+    assert summary[1] == "two_link_arm: 1 formulation agrees with Pinocchio on 2 states"
+    assert main(["validate", bad[0], "two_link_arm", *options, "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is False
+    assert [report["ok"] for report in answer["reports"]] == [True]
+    assert list(answer["errors"]) == bad[:1]
+
+
+def test_validate_shows_its_progress_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    argv = ["validate", "two_link_arm", "--samples", "2", "--formulation", "newton_euler"]
+    for watched in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda watched=watched: watched)
+        assert main(argv) == 0
+        assert ("2 of 2 states" in capsys.readouterr().err) is watched
+    assert main([*argv, "--no-progress"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.extras
@@ -367,7 +419,9 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
             ["view", "cart_pendulum", "--screenshot", "pictrues/x.png"],
             "--screenshot pictrues/x.png: there is no folder pictrues; make it first, or check the name",
         ),
-        (["validate", "puma560", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
+        (["validate", "nope/x.urdf"], "nope/x.urdf: cannot be read: No such file or directory"),
+        (["validat", "puma560"], "no command named 'validat'; nearest: 'validate'"),
+        (["exprot", "puma560"], "no command named 'exprot'; nearest: 'export', 'plot', 'robots'"),
     ],
 )
 def test_errors_are_one_line_on_stderr(capsys: Capture, argv: list[str], message: str) -> None:
@@ -389,7 +443,6 @@ def test_bad_urdf_is_one_line(capsys: Capture, tmp_path: Path) -> None:
     "argv",
     [
         [],
-        ["dance"],
         ["validate"],
         ["info"],
         ["validate", "puma560", "--samples", "many"],
@@ -448,6 +501,19 @@ def test_derive(capsys: Capture, tmp_path: Path, command: str) -> None:
     message = f"{folder / 'two_link_arm.c'}: is there already; choose another output, or replace it by force (--force)"
     assert capsys.readouterr() == ("", f"gdalembert: error: {message}\n")
     assert main([*argv, "--force"]) == 0
+
+
+def test_derive_gives_the_matrices_of_the_equations_of_motion(capsys: Capture) -> None:
+    argv = ["derive", "two_link_arm", "--to", "sympy"]
+    parts = {
+        (): ["M", "C", "g"],
+        ("--formulation", "lagrange_euler"): ["D", "h_1", "h_2", "c", "I_act"],
+        ("--terms", "terms"): ["D_tra", "D_rot"],
+    }
+    for options, names in parts.items():
+        assert main([*argv, *options]) == 0
+        found = re.findall(r'^forms\["(\w+)"\]', capsys.readouterr().out, re.MULTILINE)
+        assert found[: len(names)] == names
 
 
 def test_derive_simplified(capsys: Capture) -> None:
@@ -510,7 +576,7 @@ def test_derive_of_a_robot_that_is_too_large(capsys: Capture) -> None:
     assert main(["derive", "puma560", "--to", "latex", "--max-terms", "5000"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("gdalembert: error: puma560: terms: too large for closed forms: its ")
+    assert err.startswith("gdalembert: error: puma560: mass_matrix: too large for closed forms: its ")
     assert err.endswith("(options --terms, --numbers, --max-terms)\n")
     assert err.count("\n") == 1
 

@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--terms",
         metavar="A,B,…",
-        help="parts of the formulation, as D_tra,G or D,h,c, and Functions, as mass_matrix (default: all its parts; "
+        help="Functions, as mass_matrix, and parts of a formulation, as D_tra,G or D,h,c, or terms for all of them "
+        "(default: mass_matrix,coriolis_matrix,generalized_gravity, or all parts of the formulation that is given; "
         "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)",
     )
     constants = parser.add_mutually_exclusive_group()

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Never, TextIO
 
-from gdalembert.errors import GdalembertError, UrdfWarning
+from gdalembert.cli.messages import PROG, tell
+from gdalembert.errors import GdalembertError, UnknownNameError, UrdfWarning
 
-_PROG = "gdalembert"
 _STATUS = (
     "exit status: 0 if all went well; 1 if a formulation disagrees with Pinocchio; "
     "2 if the command line or a robot cannot be used; 3 if gdalembert itself has a fault; 130 if interrupted; "
@@ -24,7 +24,7 @@ _STATUS = (
 )
 _COMMANDS = {
     "robots": "list the robots that come with the package",
-    "info": "show the joints and links of a robot, and which constants are rounded",
+    "info": "show the joints, links, limits and frames of a robot, and which constants are rounded",
     "validate": "compare formulations with Pinocchio at random states",
     "count": "count the instructions of every Function",
     "derive": "write the equations of a robot as closed forms or as code",
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         130 if interrupted, 141 if the reader of the output has gone.
     """
     if sys.stdout is None:
-        _tell("error: standard output is closed; give one, as >output.txt")
+        tell("error: standard output is closed; give one, as >output.txt")
         return 2
     _encode_all()
     try:
@@ -58,16 +58,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return 141
     except KeyboardInterrupt:
-        _tell("interrupted")
+        tell("interrupted")
         return 130
     except (GdalembertError, OSError) as error:
-        _tell(f"error: {error}")
+        tell(f"error: {error}")
         _flush()
         return 2
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        _tell(f"a fault of the package: {type(error).__name__}: {error}; 'python -X dev -m {_PROG} …' shows where")
+        tell(f"a fault of the package: {type(error).__name__}: {error}; 'python -X dev -m {PROG} …' shows where")
         return 3
 
 
@@ -92,12 +92,6 @@ def _encode_all() -> None:
             sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _tell(message: object) -> None:
-    """One line on stderr, if there is one."""
-    if sys.stderr is not None:
-        print(f"{_PROG}: {' '.join(str(message).split())}", file=sys.stderr)
-
-
 def _flush() -> None:
     """Write the rest of the output, or let it go."""
     try:
@@ -117,7 +111,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib import metadata
 
-        print(f"{_PROG} {metadata.version('gdalembert')}")
+        print(f"{PROG} {metadata.version('gdalembert')}")
         parser.exit()
 
 
@@ -128,19 +122,26 @@ class _Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> Never:
-        self.exit(2, f"{_PROG}: error: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{PROG}: error: {message}; see {self.prog} --help\n")
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of all commands; only the command in argv has its arguments."""
+    """The parser of all commands; only the command in argv has its arguments.
+
+    Raises:
+        UnknownNameError: if there is no such command.
+    """
     parser = _Parser(
-        prog=_PROG,
+        prog=PROG,
         description="Dynamics of Pinocchio models as CasADi graphs, checked against Pinocchio.",
         epilog=_STATUS,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     given = next((text for text in argv if not text.startswith("-")), None)
+    known = (*_COMMANDS, *(alias for aliases in _ALIASES.values() for alias in aliases))
+    if given is not None and given not in known:
+        raise UnknownNameError("command", given, known)
     for name, text in _COMMANDS.items():
         aliases = _ALIASES.get(name, ())
         sentence = f"{text[0].upper()}{text[1:]}."
@@ -160,4 +161,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    _tell(f"warning: {message}")
+    tell(f"warning: {message}")

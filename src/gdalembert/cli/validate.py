@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable, Sequence
 
+from gdalembert.cli.messages import is_watched, tell
 from gdalembert.cli.options import (
     add_clean,
     add_formulation,
@@ -16,7 +18,13 @@ from gdalembert.cli.options import (
     chosen_wrenches,
     load,
 )
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import GdalembertError, shortened
+from gdalembert.validation.report import Report
 from gdalembert.validation.validate import validate
+
+_SHOWN = 200
+"""Number of characters of an error that a summary shows."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,44 +38,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="relative tolerance of all checks")
     parser.add_argument("--json", action="store_true", help="print the reports as JSON")
-    parser.add_argument("--progress", action="store_true", help="show the progress on stderr")
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="show the progress on stderr (default: if it is a terminal)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a report for each robot and formulation, and a summary.
+    """Print a report for each robot and formulation, and a summary; one of several robots may be unusable.
 
     Returns:
-        1 if a check of one of them fails, else 0.
+        2 if a robot cannot be used, else 1 if a check of one of them fails, else 0.
+
+    Raises:
+        GdalembertError: if a formulation or an option cannot be used, or the only robot.
     """
-    chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
-    wrenches = chosen_wrenches(arguments)
-    summaries, reports = [], []
-    for model in [load(robot, arguments) for robot in arguments.robot]:
-        own = []
-        for formulation in chosen.values():
-            dynamics = formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches)
-            report = validate(
-                dynamics,
-                model,
-                samples=arguments.samples,
-                seed=arguments.seed,
-                tolerance=arguments.tolerance,
-                progress=arguments.progress,
-            )
-            own.append(report)
-            if not arguments.json:
-                print(report, end="\n\n", flush=True)
-        failed = [report.system for report in own if not report.ok]
-        summaries.append(_summary(model.name, len(own), failed, arguments.samples))
-        reports += own
+    if arguments.progress is None:
+        arguments.progress = is_watched()
+    chosen = chosen_formulations(arguments).values()
+    summaries, reports, errors = [], [], {}
+    for robot in arguments.robot:
+        try:
+            own = _validate(robot, chosen, arguments)
+        except (GdalembertError, OSError) as error:
+            if len(arguments.robot) == 1:
+                raise
+            tell(f"error: {error}")
+            errors[robot] = str(error)
+            summaries.append(f"{robot}: cannot be used: {shortened(str(error), _SHOWN)}")
+        else:
+            summaries.append(_summary(own, arguments.samples))
+            reports += own
+    ok = not errors and all(report.ok for report in reports)
     if arguments.json:
-        print(json.dumps({"ok": all(r.ok for r in reports), "reports": [r.to_dict() for r in reports]}, indent=2))
+        print(json.dumps({"ok": ok, "reports": [r.to_dict() for r in reports], "errors": errors}, indent=2))
     else:
         print("\n".join(summaries))
-    return 0 if all(report.ok for report in reports) else 1
+    return 2 if errors else 0 if ok else 1
 
 
-def _summary(robot: str, number: int, failed: list[str], samples: int) -> str:
+def _validate(robot: str, chosen: Iterable[type[Dynamics]], arguments: argparse.Namespace) -> list[Report]:
+    """The reports about one robot, which are printed as they come."""
+    model, reports = load(robot, arguments), []
+    parameters, wrenches = chosen_parameters(arguments), chosen_wrenches(arguments)
+    for formulation in chosen:
+        report = validate(
+            formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches),
+            model,
+            samples=arguments.samples,
+            seed=arguments.seed,
+            tolerance=arguments.tolerance,
+            progress=arguments.progress,
+        )
+        reports.append(report)
+        if not arguments.json:
+            print(report, end="\n\n", flush=True)
+    return reports
+
+
+def _summary(reports: Sequence[Report], samples: int) -> str:
+    robot, number = reports[0].model, len(reports)
+    failed = [report.system for report in reports if not report.ok]
     states = "1 state" if samples == 1 else f"{samples} states"
     if failed:
         disagree = "disagrees" if len(failed) == 1 else "disagree"

@@ -30,7 +30,9 @@ _Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
 _SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler)
 """The formulations that take symbols for constants, in the order in which they are tried."""
 _NUMERIC: tuple[type[Dynamics], ...] = (NewtonEuler, *_SYMBOLIC)
-_DEFAULT = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
+_CODE = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
+_FORMS = ("mass_matrix", "coriolis_matrix", "generalized_gravity")
+"""The closed forms of a robot, which are the same in every formulation."""
 
 
 def derive(
@@ -58,8 +60,9 @@ def derive(
         formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
             if that lacks any of ``terms``, the first formulation that has them all.
         terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
-            them, and names of Functions (``"mass_matrix"``). By default ``terms``; for code inverse_dynamics,
-            mass_matrix, nle and generalized_gravity.
+            them, and names of Functions (``"mass_matrix"``). By default inverse_dynamics, mass_matrix, nle and
+            generalized_gravity in code, and M, C and g (mass_matrix, coriolis_matrix, generalized_gravity) as closed
+            forms; those of a ``formulation`` that is given are its own ``terms``.
         symbolic: whether constants become symbols; by default in closed forms only.
         max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
         clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
@@ -89,9 +92,7 @@ def derive(
     make: _Make = partial(_numeric, model, clean) if tree is None else tree.dynamics
     others = _NUMERIC if tree is None else _SYMBOLIC
     kinds = others if formulation is None else [_formulation(formulation)]
-    wanted: Iterable[str] | None = _DEFAULT if terms is None and not into.closed else terms
-    if isinstance(wanted, Iterable) and not isinstance(wanted, str):
-        wanted = list(wanted)  # it may be read more than once
+    wanted = _wanted(terms, into, formulation)
     kind, dynamics, choices = _first(kinds, others, make, wanted, CLOSED if into.closed else NUMERIC)
     if tree is None:
         return _code(into, dynamics, choices, [])
@@ -103,10 +104,21 @@ def derive(
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
 
 
+def _wanted(
+    terms: Iterable[str] | None, into: Format, formulation: str | type[Dynamics] | None
+) -> Iterable[str] | None:
+    """The names of the parts, which may be read more than once; ``None`` for the formulation's own terms."""
+    if terms is None and not into.closed:
+        return _CODE
+    if terms is None and formulation is None:
+        return _FORMS
+    return list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str) else terms
+
+
 def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) -> Files:
     if into.closed:
         raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {code_formats()}")
-    chosen = choose(dynamics, _DEFAULT if terms is None else terms, NUMERIC)
+    chosen = choose(dynamics, _CODE if terms is None else terms, NUMERIC)
     return _code(into, dynamics, chosen, [*wrenches(dynamics), *parameters(dynamics)])
 
 
