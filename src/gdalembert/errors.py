@@ -73,6 +73,24 @@ class UnsupportedError(GdalembertError, NotImplementedError):
     """A request that has a meaning, but not one this object can compute."""
 
 
+class MissingPackageError(ModuleNotFoundError, UnsupportedError):
+    """A package that is not installed, and that only a part of gdalembert needs.
+
+    Attributes:
+        where: what needs it.
+        name: of the package.
+        install: what ``pip install`` takes.
+    """
+
+    def __init__(self, where: str, name: str, install: str | None = None) -> None:
+        self.where = where
+        self.install = install or name
+        super().__init__(f"{where} needs {name}: pip install {self.install}", name=name)
+
+    def __reduce__(self) -> tuple[type[MissingPackageError], tuple[str, str | None, str]]:
+        return MissingPackageError, (self.where, self.name, self.install)
+
+
 class UnknownNameError(GdalembertError, LookupError):
     """A name that is not there.
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.identification.least_squares import Estimate
-from gdalembert.identification.packages import required
 from gdalembert.identification.problem import Problem
 from gdalembert.identification.sizes import Body
 from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.packages import required
 
 _ACCURACIES = (1e-10, 1e-8, 1e-6)
 """Of the solver, one attempt after the other: the second is its own default."""
@@ -56,7 +56,7 @@ def consistent(
     Raises:
         ArgumentError: if no such parameters exist within the limits.
         IdentificationError: if the solver fails.
-        UnsupportedError: if CVXPY or Clarabel is missing.
+        MissingPackageError: if CVXPY or Clarabel is missing.
     """
     required(where, "clarabel")
     cvxpy = required(where, "cvxpy")

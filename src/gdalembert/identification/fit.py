@@ -72,7 +72,8 @@ def fit(
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
-        UnsupportedError: if tau has other inputs, or CVXPY or Clarabel is missing.
+        UnsupportedError: if tau has other inputs.
+        MissingPackageError: if CVXPY or Clarabel is not installed.
         IdentificationError: if the solver fails.
 
     Warns:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import choice, integer, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.packages import required
 
 METHODS = ("butterworth", "savitzky_golay")
 _UNEVEN = 1e-3
@@ -82,9 +83,9 @@ def filtered(
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used; the message names it, and the row.
-        UnsupportedError: if SciPy is missing.
+        MissingPackageError: if SciPy is missing.
     """
-    _require_scipy("filtered")
+    required("filtered", "scipy")
     choice("filtered: method", method, METHODS)
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
@@ -126,9 +127,9 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
-        UnsupportedError: if SciPy is missing.
+        MissingPackageError: if SciPy is missing.
     """
-    _require_scipy("decimated")
+    required("decimated", "scipy")
     from scipy import signal
 
     values = _rows("decimated: rows", rows)
@@ -143,13 +144,6 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     once = _once(_DECIMATION_BAND / factor, _DECIMATION_ORDER)
     sections = signal.butter(_DECIMATION_ORDER, once, output="sos")
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
-
-
-def _require_scipy(where: str) -> None:
-    try:
-        import scipy  # noqa: F401
-    except ModuleNotFoundError:
-        raise UnsupportedError(f"{where}: needs SciPy: pip install 'gdalembert[identification]'") from None
 
 
 def _checked(t: Any, q: Any, tau: Any) -> tuple[Array, Array, Array | None]:

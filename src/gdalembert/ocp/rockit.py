@@ -15,6 +15,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.steps import check_driven_by_u
+from gdalembert.spatial.packages import required
 
 
 class Symbols(NamedTuple):
@@ -42,12 +43,10 @@ def add_to_rockit(
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
-        UnsupportedError: if rockit is missing, or q has unit lengths, which rockit's integrators do not preserve.
+        MissingPackageError: if rockit is not installed.
+        UnsupportedError: if q has unit lengths, which rockit's integrators do not preserve.
     """
-    try:
-        import rockit
-    except ModuleNotFoundError:
-        raise UnsupportedError("add_to_rockit needs rockit: pip install 'gdalembert[ocp]'") from None
+    rockit = required("add_to_rockit", "rockit")
     if not isinstance(ocp, rockit.Stage):
         raise ArgumentTypeError(f"add_to_rockit takes a rockit.Ocp or a stage of it, not {type(ocp).__name__}")
     check_driven_by_u("add_to_rockit", dyn)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gdalembert.errors import ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentTypeError, MissingPackageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class MissingMatplotlib(ModuleNotFoundError, UnsupportedError):
-    """matplotlib is not installed; an ``ImportError`` too, as for any import that fails."""
-
-
 if find_spec("matplotlib") is None:
-    raise MissingMatplotlib("gdalembert.plotting needs matplotlib: pip install 'gdalembert[plot]'", name="matplotlib")
+    raise MissingPackageError("gdalembert.plotting", "matplotlib")
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"

@@ -22,6 +22,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.spatial.arguments import integer, number
+from gdalembert.spatial.packages import required
 from gdalembert.viewer.loading import visuals
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.primitives import color_of, extent
@@ -64,7 +65,8 @@ class Viewer:
             either. ``q``: the current configuration (nq).
 
     Raises:
-        UnsupportedError: if viser is not installed, or ``ViserVisualizer`` does not know the shape of a body.
+        MissingPackageError: if viser is not installed.
+        UnsupportedError: if ``ViserVisualizer`` does not know the shape of a body.
         ArgumentTypeError, ArgumentError, UnknownNameError, UrdfError: if an argument cannot be used.
 
     Warns:
@@ -346,10 +348,7 @@ def _quiet() -> contextlib.redirect_stdout[io.StringIO]:
 
 def _viser() -> tuple[Any, Any]:
     """The module viser, and Pinocchio's visualizer."""
-    try:
-        import viser
-    except ImportError:
-        raise UnsupportedError("the 3-D view needs viser: pip install 'gdalembert[viewer]'") from None
+    viser = required("the 3-D view", "viser")
     from pinocchio.visualize import ViserVisualizer
 
     return viser, ViserVisualizer
