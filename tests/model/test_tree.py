@@ -268,8 +268,20 @@ def test_what_is_not_a_model_is_refused() -> None:
         gd.NewtonEuler(given.createData())
     with pytest.raises(ArgumentTypeError, match=r"expected a pin.Model, got str; load_urdf makes one from a URDF"):
         gd.NewtonEuler("puma560")
-    with pytest.raises(ModelError, match=r"^a model without a name: has no joint that moves"):
+    with pytest.raises(ModelError, match=r"^unnamed model: has no joint that moves"):
         gd.NewtonEuler(pin.Model())
+
+
+def test_messages_about_a_model_without_a_name_begin_with_words() -> None:
+    given = model("RX")
+    given.name = ""
+    assert repr(gd.NewtonEuler(given)) == "NewtonEuler('unnamed model', nq=1, nv=1)"
+    given.armature[:] = -1
+    with pytest.raises(ModelError, match=r"^unnamed model: joint '.*': has the negative armature -1; give at least 0$"):
+        gd.NewtonEuler(given)
+    given.armature = np.zeros(2)
+    with pytest.raises(ModelError, match=r"^unnamed model: its armature has 2 entries; give nv = 1$"):
+        gd.NewtonEuler(given)
 
 
 def test_an_axis_that_is_no_unit_vector_is_refused() -> None:

@@ -67,8 +67,7 @@ def check_numbers(tree: Tree) -> None:
         ModelError: with the joint, the number, and what to do.
     """
     if not tree.joints:
-        name = tree.name or "a model without a name"
-        raise ModelError(f"{name}: has no joint that moves; there are no equations of motion")
+        raise ModelError(f"{tree.name}: has no joint that moves; there are no equations of motion")
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
         _check_placement(where, joint)

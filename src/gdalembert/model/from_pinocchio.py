@@ -46,22 +46,27 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     return tree
 
 
+def name_of(model: pin.Model) -> str:
+    """The name of a model, for messages and files; a name for it if it has none."""
+    return model.name or "unnamed model"
+
+
 def _read(model: pin.Model) -> Tree:
     joints: list[Joint] = []
     links = [-1]
     for what in ("armature", "damping", "friction"):
         if (given := getattr(model, what)).shape != (model.nv,):
-            raise ModelError(f"{model.name}: its {what} has {given.size} entries; give nv = {model.nv}")
+            raise ModelError(f"{name_of(model)}: its {what} has {given.size} entries; give nv = {model.nv}")
     for index in range(1, model.njoints):
         if not 0 <= model.parents[index] < index:
             raise ModelError(
-                f"{model.name}: joint {model.names[index]!r}: its parent {model.parents[index]} does not come "
+                f"{name_of(model)}: joint {model.names[index]!r}: its parent {model.parents[index]} does not come "
                 f"before it ({index}); build the model with addJoint"
             )
         _append(joints, model, index, parent=links[model.parents[index]])
         links.append(len(joints) - 1)
     if np.any(model.gravity.angular):
-        raise ModelError(f"{model.name}: gravity has an angular part {model.gravity.angular}; set it to zero")
+        raise ModelError(f"{name_of(model)}: gravity has an angular part {model.gravity.angular}; set it to zero")
     frames = tuple(
         Frame(
             name=f.name,
@@ -75,7 +80,7 @@ def _read(model: pin.Model) -> Tree:
         for f in model.frames
     )
     return Tree(
-        name=model.name,
+        name=name_of(model),
         nq=model.nq,
         nv=model.nv,
         joints=tuple(joints),
@@ -94,8 +99,8 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
     outer, name = model.joints[index], model.names[index]
     parts = list(_elementary(outer, model, index))
     if not parts:
-        raise ModelError(f"{model.name}: joint {name!r}: is a composite joint without parts; add its joints first")
-    check_body(f"{model.name}: joint {name!r}", model.inertias[index])
+        raise ModelError(f"{name_of(model)}: joint {name!r}: is a composite joint without parts; add its joints first")
+    check_body(f"{name_of(model)}: joint {name!r}", model.inertias[index])
     idx_q, idx_v = outer.idx_q, outer.idx_v
     at = model.jointPlacements[index]
     for k, (placement, joint_type, mimic) in enumerate(parts):
