@@ -409,6 +409,23 @@ def test_a_robot_at_rest_balances() -> None:
     assert motion.exchanged == 0
 
 
+def test_a_robot_that_hardly_moves_is_at_rest() -> None:
+    """Its energies are errors of its configuration, which need not balance: no warning."""
+    held = gd.NewtonEuler(pendulum(gravity=0.0), springs={"hinge": (1000.0, 0.0)})
+    motion = simulate(held, [1e-14, 0.0], 1.0)
+    assert 0 < motion.exchanged < 1e-20
+    assert motion.relative_balance > 1e-3
+
+
+def test_the_range_of_the_energies_is_printed() -> None:
+    motion = simulate(PENDULUM, [1.0, 0.0], 1.5)
+    text = str(motion)
+    for name in ("kinetic", "potential"):
+        energy = getattr(motion, name)
+        assert not np.isclose(energy.max(), energy[-1])
+        assert f"between {energy.min():.4g} and {energy.max():.4g} J" in text
+
+
 def test_what_does_not_balance_is_said() -> None:
     with pytest.warns(SimulationWarning, match="pendulum: .* J of the energies do not balance.*a shorter step"):
         simulate(PENDULUM, [2.0, 0.0], np.linspace(0, 4, 5), method="rk4", step=0.5)

@@ -51,8 +51,15 @@ class LinearAnalysis(EquationsOfMotion, ABC):
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
         s = self.symbols("q")
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
-        given = [self.parameters.vector(p)] if self.parameters else []
-        return frozen(ca.Function("stiffness", list(s.values()), [by_q])(q, *given).full())
+        graph = ca.Function("stiffness", list(s.values()), [by_q])
+        return frozen(graph(q, *self._values_of("force_stiffness", p)).full())
+
+    def _values_of(self, where: str, p: Values) -> list[Array]:
+        """p as the last input of a Function."""
+        if self.parameters:
+            return [self.parameters.vector(p, f"{where}: p")]
+        self.parameters.refuse(where, p)
+        return []
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
         """Frequencies [rad/s] of small vibrations about q, lowest first.
@@ -87,10 +94,10 @@ class LinearAnalysis(EquationsOfMotion, ABC):
         configuration = checked_configuration(f"{where}: q", q, self.tree)
         chosen = range(nv) if joints == "free" else range(first, nv)
         index = np.ix_(chosen, chosen)
-        robot = self.at(p)
-        stiffness = robot.force_stiffness(configuration)[index]
+        given = self._values_of(where, p)
+        stiffness = self.force_stiffness(configuration, p)[index]
         _check_stiffness(where, stiffness)
-        half = np.linalg.inv(np.linalg.cholesky(robot.mass_matrix(configuration).full()[index]))
+        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *given).full()[index]))
         squares, vectors = np.linalg.eigh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         squares[: np.count_nonzero(_held(stiffness) < _HELD)] = 0

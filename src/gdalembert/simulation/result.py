@@ -144,8 +144,8 @@ class Simulation:
         lines = [
             f"{self.model}: {self.t[0]:g} to {self.t[-1]:g} s at {len(self.t)} times by {self.method}, "
             f"{self.steps} steps (nq = {nq}, nv = {nv})",
-            f"  kinetic energy       {self.kinetic.min():.4g} to {self.kinetic.max():.4g} J",
-            f"  potential energy     {self.potential.min():.4g} to {self.potential.max():.4g} J",
+            f"  kinetic energy       between {self.kinetic.min():.4g} and {self.kinetic.max():.4g} J",
+            f"  potential energy     between {self.potential.min():.4g} and {self.potential.max():.4g} J",
             f"  {f'work of {self.driven_by}':20} {self.work[-1]:.4g} J",
             f"  taken by dampers     {self.dissipated[-1]:.4g} J",
             f"  balance              {self.max_balance:.1e} J, {self.relative_balance:.1e} of the energy exchanged",

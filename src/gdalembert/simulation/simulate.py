@@ -43,6 +43,8 @@ _DRIFTED = 1e-4
 """[m, rad] A larger drift of constraints is worth a warning."""
 _ROUNDING = 1e-12
 """Part of the energies themselves: a smaller imbalance is rounding, of a robot that hardly moves."""
+_AT_REST = 1e-6
+"""[rad/s, m/s] A robot that is never faster is at rest, and its energies are errors of its configuration."""
 
 
 def simulate(
@@ -171,6 +173,8 @@ def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
 
 
 def _warn_of_imbalance(result: Simulation) -> None:
+    if np.abs(result.v).max(initial=0.0) < _AT_REST:
+        return
     rounding = _ROUNDING * float(np.abs(result.energy).max())
     if result.relative_balance > _UNBALANCED and result.max_balance > rounding:
         cure = "a shorter step" if result.method in FIXED else "smaller tolerances"

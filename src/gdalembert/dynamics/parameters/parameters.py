@@ -120,6 +120,18 @@ class Parameters:
             raise ArgumentError(f"{self.tree.name}: {where}: no value for {', '.join(unknown)}; give it by name")
         return frozen(values)
 
+    def refuse(self, where: str, p: Values) -> None:
+        """Refuse values for a robot without parameters.
+
+        Raises:
+            ArgumentError: if there are any.
+        """
+        if p is not None and np.size(list(p) if isinstance(p, Mapping) else p):
+            raise ArgumentError(
+                f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
+                "parameters={kind: True}"
+            )
+
     def put(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
         """The tree and the force elements with p (n_p) in them, symbols (SX) or numbers (DM)."""
         return substituted((self.tree, self.forces), self.symbols, p) if self.names else (self.tree, self.forces)

@@ -40,11 +40,7 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
             :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
     """
     if not dyn.parameters:
-        if p is not None and np.size(list(p) if isinstance(p, Mapping) else p):
-            raise ArgumentError(
-                f"{where}: p is given, but {dyn.tree.name} has no parameters; drop p, or make the robot with "
-                "parameters={kind: True}"
-            )
+        dyn.parameters.refuse(where, p)
         return dyn.parameters.values
     values = dyn.parameters.vector(p, f"{where}: p")
     _check_links(where, dyn, values)
