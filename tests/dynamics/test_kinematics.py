@@ -475,6 +475,9 @@ def test_joints_that_are_not_there() -> None:
         kin.joint_placement(1.0)
     with pytest.raises(ArgumentError, match=r"^random: frame_placements: got no frames; give at least one$"):
         kin.frame_placements([])
+    for given in ("tool", 1, None):
+        with pytest.raises(ArgumentTypeError, match=r"^frame_placements: got .*; give a list of frames, by name or"):
+            kin.frame_placements(given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("frame", [None, 1.0, True, b"tool", [1], np.array([1]), pin.Frame(), pin.LOCAL])

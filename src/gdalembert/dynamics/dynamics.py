@@ -111,8 +111,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
     Raises:
         ArgumentTypeError: if the model is not one.
         ModelError: if it holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
-        ArgumentError: if ``clean``, a spring, a friction or ``actuation`` cannot be used, or wrenches act at a frame
-            twice.
+        ArgumentError: if ``clean``, a spring, a friction or ``actuation`` cannot be used, wrenches act at a frame
+            twice, or no joint moves that frame.
         UnknownNameError: if a spring or a friction names a joint, or a wrench a frame, that is not there.
     """
 
@@ -177,6 +177,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         losses = JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
         self.external_wrenches = ExternalWrenches.of(tree, wrenches)
+        self.external_wrenches.check_moved(tree)
         by_frame: dict[str | int, pin.ReferenceFrame] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *self._given_forces)
@@ -190,9 +191,11 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         """The same robot with numbers in place of p: those of the model, or p, all values or some of them by name.
 
         Raises:
-            UnknownNameError, ArgumentError: as :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
+            UnknownNameError, ArgumentTypeError, ArgumentError: as
+                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if the robot has no parameters.
         """
         if not self.parameters:
+            self.parameters.refuse("at", p)
             return self
         values = self.parameters.vector(p)
         tree, forces = self.parameters.put(ca.DM(values))

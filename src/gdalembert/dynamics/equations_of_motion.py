@@ -47,6 +47,16 @@ class EquationsOfMotion(Expressions):
     actuation: Array
 
     @property
+    def nq(self) -> int:
+        """The length of q."""
+        return self.tree.nq
+
+    @property
+    def nv(self) -> int:
+        """The length of v."""
+        return self.tree.nv
+
+    @property
     def nu(self) -> int:
         """The number of actuators."""
         return int(self.actuation.shape[1])

@@ -7,12 +7,13 @@ from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
 from gdalembert.dynamics.frames import check_reference, find_frame, joint_frame
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
@@ -94,8 +95,11 @@ class Kinematics:
         """(q) → (T_0, T_1, …), 4 × 4 each: several frames, in the order given, with what they share computed once.
 
         Raises:
+            ArgumentTypeError: if it is not a list of frames.
             ArgumentError: if no frame is given.
         """
+        if isinstance(frames, str) or not isinstance(frames, Sequence | np.ndarray):
+            raise ArgumentTypeError(f"frame_placements: got {frames!r}; give a list of frames, by name or index")
         indices = [find_frame(self.tree, frame) for frame in frames]
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")

@@ -175,6 +175,17 @@ REFUSED: dict[str, Case] = {
         ArgumentError,
         "friction_cone: smoothing: got 0.0; give one finite number [N], above 0",
     ),
+    "edges of a cone": (
+        lambda: gd.friction_cone(MU, edges=8),
+        ArgumentError,
+        "friction_cone: edges=8 has no part in form='squared'; drop it, or take form='inscribed' or "
+        "form='circumscribed'",
+    ),
+    "smoothing of a pyramid": (
+        lambda: gd.friction_cone(MU, form="inscribed", smoothing=0.1),
+        ArgumentError,
+        "friction_cone: smoothing=0.1 has no part in form='inscribed'; drop it, or take form='norm'",
+    ),
     "length": (
         lambda: gd.wrench_cone(MU, "long", Y),  # type: ignore[arg-type]
         ArgumentTypeError,

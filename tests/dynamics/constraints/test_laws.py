@@ -124,6 +124,8 @@ def test_everything_at_once(name: str) -> None:
     assert relative_error(np.concatenate([a, forces]), wanted) < TIGHT
     assert relative_error(con.inverse_dynamics(q, v, a, forces, wrenches, p).full().ravel(), tau) < TIGHT
     assert np.abs(con.acceleration_error(q, v, a, p).full()).max() < TIGHT * max(1.0, np.abs(a).max())
+    fixed = con.at(p).under(wrenches).forward_dynamics(q, v, tau)
+    assert relative_error(ca.vertcat(*fixed).full().ravel(), wanted) < TIGHT
     check_derivatives(con, q, v, tau, wrenches, p)
 
 

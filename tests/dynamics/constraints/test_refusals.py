@@ -236,7 +236,17 @@ SETS: dict[str, Case] = {
     "one of three": (
         lambda: held(gd.Contact("link1", "3D", [0, 0, 0]), HAND),
         ArgumentError,
-        "Contact('link1', '3D'): 3 of its 3 rows are redundant, so that its forces are not determined; leave it out",
+        "Contact('link1', '3D'): no joint moves what it holds; give frames that move, or leave it out",
+    ),
+    "a point on the axis": (
+        lambda: held(HAND, gd.Contact("link1", "3D"), regularization=1e-6),
+        ArgumentError,
+        "Contact('link1', '3D'): no joint moves what it holds; give frames that move, or leave it out",
+    ),
+    "points on one axis": (
+        lambda: held(gd.Loop("joint1", "universe", "3D"), regularization=1e-6),
+        ArgumentError,
+        "Loop('joint1', 'universe', '3D'): no joint moves what it holds; give frames that move, or leave it out",
     ),
     "a frame and a point": (
         lambda: held(gd.Contact("link6", "6D", np.eye(4)), gd.Contact("tool", "3D", [0, 0, 3]), regularization=1e-6),
@@ -379,6 +389,26 @@ def test_a_sentence_says_what_cannot_be(case: str) -> None:
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def test_what_the_robot_has_without_constraints_is_found_there() -> None:
+    con = held(HAND)
+    assert (con.nq, con.nv, con.nu) == (con.dynamics.nq, con.dynamics.nv, con.dynamics.nu) == (6, 6, 6)
+    for name in ("mass_matrix", "linearize", "actuation"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(con, name)
+        there = f"; that of the robot without constraints is con.dynamics.{name}"
+        assert str(caught.value) == f"ConstrainedDynamics has no {name}{there}"
+        assert hasattr(con.dynamics, name)
+    with pytest.raises(AttributeError, match=r"^ConstrainedDynamics has no mass$"):
+        con.mass  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_robot_without_parameters_takes_no_p() -> None:
+    for robot in (held(HAND), held(HAND).dynamics):
+        assert robot.at() is robot.at({}) is robot
+        with pytest.raises(ArgumentError, match=r"^at: p is given, but puma560 has no parameters; drop p, or make the"):
+            robot.at([1.0])
 
 
 def test_constraints_are_equal_by_value() -> None:

@@ -166,16 +166,28 @@ class _Hold:
 
 
 def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
-    """Refuse constraints that are redundant wherever the robot is.
+    """Refuse constraints that hold nothing, and without a regularization redundant ones.
 
     Raises:
-        ArgumentError: with the first one that adds less than all of its rows.
+        ArgumentError: with the first one that holds nothing, or adds less than all of its rows.
     """
     rng = np.random.default_rng(0)
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
     rows = np.split(np.arange(sum(constraints.rows)), np.cumsum(constraints.rows)[:-1])
+    for pair, own in zip(constraints.pairs, rows, strict=True):
+        if _redundant(samples, [own]) == pair.rows:
+            raise ArgumentError(f"{pair.name}: no joint moves what it holds; give frames that move, or leave it out")
+    if not constraints.regularization:
+        _check_redundant(samples, constraints, rows)
+
+
+_Rows = npt.NDArray[np.signedinteger[Any]]
+
+
+def _check_redundant(samples: Sequence[Array], constraints: ConstraintSet, rows: list[_Rows]) -> None:
+    """Refuse constraints that are redundant wherever the robot is."""
     for k, pair in enumerate(constraints.pairs):
         redundant = _redundant(samples, rows[: k + 1])
         if redundant:
@@ -189,7 +201,7 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
             )
 
 
-def _redundant(samples: Sequence[Array], rows: Sequence[npt.NDArray[np.signedinteger[Any]]]) -> int:
+def _redundant(samples: Sequence[Array], rows: Sequence[_Rows]) -> int:
     """How many of the rows of the Jacobian depend on the others wherever the robot is."""
     held = np.concatenate(rows)
     return len(held) - max(rank(j[held]) for j in samples)

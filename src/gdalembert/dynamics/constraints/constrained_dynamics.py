@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import casadi as ca
 import numpy.typing as npt
@@ -107,8 +107,7 @@ class ConstrainedDynamics(Closure):
             gains("restitution", restitution, pairs, most=1.0),
         )
         check_consistent(dynamics.nominal, self.constraints)
-        if not self.regularization:
-            check_independent(self._robot.nominal, self._set)
+        check_independent(self._robot.nominal, self._set)
 
     def __reduce__(self) -> tuple[Any, ...]:
         gains = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
@@ -117,10 +116,33 @@ class ConstrainedDynamics(Closure):
     def __repr__(self) -> str:
         return f"ConstrainedDynamics({self.dynamics!r}, [{', '.join(each.name for each in self.constraints)}])"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say where to find what the robot has without its constraints."""
+            known = not name.startswith("_") and name in dir(self.__dict__.get("dynamics"))
+            there = f"; that of the robot without constraints is con.dynamics.{name}" if known else ""
+            raise AttributeError(f"ConstrainedDynamics has no {name}{there}")
+
     @property
     def tree(self) -> Tree:
         """That of ``dynamics``."""
         return self.dynamics.tree
+
+    @property
+    def nq(self) -> int:
+        """The length of q."""
+        return self.tree.nq
+
+    @property
+    def nv(self) -> int:
+        """The length of v."""
+        return self.tree.nv
+
+    @property
+    def nu(self) -> int:
+        """The number of actuators of ``dynamics``."""
+        return self.dynamics.nu
 
     @property
     def parameters(self) -> Parameters:
@@ -134,7 +156,11 @@ class ConstrainedDynamics(Closure):
 
     def at(self, p: Values = None) -> Self:
         """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
-        return self._with(dynamics=self.dynamics.at(p)) if self.parameters else self
+        return self._of(self.dynamics.at(p))
+
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """The same under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
+        return self._of(self.dynamics.under(wrenches))
 
     def anchored(self, q: npt.ArrayLike) -> Self:
         """The same with every contact that has no anchor held where its frame is at q.
@@ -155,6 +181,9 @@ class ConstrainedDynamics(Closure):
 
         pairs = zip(self.constraints, self._set.pairs, strict=True)
         return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+
+    def _of(self, dynamics: Dynamics) -> Self:
+        return self if dynamics is self.dynamics else self._with(dynamics=dynamics)
 
     def _with(self, **changed: Any) -> Self:
         make, (dynamics, constraints) = self.__reduce__()

@@ -10,12 +10,13 @@ and a pyramid with the sides d_k around n, |d_k| = 1, makes linear functions of 
     μ' = μ cos(π/N)     the edges lie on it (inscribed)
 
 A rectangular sole, 2X long and 2Y wide, bears a wrench (f; m) about its centre if forces at its corners make it, each
-in a pyramid of four sides along the sole's (S. Caron, Q.-C. Pham, Y. Nakamura, Stability of surface contacts for
-humanoid robots: closed-form formulae of the contact wrench cone for rectangular support areas, ICRA 2015):
+in a pyramid of four sides along the sole's. These are conditions (i) to (iii) of the abstract of S. Caron, Q.-C. Pham,
+Y. Nakamura, Stability of surface contacts for humanoid robots: closed-form formulae of the contact wrench cone for
+rectangular support areas, ICRA 2015, pp. 5107–5112:
 
-    |f_x| ≤ μ' f_z      |f_y| ≤ μ' f_z                                                           no slip
-    |m_x| ≤ Y f_z       |m_y| ≤ X f_z                                       centre of pressure in the sole
-    |m_z| ≤ μ' (X + Y) f_z − |Y f_x ± μ' m_x| − |X f_y ± μ' m_y|          no yaw; + for m_z, − for −m_z
+    |f_x| ≤ μ' f_z      |f_y| ≤ μ' f_z                                                      (i) no slip
+    |m_x| ≤ Y f_z       |m_y| ≤ X f_z                                  (ii) centre of pressure in the sole
+    |m_z| ≤ μ' (X + Y) f_z − |Y f_x ± μ' m_x| − |X f_y ± μ' m_y|     (iii) no yaw; + for m_z, − for −m_z
 
 Both bounds of m_z are four linear functions each. That all of this is the cone of the corners' forces, neither more nor
 less, the tests find again from these forces.
@@ -48,8 +49,8 @@ def friction_cone(
     normal: npt.ArrayLike = (0.0, 0.0, 1.0),
     *,
     form: str = "squared",
-    edges: int = 4,
-    smoothing: float = 1e-3,
+    edges: int | None = None,
+    smoothing: float | None = None,
 ) -> ca.Function:
     """(force) → (margin): by how much a force (3) [N] on a robot is in its friction cone; outside an entry is negative.
 
@@ -66,8 +67,8 @@ def friction_cone(
         mu: coefficient of friction.
         normal: of the ground, towards the robot (3), of any length.
         form: of the margin.
-        edges: of a pyramid, at least 3.
-        smoothing: of the norm [N].
+        edges: of a pyramid, at least 3; 4 by default.
+        smoothing: of the norm [N]; 1e-3 by default.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -75,15 +76,17 @@ def friction_cone(
     where = "friction_cone"
     number(f"{where}: mu", mu)
     choice(f"{where}: form", form, _FORMS)
-    n = _unit(where, normal)
+    _check_used(where, form, edges=(edges, _PYRAMIDS), smoothing=(smoothing, ("norm",)))
+    n, edges = _unit(where, normal), integer(f"{where}: edges", 4 if edges is None else edges, 3)
     s = symbols(force=3)
     pressure, slip = spatial.constant(n).T @ s["force"], spatial.constant(_ground_axes(n)) @ s["force"]
     if form in _PYRAMIDS:
-        angles = 2 * np.pi * np.arange(integer(f"{where}: edges", edges, 3)) / edges
+        angles = 2 * np.pi * np.arange(edges) / edges
         sides = spatial.constant(clean_matrix(np.column_stack([np.cos(angles), np.sin(angles)])))
         margin = _of_pyramid(mu, edges, form) * pressure - sides @ slip
     elif form == "norm":
-        margin = mu * pressure - ca.sqrt(ca.sumsqr(slip) + number(f"{where}: smoothing", smoothing, "N") ** 2)
+        rounded = number(f"{where}: smoothing", 1e-3 if smoothing is None else smoothing, "N")
+        margin = mu * pressure - ca.sqrt(ca.sumsqr(slip) + rounded**2)
     else:
         margin = ca.vertcat(pressure, (mu * pressure) ** 2 - ca.sumsqr(slip))
     return function(where, s, {"margin": margin})
@@ -118,6 +121,14 @@ def wrench_cone(
         placement = checked_transform(f"{where}: sole", sole, expected="a pin.SE3 or 4 × 4 numbers")
         wrench = wrench.seen_from(spatial.constant(placement[:3, :3]), spatial.constant(placement[:3, 3]))
     return function(where, s, {"margin": _of_sole(mu, x, y, wrench)})
+
+
+def _check_used(where: str, form: str, **options: tuple[object, tuple[str, ...]]) -> None:
+    """Refuse options of other forms of the margin."""
+    for name, (given, forms) in options.items():
+        if given is not None and form not in forms:
+            of = " or ".join(f"form={other!r}" for other in forms)
+            raise ArgumentError(f"{where}: {name}={given!r} has no part in form={form!r}; drop it, or take {of}")
 
 
 def _of_sole(mu: float, x: float, y: float, wrench: Wrench) -> Matrix:
