@@ -304,13 +304,14 @@ def test_nodes() -> None:
     assert link.has_modes
     assert link.by_role(carries=True) is link
     assert np.allclose(link.own_frequencies(), np.sqrt(4 / 9))
-    # a frame on the x axis, rigidly fixed to the nearest node
-    tip, between = link.station("tip"), link.station(0.6)
-    assert np.allclose(tip.position, [1, 0, 0])
-    assert np.allclose(tip.translation.T, [[0.6, 2, 0]])  # (0, 2, 0) + 3 z × (0, −0.2, 0)
+    tip, between = link.station("tip"), link.station(0.6)  # the nearest nodes
+    assert np.allclose(tip.position, [1, 0.2, 0])
+    assert np.allclose(tip.to_axis(1.0)[:3, 3], [0, -0.2, 0])
+    assert np.allclose(tip.translation.T, [[0, 2, 0]])
     assert np.allclose(tip.rotation.T, [[0, 0, 3]])
     assert np.allclose(tip.shortening, [[0.3]])
-    assert np.allclose(between.translation.T, [[0, 1.25, 0]])
+    assert np.allclose(between.position, [0.5, 0, 0])
+    assert np.allclose(between.translation.T, [[0, 1, 0]])
     assert not link.station("root").translation.any()
     assert link.inertia().shortening.any()
     stretched = FlexibleLink(nodes(), foreshortening=False)

@@ -188,20 +188,17 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
         {"dM/dt - 2C skew"},
         [
             "C v is right but dM/dt − 2C is not skew: C is not the matrix of the trace form (Christoffel "
-            "symbols), worst at joint 'joint1' × 'joint1' (in dM/dt - 2C skew)"
+            "symbols), worst at 'joint1' × 'joint1' (in dM/dt - 2C skew)"
         ],
     ),
     NoBias: (
         {"forward_dynamics", "state_derivative (a)"},
-        [
-            "forward_dynamics does not invert inverse_dynamics, which is right, worst at joint 'joint3' "
-            "(in forward_dynamics)"
-        ],
+        ["forward_dynamics does not invert inverse_dynamics, which is right, worst at 'joint3' (in forward_dynamics)"],
     ),
     InverseWithoutArmature: (
         {"mass_matrix_inverse"},
         [
-            "mass_matrix_inverse is not the inverse of mass_matrix, which is right, worst at joint 'joint6' × 'joint6' "
+            "mass_matrix_inverse is not the inverse of mass_matrix, which is right, worst at 'joint6' × 'joint6' "
             "(in mass_matrix_inverse)"
         ],
     ),
@@ -215,11 +212,11 @@ BROKEN: dict[type[gd.Dynamics], tuple[set[str], list[str]]] = {
     NleWithoutGravity: ({"nle"}, ["gravity is missing (in nle)"]),
     WrongStateDerivative: (
         {"state_derivative (dq/dt)"},
-        ["dq/dt is not the rate of q at the velocity v, worst at joint 'joint2' (in state_derivative (dq/dt))"],
+        ["dq/dt is not the rate of q at the velocity v, worst at 'joint2' (in state_derivative (dq/dt))"],
     ),
     WrongStateAcceleration: (
         {"state_derivative (a)"},
-        ["a is wrong, though forward_dynamics is right, worst at joint 'joint2' (in state_derivative (a))"],
+        ["a is wrong, though forward_dynamics is right, worst at 'joint2' (in state_derivative (a))"],
     ),
 }
 

@@ -247,19 +247,19 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
         {"dM/dt - 2C skew"},
         [
             "C v is right but dM/dt − 2C is not skew: C is not the matrix of the trace form (Christoffel "
-            "symbols), worst at joint 'link1 y1' × 'link1 y1' (in dM/dt - 2C skew)",
+            "symbols), worst at 'link1 y1' × 'link1 y1' (in dM/dt - 2C skew)",
         ],
     ),
     OneSignInTerms: (
         {"terms (C)"},
         [
-            "terms are not the blocks of the equation of motion, worst at joint 'link1 y1' (in terms (C))",
+            "terms are not the blocks of the equation of motion, worst at 'link1 y1' (in terms (C))",
         ],
     ),
     MotorOnTheLink: (
         {"state_derivative (a)"},
         [
-            "a is wrong, though forward_dynamics is right, worst at joint 'joint2' (in state_derivative (a))",
+            "a is wrong, though forward_dynamics is right, worst at 'joint2' (in state_derivative (a))",
         ],
     ),
     NotFinite: (

@@ -150,7 +150,7 @@ def _assembly(
     return Assembly(
         name=tree.name,
         links=tuple(each.link for each in attached),
-        frames=(*frames, *_beam_frames(beams)),
+        frames=(*frames, *_beam_frames(beams, attached)),
         nq=tree.nq + nv - tree.nv,
         nv=nv,
         layout=(*tree.velocity_names, *_mode_names(attached, names), *(f"{name} rotor" for name in rotors)),
@@ -270,12 +270,12 @@ def _beams(
     return beams
 
 
-def _beam_frames(beams: Mapping[str, PlacedBeam]) -> list[AttachedFrame]:
-    """The frames at the root, which is station 0, and at the tip, which is station 1."""
+def _beam_frames(beams: Mapping[str, PlacedBeam], attached: Sequence[AttachedLink]) -> list[AttachedFrame]:
+    """The frames at the root, which is station 0, and at the tip, which is fixed to station 1."""
     return [
-        AttachedFrame(frame, beam.link, station, np.eye(4))
+        AttachedFrame(frame, beam.link, k, attached[beam.link].link.stations[k].to_axis(eta))
         for beam in beams.values()
-        for station, frame in enumerate((beam.root, beam.tip))
+        for k, (frame, eta) in enumerate(((beam.root, 0.0), (beam.tip, beam.length)))
     ]
 
 

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
-from gdalembert.flexible.link_model import LinkModel, pseudo_inertia_of
+from gdalembert.flexible.link_model import LinkModel, Station, pseudo_inertia_of
 from gdalembert.flexible.rigid_link import FixedBody, RigidLink
 from gdalembert.model.rounding import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -93,12 +93,13 @@ def attach(
     beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
 
     etas = [0.0, beam.length, *sorted(set(abscissae.values()) - {0.0, beam.length})]
-    to_station = {eta: np.asarray(np.linalg.inv(clamped @ _ahead(eta)), dtype=float) for eta in etas}
+    bare = {eta: beam.station(eta) for eta in etas}
+    to_station = {eta: bare[eta].to_axis(0) @ np.linalg.inv(clamped) for eta in etas}
     own_body = rigid.own_body(fixed)
-    bodies = _station_bodies(beam, own_body, to_station, [(each, abscissae[each.name]) for each in fixed])
+    bodies = _station_bodies(beam, own_body, bare, to_station, [(each, abscissae[each.name]) for each in fixed])
 
     _check_plausible(rigid.name, beam)
-    stations = tuple(beam.station(eta, bodies[eta]) for eta in etas)
+    stations = tuple(replace(bare[eta], body=frozen(bodies[eta])) for eta in etas)
     link = replace(link, clamped=clamped, inertia=beam.inertia(), stations=stations, mode_names=beam.mode_names)
     attachments = {
         name: Attachment(etas.index(eta), to_station[eta] @ rigid.placements[name]) for name, eta in abscissae.items()
@@ -108,23 +109,28 @@ def attach(
 
 
 def _station_bodies(
-    beam: FlexibleLink, own_body: Array, to_station: Mapping[float, Array], fixed: Sequence[tuple[FixedBody, float]]
+    beam: FlexibleLink,
+    own_body: Array,
+    bare: Mapping[float, Station],
+    to_station: Mapping[float, Array],
+    fixed: Sequence[tuple[FixedBody, float]],
 ) -> dict[float, Array]:
     """The pseudo-inertias (4 × 4) of the bodies on each station, in its frame, by abscissa.
 
     Args:
         beam: the beam, with hub and tip body.
         own_body: of the link, which stays as a hub with ``keep_body``; in the link frame (4 × 4).
-        to_station: the link frame in the frame of each station (4 × 4).
+        bare: the stations without bodies. ``to_station``: the link frame in the frame of each (4 × 4).
         fixed: bodies that are fixed to the link, each with its abscissa.
     """
-    bodies = {eta: np.zeros((4, 4)) for eta in to_station}
+    bodies = {eta: np.zeros((4, 4)) for eta in bare}
     for body, eta in fixed:
         placement = to_station[eta] @ body.placement
         bodies[eta] += placement @ body.body @ placement.T
     for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
         if given is not None:
-            bodies[eta] += pseudo_inertia_of(given)
+            placement = bare[eta].to_axis(eta)
+            bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
     if beam.keep_body:
         bodies[0.0] += to_station[0.0] @ own_body @ to_station[0.0].T
     return bodies

@@ -1,8 +1,8 @@
 """The centreline of a deformed link: its cross sections in the universe, for plots and viewers.
 
-The cross section at η is a station of the link, like those that carry joints. It is at R_0 (p̄ + U f − ½ (fᵀ s f) e_x)
-+ p_0 with the axes R_0 exp([Θ f ×]), where the clamped frame is at R_0, p_0 (Cetinkunt and Book 1988, eq. 4; rotation
-and shortening are ours).
+The cross section at η is a station of the link, like those that carry joints, or fixed to one. The station is at
+R_0 (p̄ + U f − ½ (fᵀ s f) e_x) + p_0 with the axes R_0 exp([Θ f ×]), where the clamped frame is at R_0, p_0 (Cetinkunt
+and Book 1988, eq. 4; rotation and shortening are ours).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
@@ -62,8 +63,9 @@ def centreline(
     f = arm.assembly.links[beam.link].modal_configuration(s["q"])
     positions, rotations = [], []
     for eta in at:
-        turned, shifted = Deflection.of(own.station(float(eta)), exact=arm.kinematics == "exact").placement(f)
-        positions.append(p + r @ shifted)
+        station = own.station(float(eta))
+        turned, shifted = Deflection.of(station, exact=arm.kinematics == "exact").placement(f)
+        positions.append(p + r @ (shifted + turned @ spatial.constant(station.to_axis(float(eta))[:3, 3])))
         rotations.append(r @ turned)
     return function("centreline", s, {"positions": ca.horzcat(*positions), "rotations": ca.horzcat(*rotations)})
 

@@ -278,8 +278,8 @@ class FlexibleLink:
         """A station of the link.
 
         Args:
-            where: ``"root"``, ``"tip"`` or an abscissa [m]. With nodes, a frame at that abscissa on the x axis, rigidly
-                fixed to the nearest node.
+            where: ``"root"``, ``"tip"`` or an abscissa [m]. With nodes, the node that lies nearest to that abscissa on
+                the x axis; what is attached there is rigidly fixed to it.
             body: pseudo-inertia (4 × 4) of all bodies fixed to it, tip body and hub included, in its frame.
 
         Raises:
@@ -299,8 +299,7 @@ class FlexibleLink:
             return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.shortens)
         if eta > self.length * (1 + ROUND_OFF):
             raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
-        at = np.array([eta, 0.0, 0.0])
-        return self._shortened(beam).station(beam.nearest(at), body, at)
+        return self._shortened(beam).station(beam.nearest(np.array([eta, 0.0, 0.0])), body)
 
     def damping_matrix(self) -> Array:
         """D_f (n × n) of the modal coordinates of the bare link; zero without damping.

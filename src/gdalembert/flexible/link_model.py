@@ -2,7 +2,8 @@
 
 Frames of a link: the joint moves the *link frame*. The *clamped frame* stands at the root of the beam, fixed in the
 link frame, x along the undeformed beam, y and z along the principal axes of its cross section. A *station* is a cross
-section with a frame of its own: the clamped frame, shifted along the beam where nothing is deformed; the modes move it.
+section, or a node, with a frame of its own, which has the axes of the clamped frame where nothing is deformed; the
+modes move it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import least_moment
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue
+from gdalembert.spatial.arrays import Array, ByValue, homogeneous
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,10 @@ class Station:
     rotation: Array
     shortening: Array
     body: Array
+
+    def to_axis(self, eta: float) -> Array:
+        """The frame at an abscissa [m] on the axis, in the station's frame (4 × 4); a node may stand beside it."""
+        return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]) - self.position)
 
 
 def root(modes: int, body: Array | None = None) -> Station:

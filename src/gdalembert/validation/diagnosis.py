@@ -31,7 +31,7 @@ SYMMETRIC, POSITIVE_DEFINITE, SKEW = "M symmetric", "M positive definite", "dM/d
 UNDER_WRENCHES = tuple(
     f"{name} under wrenches" for name in ("inverse_dynamics", "forward_dynamics", "state_derivative (a)")
 )
-ELASTIC_ENERGY, POWER_BALANCE = "elastic_energy", "power balance"
+ELASTIC_ENERGY, POWER_BALANCE, FRAMES_ON_NODES = "elastic_energy", "power balance", "frames on nodes"
 """Names of checks that are not simply those of Functions."""
 
 
@@ -104,6 +104,7 @@ FAILURES: dict[str, Failure] = {
         ("inverse_dynamics", "kinetic_energy", "potential_energy", "mass_matrix"),
         "the power of tau minus that of the dampers is not the rate of kinetic and potential energy",
     ),
+    FRAMES_ON_NODES: Failure((), "what is attached to a node of a flexible link does not move with it as a rigid body"),
     "terms (m)": Failure(("mass_matrix",), _BLOCKS),
     "terms (C)": Failure(("nle", "coriolis_matrix", "generalized_gravity"), _BLOCKS),
     "terms (G)": Failure(("generalized_gravity",), _BLOCKS),
@@ -136,7 +137,7 @@ def _unexplained(check: Check, failed: Mapping[str, Check]) -> list[str]:
     failure = FAILURES.get(check.name, Failure(()))
     if any(cause in failed for cause in failure.implied_by):
         return []
-    where = f", worst at joint {' × '.join(map(repr, check.entry))}" if check.entry else ""
+    where = f", worst at {' × '.join(map(repr, check.entry))}" if check.entry else ""
     return [f"{failure.sentence}{where}"]
 
 

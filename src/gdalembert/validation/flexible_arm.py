@@ -18,6 +18,7 @@ from gdalembert.spatial.functions import directional_derivative
 from gdalembert.validation import diagnosis
 from gdalembert.validation.diagnosis import ELASTIC_ENERGY, POWER_BALANCE, Explanation
 from gdalembert.validation.dynamics import POWER, ROUNDING, DynamicsUnderTest, Explain, batched, built
+from gdalembert.validation.frames_on_nodes import FramesOnNodes
 from gdalembert.validation.reference_recursion import ReferenceRecursion
 from gdalembert.validation.references import ReferenceSample
 from gdalembert.validation.residuals import EXACT, LAW, SOLVED, Residual, eigenvalues, power_scale
@@ -45,6 +46,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         self._undeformed_tolerance = self._tolerance
         self._tolerance, self._noise = EXACT, ROUNDING  # the reference is computed from the same cleaned constants
         self._rigid_and_modal = slice(0, arm.modes.stop)
+        self._frames_on_nodes = FramesOnNodes(arm)
         functions = {ELASTIC_ENERGY: batched(built(arm, ELASTIC_ENERGY), ELASTIC_ENERGY, ())}
         functions |= {_ENERGY_RATE: _energy_rate(arm)} | _terms(arm)
         self._functions |= {name: function.at(p) for name, function in functions.items()}
@@ -74,7 +76,8 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
     @property
     def not_checked(self) -> tuple[str, ...]:
         rigid = "the undeformed arm against Pinocchio: give against=model" if self._undeformed is None else ""
-        return (*super().not_checked, *filter(None, (self.reference.missing, rigid)))
+        own = (self.reference.missing, self._frames_on_nodes.missing, rigid)
+        return (*super().not_checked, *filter(None, own))
 
     # Where residuals are made.
 
@@ -82,6 +85,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         yield from super().residuals(states)
         without, reference = self.reference.terms(states)
         yield from self._elasticity(states, without, reference)
+        yield from self._frames_on_nodes.residuals(states)
         yield from self._blocks(states, without)
         if self._undeformed is not None:
             yield from self._rigid(self._undeformed, states)

@@ -13,7 +13,8 @@ and g, to which K q and damping v are added. It is the 4 × 4 recursion, or with
 equations, up to 30 coordinates. The modal coordinates are such that each alone causes a slope of 0.05 rad at some
 section, or that deflection by length (standard deviation; their rates are 20 times as large). In addition,
 ``elastic_energy`` is compared with ½ q·K q, ``terms`` with the blocks of the equation of motion, and the power of tau
-minus that of the dampers with the rate of the energies. Finally, with modes and their rates at zero and rotors turning
+minus that of the dampers with the rate of the energies. The frames on :class:`~gdalembert.Nodes` must move with their
+node as a rigid body. Finally, with modes and their rates at zero and rotors turning
 with their joints, tau, M, nle and g of the joints are compared with ``pin.rnea`` of the model in which undeformed beams
 replace the bodies of flexible links.
 

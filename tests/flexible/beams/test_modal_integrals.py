@@ -416,13 +416,6 @@ def test_stations_of_nodes() -> None:
     assert deviation(nodes.station(30, np.eye(4)), integrals.beam_station(UNIFORM, families, x, np.eye(4))) < 1e-13
     assert nodes.tip == 49
     assert nodes.nearest(np.array([x + 0.004, 0.1, 0])) == 30
-    # a frame that is rigidly fixed to the node
-    ahead = np.array([0.1, -0.2, 0.3])
-    here, there = nodes.station(30), nodes.station(30, None, nodes.positions[30] + ahead)
-    for k in range(nodes.modes):
-        assert np.allclose(there.translation[:, k], here.translation[:, k] + np.cross(here.rotation[:, k], ahead))
-    assert np.array_equal(there.rotation, here.rotation)
-    assert np.allclose(there.position - here.position, ahead)
 
 
 def test_inertias_of_nodes_are_mass_points() -> None:

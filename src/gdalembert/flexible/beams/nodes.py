@@ -165,13 +165,12 @@ class Nodes(ByValue):
         """The node that lies nearest to a point."""
         return int(np.sum((self.positions - position) ** 2, axis=1).argmin())
 
-    def station(self, node: int, body: Array | None = None, position: Array | None = None) -> Station:
-        """A node, or a frame rigidly fixed to it, with the pseudo-inertia (4 × 4) of the bodies attached to it.
+    def station(self, node: int, body: Array | None = None) -> Station:
+        """A node, with the pseudo-inertia (4 × 4) of the bodies attached to it.
 
         Args:
             node: its index.
             body: in the frame of the station.
-            position: of the frame, undeformed, in the clamped frame (3, m); ``None`` for that of the node.
 
         Raises:
             ArgumentError: if there is no such node, or the nodes have no rotations.
@@ -182,7 +181,5 @@ class Nodes(ByValue):
             raise ArgumentError(f"station: node {node}: what is attached there turns with it; give rotations")
         s = np.zeros((self.modes, self.modes)) if self.shortening is None else self.shortening[:, :, node]
         u, theta = self.translations[:, node], self.rotations[:, node]
-        at = self.positions[node] if position is None else frozen(position)
-        u = u + np.cross(theta, at - self.positions[node])
         none = np.zeros((4, 4)) if body is None else body
-        return Station(at, frozen(u.T), frozen(theta.T), frozen(s), frozen(none))
+        return Station(self.positions[node], frozen(u.T), frozen(theta.T), frozen(s), frozen(none))
