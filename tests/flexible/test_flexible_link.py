@@ -435,7 +435,7 @@ def body(**changes: object) -> pin.Inertia:
         (lambda: FlexibleLink(LINE, modes.hermite() + modes.hermite()), ArgumentError, r"mode 3 .* is a combination"),
         (lambda: FlexibleLink(Beam(1, 1), modes.hermite()), ArgumentError, r"EI_z is needed for these modes"),
         (lambda: FlexibleLink(nodes(), modes.hermite()), ArgumentError, r"bending_y: Nodes bring their own modes"),
-        (lambda: FlexibleLink(nodes(rotations=None), children={"a": "tip"}), ArgumentError, r"give rotations"),
+        (lambda: FlexibleLink(nodes(rotations=None), children={"a": "tip"}), ArgumentError, "give its rotations"),
         (lambda: FlexibleLink(nodes()).station(1.1), ArgumentError, r"1.1 m does not lie on the link, .* 1 m long"),
         (lambda: link(foreshortening=1), ArgumentTypeError, r"foreshortening: expected True or False, got 1"),
         (lambda: link(keep_body="yes"), ArgumentTypeError, r"keep_body: expected True or False, got 'yes'"),

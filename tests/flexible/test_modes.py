@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import modes
 from gdalembert.flexible.beams.quadrature import Quadrature
@@ -24,6 +25,10 @@ BENDING = EIGENMODES | {
     "hermite": modes.hermite(),
     "craig_bampton": modes.craig_bampton(3),
     "polynomial": modes.polynomial(6),
+    "coefficients": modes.from_coefficients([[0, 0, 6, -4, 1], [0, 0, 1, 0, -0.5]]),
+    "scaled": modes.clamped_free(3).scaled([2.0, -0.5, 0.1]),
+    "selected": modes.craig_bampton(2).selected([3, 0]),
+    "combined": modes.hermite().combined([[1.0, 0.3]]),
 }
 AXIAL = {"sine": modes.sine(30), "linear": modes.linear(), "polynomial_torsion": modes.polynomial_torsion(5)}
 EVERY = BENDING | AXIAL
@@ -197,6 +202,47 @@ def test_joined() -> None:
     assert np.array_equal((a + c).value(eta, LENGTH), np.vstack([a.value(eta, LENGTH), c.value(eta, LENGTH)]))
 
 
+def test_scaled_and_selected() -> None:
+    each, eta = modes.clamped_free(3), np.linspace(0, LENGTH, 7)
+    assert np.array_equal(each.scaled(2.0).value(eta, LENGTH), 2 * each.value(eta, LENGTH))
+    assert np.array_equal(each.scaled([1, 2, 3]).slope(eta, LENGTH), np.diag([1, 2, 3]) @ each.slope(eta, LENGTH))
+    last = each.selected([2, 0])
+    assert last.names == ("clamped-free 3", "clamped-free 1")
+    assert last.roots == (each.roots[2], each.roots[0])
+    assert np.array_equal(last.curvature(eta, LENGTH), each.curvature(eta, LENGTH)[[2, 0]])
+    assert each.selected(1).names == ("clamped-free 2",)
+    mixed = each.combined([[1.0, 1.0, 0.0]])
+    assert mixed.names == ("combination 1",)
+    assert mixed.roots == ()
+    knots = modes.sampled([0, 1, LENGTH], [[0, 1, 2.0]])
+    assert knots.scaled(3.0).breaks(LENGTH) == knots.breaks(LENGTH) == (1.0,)
+
+
+def test_polynomials_by_coefficients() -> None:
+    """The shape of a uniform cantilever under its own weight, and a line in torsion."""
+    xi = np.linspace(0, 1, 9)
+    sag = modes.from_coefficients([0, 0, 6, -4, 1])
+    assert np.abs(sag.value(xi * LENGTH, LENGTH) - (6 * xi**2 - 4 * xi**3 + xi**4)).max() < 1e-15
+    assert np.abs(sag.curvature(LENGTH, LENGTH)).max() < 1e-14
+    line = modes.from_coefficients([[0, 1.0]])
+    check(line, bending=False)
+    assert np.array_equal(line.value(xi * LENGTH, LENGTH), modes.linear().value(xi * LENGTH, LENGTH))
+
+
+def test_an_arm_with_scaled_modes_is_the_same_arm() -> None:
+    """f' = f / factor: M of the modes is multiplied by the factors."""
+    each, factors = modes.clamped_free(2), np.array([2.0, -0.5])
+    beam = gd.Beam(1.0, 0.6, EI_z=10.0)
+    arms = [
+        gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": gd.FlexibleLink(beam, bending_y=own, to="joint2")})
+        for own in (each, each.scaled(factors))
+    ]
+    q = np.array([0.3, -0.5, 0.02, 0.01])
+    scale = np.diag([1, 1, *factors])
+    mass, scaled = (arm.mass_matrix(x).full() for arm, x in zip(arms, (q, np.linalg.solve(scale, q)), strict=True))
+    assert np.abs(scale @ mass @ scale - scaled).max() < 1e-13
+
+
 @pytest.mark.parametrize("each", [*EVERY.values(), modes.sampled([0, 1, LENGTH], [[0, 1, 2.0]])])
 def test_by_value(each: modes.ModeSet) -> None:
     again = pickle.loads(pickle.dumps(each))
@@ -291,6 +337,27 @@ def test_sets_for_bending_are_clamped(name: str) -> None:
         (lambda: check(modes.sampled([0, LENGTH], [0, 1], [0.1, 0])), ArgumentError, r"sampled 1\) has the slope 0.1"),
         (lambda: check(modes.sampled([0, LENGTH], [0, 0], [0, 0])), ArgumentError, r"mode 1 .* is zero all along"),
         (lambda: check(modes.sampled([0, 2.0], [0, 1], [0, 0])), ArgumentError, r"last abscissa is 2 m .* 1.7 m long"),
+        (
+            lambda: check(modes.from_coefficients([0, 1])),
+            ArgumentError,
+            r"\(power 1\) has the slope 0.588.* at the root",
+        ),
+        (lambda: modes.from_coefficients([]), ArgumentError, r"from_coefficients: got shape \(1, 0\)"),
+        (lambda: modes.hermite().scaled([1.0]), ArgumentError, r"scaled: factors: got shape \(1,\); give one, or 2"),
+        (lambda: modes.hermite().scaled(0.0), ArgumentError, r"scaled: factors: one is 0; leave the mode out"),
+        (
+            lambda: modes.hermite().selected(2),
+            ArgumentError,
+            r"selected: got \[2\]; give different indices from 0 to 1",
+        ),
+        (lambda: modes.hermite().selected([0, 0]), ArgumentError, r"selected: got \[0, 0\]"),
+        (lambda: modes.hermite().selected([0.5]), ArgumentTypeError, r"selected: index: expected an integer"),
+        (lambda: modes.hermite().combined([[1]]), ArgumentError, r"combined: .* got shape \(1, 1\); give k × 2"),
+        (
+            lambda: check(modes.hermite() + modes.custom([(parabola, lambda x: 2 * x, constant)]).scaled(3.0)),
+            ArgumentError,
+            r"its curvature is not the derivative of its slope",
+        ),
         (lambda: modes.sampled([0, 1], [0, 1]), ArgumentError, r"2 abscissae are too few for a spline; .* at least 3"),
         (lambda: modes.sampled([0.1, 1], [0, 1], [0, 0]), ArgumentError, r"abscissae: .* give 0 … l \[m\], rising"),
         (lambda: modes.sampled([0, 1, 1], [0, 1, 1]), ArgumentError, r"give 0 … l \[m\], rising"),

@@ -83,7 +83,6 @@ def _in_clamped(tree: Tree, root: str, frame: str, q: Matrix) -> Matrix:
 
 def _carried(nodes: Nodes, node: int, x: Matrix, f: Matrix, *, exact: bool) -> Matrix:
     """Where a node carries what stands at x when nothing is deformed (3)."""
-    assert nodes.rotations is not None  # or nothing could be attached
     own = nodes.positions[node]
     theta = ca.DM(nodes.rotations[:, node].T) @ f
     turned = exp3(theta) if exact else ca.DM.eye(3) + skew(theta)

@@ -418,6 +418,29 @@ def test_stations_of_nodes() -> None:
     assert nodes.nearest(np.array([x + 0.004, 0.1, 0])) == 30
 
 
+def test_rotations_of_some_nodes() -> None:
+    """No node is taken as one that does not turn: those without rotations carry nothing and have no rotary inertia."""
+    count, tip = 50, 49
+    whole = sampled_nodes(count, FAMILIES["exact"])
+    inertias = np.zeros((count, 3, 3))
+    inertias[tip] = whole.inertias[tip]
+    some = replace(whole, rotations={tip: whole.rotations[:, tip]}, inertias=inertias)
+    assert deviation(some.inertia, replace(whole, inertias=inertias).inertia) == 0
+    assert deviation(some.station(tip), whole.station(tip)) == 0
+    assert some == replace(some)
+    with pytest.raises(ArgumentError, match=r"station: node 3: .* give its rotations, as rotations=\{3: …\}"):
+        some.station(3)
+    with pytest.raises(ArgumentError, match="rotations: none are given of node 0, which has a rotary inertia"):
+        replace(whole, rotations={tip: whole.rotations[:, tip]})
+    for wrong, message in (
+        ({50: whole.rotations[:, 0]}, "got those of node 50; give nodes 0 … 49"),
+        ({3: np.zeros((1, 3))}, r"node 3: got shape \(1, 3\); give "),
+        (np.full_like(whole.rotations, np.inf), "one is infinite"),
+    ):
+        with pytest.raises(ArgumentError, match=f"^Nodes: rotations: {message}"):
+            replace(whole, rotations=wrong, inertias=None)
+
+
 def test_inertias_of_nodes_are_mass_points() -> None:
     """A node with a full tensor is six points around it that turn with it."""
     rng = np.random.default_rng(0)
@@ -601,7 +624,7 @@ def test_modes_without_inertia_have_no_frequency() -> None:
         ),
         (lambda: nodes_with(masses=[], positions=np.zeros((0, 3)), translations=np.zeros((1, 0, 3))), ArgumentError,
          r"got 0 nodes and 1 modes"),
-        (lambda: nodes_with().station(1), ArgumentError, r"station: node 1: what .* turns with it; give rotations"),
+        (lambda: nodes_with().station(1), ArgumentError, r"station: node 1: what .* turns with it; give its rotations"),
         (lambda: nodes_with(rotations=np.zeros((1, 2, 3))).station(2), ArgumentError, r"got node 2; give 0 … 1"),
         (lambda: integrals.beam_station(UNIFORM, {}, 1.4), ArgumentError,
          r"station: 1.4 m does not lie on .* 0 to 1.3 m"),

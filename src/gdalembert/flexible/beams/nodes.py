@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +32,16 @@ class Nodes(ByValue):
         translations: of the nodes per unit of each modal coordinate (n × N × 3).
         stiffness: K_f (n × n); or
         frequencies: of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
-        rotations: small rotation vectors of the nodes (n × N × 3); needed if anything is attached to the link.
-        inertias: rotary inertia tensors lumped at the nodes (N × 3 × 3, kg m²); they act with ``rotations`` only.
+        rotations: small rotation vectors of the nodes (n × N × 3), or of some of them by index, ``{node: n × 3}``;
+            needed where anything is attached to the link or a node has a rotary inertia. NaN at the other nodes.
+        inertias: rotary inertia tensors lumped at the nodes (N × 3 × 3, kg m²); zero where a node is a mass point.
         shortening: s_jk of the nodes (n × n × N), for foreshortening.
 
     Raises:
         ArgumentTypeError: if an argument is not numeric.
         ArgumentError: if shapes do not fit, a number is not finite, a mass or inertia is negative, K_f is not
-            symmetric and positive definite, modes with ``frequencies`` are not mass-normalised, or a mode moves the
-            root.
+            symmetric and positive definite, modes with ``frequencies`` are not mass-normalised, a mode moves the root,
+            or a node has a rotary inertia and no rotations.
     """
 
     masses: Array
@@ -46,19 +49,22 @@ class Nodes(ByValue):
     translations: Array
     stiffness: Array | None = None
     frequencies: Array | None = None
-    rotations: Array | None = None
+    rotations: Any = None
     inertias: Array | None = None
     shortening: Array | None = None
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, numbers(f"Nodes: {name}", given))
+            if (given := getattr(self, name)) is not None and not isinstance(given, Mapping):
+                object.__setattr__(self, name, numbers(f"Nodes: {name}", given, finite=name != "rotations"))
+        if isinstance(self.rotations, Mapping):
+            object.__setattr__(self, "rotations", self._rotations_of(self.rotations))
         self._check_shapes()
         if self.masses.min() < 0 or self.masses.max() == 0:
             raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
         if self.inertias is not None and np.linalg.eigvalsh(self.inertias).min() < 0:
             raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
+        self._check_rotations()
         self._check_root()
         self._check_shortening()
         if (self.stiffness is None) == (self.frequencies is None):
@@ -66,6 +72,34 @@ class Nodes(ByValue):
                 "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
             )
         self._check_stiffness()
+
+    def _rotations_of(self, given: Mapping[Any, Any]) -> Array:
+        """Those of some nodes (n × N × 3), NaN at the others."""
+        count, n = self.masses.size, len(self.translations)
+        found = np.full((n, count, 3), np.nan)
+        for node, each in given.items():
+            if not isinstance(node, int) or not 0 <= node < count:
+                raise ArgumentError(f"Nodes: rotations: got those of node {node!r}; give nodes 0 … {count - 1}")
+            own = numbers(f"Nodes: rotations: node {node}", each)
+            if own.shape != (n, 3):
+                raise ArgumentError(f"Nodes: rotations: node {node}: got shape {own.shape}; give {n} × 3")
+            found[:, node] = own
+        return frozen(found)
+
+    def _check_rotations(self) -> None:
+        if self.rotations is not None and np.isinf(self.rotations).any():
+            raise ArgumentError("Nodes: rotations: one is infinite; give finite numbers, or NaN where they are unknown")
+        turning = np.zeros(self.masses.size) if self.inertias is None else np.abs(self.inertias).max(axis=(1, 2))
+        for node in np.flatnonzero(turning):
+            if not self.turns(int(node)):
+                raise ArgumentError(
+                    f"Nodes: rotations: none are given of node {node}, which has a rotary inertia; give those of the "
+                    f"modes, as rotations={{{node}: …}}, or no inertia"
+                )
+
+    def turns(self, node: int) -> bool:
+        """Whether the rotations of a node are known."""
+        return self.rotations is not None and not bool(np.isnan(self.rotations[:, node]).any())
 
     def _check_shapes(self) -> None:
         if self.translations.ndim != 3:
@@ -125,7 +159,7 @@ class Nodes(ByValue):
         near = max(_ROOT, _RISE * size[first] / size.max()) if size.max() > 0 else _ROOT
         motions = [("translations", "m", self.translations)]
         if self.rotations is not None:
-            motions.append(("rotations", "rad", self.rotations))
+            motions.append(("rotations", "rad", np.nan_to_num(self.rotations)))
         for k in range(self.modes):
             if not any(motion[k].any() for _, _, motion in motions):
                 raise ArgumentError(f"Nodes: translations: mode {k + 1} moves no node; leave it out")
@@ -151,7 +185,7 @@ class Nodes(ByValue):
     def inertia(self) -> ModalInertia:
         """The integrals, as sums over the nodes."""
         n, count = self.translations.shape[:2]
-        rotations = np.zeros((n, count, 3)) if self.rotations is None else self.rotations
+        rotations = np.zeros((n, count, 3)) if self.rotations is None else np.nan_to_num(self.rotations)
         tensors = np.zeros((count, 3, 3)) if self.inertias is None else self.inertias
         moments = np.trace(tensors, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - tensors
         s = np.zeros((n, n, count)) if self.shortening is None else self.shortening
@@ -177,8 +211,11 @@ class Nodes(ByValue):
         """
         if not 0 <= node < self.masses.size:
             raise ArgumentError(f"station: got node {node}; give 0 … {self.masses.size - 1}")
-        if self.rotations is None:
-            raise ArgumentError(f"station: node {node}: what is attached there turns with it; give rotations")
+        if not self.turns(node):
+            raise ArgumentError(
+                f"station: node {node}: what is attached there turns with it; give its rotations, as "
+                f"rotations={{{node}: …}}"
+            )
         s = np.zeros((self.modes, self.modes)) if self.shortening is None else self.shortening[:, :, node]
         u, theta = self.translations[:, node], self.rotations[:, node]
         none = np.zeros((4, 4)) if body is None else body

@@ -8,7 +8,8 @@ For bending (value and slope are zero at the root):
 * :func:`polynomial`: powers.
 
 For extension and torsion (the value is zero at the root): :func:`sine`, :func:`linear`, :func:`polynomial_torsion`. For
-any direction: :func:`sampled` and :func:`custom`. Sets are joined by ``+``.
+any direction: :func:`sampled`, :func:`from_coefficients` and :func:`custom`. Sets are joined by ``+``;
+:meth:`ModeSet.scaled`, :meth:`ModeSet.selected` and :meth:`ModeSet.combined` make sets of their shapes.
 
 Sets do not know the beam: the roots β l, ratios and normalisations are dimensionless, and shapes are evaluated for a
 length. A modal coordinate has the unit that makes its displacement one: m where shapes are dimensionless.
@@ -17,6 +18,7 @@ length. A modal coordinate has the unit that makes its displacement one: m where
 from gdalembert.flexible.modes.clamped import clamped_clamped, clamped_free, clamped_tip
 from gdalembert.flexible.modes.closed_form import (
     craig_bampton,
+    from_coefficients,
     hermite,
     linear,
     polynomial,
@@ -34,6 +36,7 @@ __all__ = [
     "clamped_tip",
     "craig_bampton",
     "custom",
+    "from_coefficients",
     "hermite",
     "linear",
     "polynomial",

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
+from gdalembert.errors import ArgumentError
 from gdalembert.flexible.modes.clamped import clamped_clamped
 from gdalembert.flexible.modes.mode_set import ModeSet
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array
 
 
@@ -41,6 +43,21 @@ class Powers(ModeSet):
 def polynomial(n: int) -> ModeSet:
     """ξ², ξ³, … (n of them), for bending; unit tip displacement, coordinates in m; ill-conditioned above n = 8."""
     return Powers(2, integer("polynomial: n", n, 1))
+
+
+def from_coefficients(coefficients: npt.ArrayLike) -> ModeSet:
+    """The polynomials Σ c_k ξ^k: coefficients n × K, or K of one, from c_0; normalised as they are.
+
+    The root of the beam is clamped: c_0 is zero, and in bending c_1 too.
+
+    Raises:
+        ArgumentTypeError: if coefficients are not numbers.
+        ArgumentError: if one is not finite, or there are none.
+    """
+    given = np.atleast_2d(numbers("from_coefficients: coefficients", coefficients))
+    if given.ndim != 2 or not given.size:
+        raise ArgumentError(f"from_coefficients: got shape {given.shape}; give n × K coefficients of ξ⁰, ξ¹, …")
+    return Powers(0, given.shape[1]).combined(given)
 
 
 def polynomial_torsion(n: int) -> ModeSet:

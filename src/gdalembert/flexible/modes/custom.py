@@ -52,8 +52,7 @@ class Custom(ModeSet):
             raise ArgumentError(f"custom: the {what} of mode {k + 1} is not finite at {wrong:g} m; give finite shapes")
         return values
 
-    def check_root(self, where: str, length: float, *, bending: bool) -> None:
-        super().check_root(where, length, bending=bending)
+    def check_derivatives(self, where: str, length: float, *, bending: bool) -> None:
         eta, w = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
         ends = length * np.arange(1, 17) / 16
         # the integral of each derivative, on short pieces, is the growth of what it is the derivative of

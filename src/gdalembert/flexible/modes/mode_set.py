@@ -1,8 +1,9 @@
-"""What every set of shape functions is, and several of them joined."""
+"""What every set of shape functions is; several of them joined, and linear combinations of one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 _ROOT = 1e-9
@@ -62,6 +63,11 @@ class ModeSet(ABC):
     def _parts(self) -> tuple[ModeSet, ...]:
         return (self,)
 
+    @property
+    def _made_of(self) -> tuple[ModeSet, ...]:
+        """The sets whose shapes these are made of."""
+        return ()
+
     def value(self, abscissae: npt.ArrayLike, length: float) -> Array:
         """The shapes at abscissae (m,) [m] of a beam of a length l [m], n × m.
 
@@ -77,6 +83,45 @@ class ModeSet(ABC):
     def curvature(self, abscissae: npt.ArrayLike, length: float) -> Array:
         """Their second derivatives with respect to η, n × m."""
         return self._derivative(2, *_on_beam(abscissae, length))
+
+    def scaled(self, factors: npt.ArrayLike) -> ModeSet:
+        """The shapes times a factor, or times one each (n); modal coordinates are divided by it.
+
+        Raises:
+            ArgumentTypeError: if factors are not numbers.
+            ArgumentError: if their count does not fit, or one is zero or not finite.
+        """
+        given = numbers("scaled: factors", factors)
+        if given.shape not in ((), (len(self),)):
+            raise ArgumentError(f"scaled: factors: got shape {given.shape}; give one, or {len(self)}")
+        if not given.all():
+            raise ArgumentError("scaled: factors: one is 0; leave the mode out by selected")
+        return self.combined(np.diag(np.broadcast_to(given, (len(self),))))
+
+    def selected(self, indices: int | Sequence[int]) -> ModeSet:
+        """Some of the shapes, by their indices from 0, in the order given.
+
+        Raises:
+            ArgumentTypeError: if they are not integers.
+            ArgumentError: if there are none, one is twice there, or there is no such shape.
+        """
+        each = [indices] if isinstance(indices, int) else list(indices)
+        own = [integer("selected: index", k, 0) for k in each]
+        if not own or len(set(own)) < len(own) or max(own) >= len(self):
+            raise ArgumentError(f"selected: got {each}; give different indices from 0 to {len(self) - 1}")
+        return self.combined(np.eye(len(self))[own])
+
+    def combined(self, coefficients: npt.ArrayLike) -> ModeSet:
+        """k shapes, linear combinations of the n of this set: coefficients k × n.
+
+        Raises:
+            ArgumentTypeError: if coefficients are not numbers.
+            ArgumentError: if their shape does not fit, or one is not finite.
+        """
+        given = numbers("combined: coefficients", coefficients)
+        if given.ndim != 2 or given.shape[1] != len(self) or not len(given):
+            raise ArgumentError(f"combined: coefficients: got shape {given.shape}; give k × {len(self)}")
+        return Combined(self, tuple(map(tuple, given.tolist())))
 
     def check_root(self, where: str, length: float, *, bending: bool) -> None:
         """Refuse shapes that are not clamped at the root.
@@ -98,6 +143,16 @@ class ModeSet(ABC):
                         f"{where}: mode {k + 1} ({name}) has the {what} {at_root[k]:.6g} at the root, where the beam "
                         f"is clamped; give shapes with {'value and slope' if bending else 'value'} zero there"
                     )
+        self.check_derivatives(where, length, bending=bending)
+
+    def check_derivatives(self, where: str, length: float, *, bending: bool) -> None:
+        """Refuse derivatives that are not those of the shapes, where they are not our own.
+
+        Raises:
+            ArgumentError: if a slope, or in bending a curvature, is not the derivative; it says which.
+        """
+        for each in self._made_of:
+            each.check_derivatives(where, length, bending=bending)
 
 
 def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
@@ -121,6 +176,10 @@ class Joined(ModeSet):
         return self.sets
 
     @property
+    def _made_of(self) -> tuple[ModeSet, ...]:
+        return self.sets
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for each in self.sets for name in each.names)
 
@@ -133,3 +192,43 @@ class Joined(ModeSet):
 
     def _derivative(self, order: int, eta: Array, length: float) -> Array:
         return np.vstack([each._derivative(order, eta, length) for each in self.sets])
+
+
+@dataclass(frozen=True)
+class Combined(ModeSet):
+    """Linear combinations of the shapes of a set; a multiple of one shape keeps its name and its root."""
+
+    normalisation: ClassVar[str] = "as combined"
+    of: ModeSet
+    coefficients: tuple[tuple[float, ...], ...]
+
+    @property
+    def _made_of(self) -> tuple[ModeSet, ...]:
+        return (self.of,)
+
+    @property
+    def _multiples(self) -> list[int | None]:
+        """For each shape the index of the one that it is a multiple of, if so."""
+        found = [np.flatnonzero(row) for row in np.array(self.coefficients)]
+        return [int(row[0]) if len(row) == 1 else None for row in found]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        own = self.of.names
+        return tuple(f"combination {j + 1}" if k is None else own[k] for j, k in enumerate(self._multiples))
+
+    @property
+    def roots(self) -> tuple[float, ...]:
+        multiples = [k for k in self._multiples if k is not None]
+        one_each = len(multiples) == len(self.coefficients) and self.of.roots
+        return tuple(self.of.roots[k] for k in multiples) if one_each else ()
+
+    @property
+    def panels(self) -> int:
+        return self.of.panels
+
+    def breaks(self, length: float) -> tuple[float, ...]:
+        return self.of.breaks(length)
+
+    def _derivative(self, order: int, eta: Array, length: float) -> Array:
+        return np.asarray(np.array(self.coefficients) @ self.of._derivative(order, eta, length))
