@@ -21,10 +21,10 @@ from tests.helpers.models import inertia, placement, relative_error
 
 T = 0.02
 STABILISED: dict[str, Any] = {"stiffness": 1 / T**2, "damping": 2 / T}
-DRIFT = 1e-9
+DRIFT = 1e-8
 """m: what the constraints may drift by, stabilised, in two seconds with the default tolerances."""
 BALANCED = 1e-7
-"""Part of the energy exchanged, with the default tolerances of 1e-8 of the state."""
+"""Part of the energy exchanged, with the default tolerances of 1e-7 of the state."""
 
 
 def swinging(crank: float = 0.4, speed: float = 3.0, **options: Any) -> tuple[gd.ConstrainedDynamics, Any]:
@@ -55,7 +55,7 @@ def test_a_linkage_moves_alike_wherever_it_is_cut(swing: gd.Simulation) -> None:
     crank, coupler, rocker = swing.q[0]
     q = con.closed_configuration([crank, rocker, crank + coupler - rocker + np.pi], hold=["crank"])
     motion = gd.simulate(con, (q, con.consistent_velocity(q, [3, 0, 0], hold=["crank"])), swing.t)
-    assert relative_error(motion.q[:, [0, 1]], swing.q[:, [0, 2]]) < 1e-7  # tolerances of 1e-8 over two seconds
+    assert relative_error(motion.q[:, [0, 1]], swing.q[:, [0, 2]]) < 1e-7  # tolerances over two seconds
     # the coupler is held by the crank there and by the rocker here: both forces and its weight move its mass
     here, there = world_force(con, motion, "crank"), world_force(four_bar_loop(), swing, "coupler")
     acceleration = mass_center_acceleration(swing)
@@ -125,7 +125,7 @@ def test_a_body_held_at_a_point_moves_as_on_a_ball_joint() -> None:
     ball = gd.simulate(gd.NewtonEuler(held), (turned.coeffs(), foot.rotation.T @ v[3:]), 1.0, method="radau")
     for one, other in zip(motion.q, ball.q, strict=True):
         found = pin.XYZQUATToSE3(one).rotation @ foot.rotation
-        assert relative_error(found, pin.Quaternion(other).toRotationMatrix()) < 1e-7  # tolerances of 1e-8 over 1 s
+        assert relative_error(found, pin.Quaternion(other).toRotationMatrix()) < 1e-7  # tolerances over 1 s
     assert motion.constraint_drift.max() < DRIFT
     assert motion.residual.shape == motion.forces.shape == (101, 3)
 
@@ -138,7 +138,7 @@ def test_parameters_are_given_to_constrained_robots_too() -> None:
     q = closed_four_bar(0.4)
     motion = gd.simulate(con, (q, np.zeros(3)), 0.5, p={"crank end.m": 2.0})
     loaded = gd.simulate(con.at({"crank end.m": 2.0}), (q, np.zeros(3)), 0.5)
-    assert relative_error(motion.q, loaded.q) < 1e-9  # both with tolerances of 1e-8, in the same steps
+    assert relative_error(motion.q, loaded.q) < 1e-9  # both in the same steps
     assert relative_error(motion.forces, loaded.forces) < 1e-7
     assert plant(con) is plant(con)
 
@@ -150,7 +150,7 @@ def test_wrenches_act_on_constrained_robots_too() -> None:
     held = gd.ConstrainedDynamics(pushed, con.constraints, regularization=1e-6, **STABILISED)
     motion = gd.simulate(held, (q, v), 0.5, wrenches=[0, 4.0, 0, 0, 0, 0])
     torque = gd.simulate(con, (q, v), 0.5, [0, 0, 4.0 * ROCKER])
-    assert relative_error(motion.q, torque.q) < 1e-9  # both with tolerances of 1e-8, in the same steps
+    assert relative_error(motion.q, torque.q) < 1e-9  # both in the same steps
     assert relative_error(motion.work, torque.work) < 1e-9
     assert motion.relative_balance < BALANCED
 

@@ -30,6 +30,7 @@ FOR_EVER: dict[str, dict[str, Any]] = {
     "adams": {"options": {"max_num_steps": 10**9}},
     "bdf": {"options": {"max_num_steps": 10**9}},
     "idas": {"options": {"max_num_steps": 10**9}},
+    "radau": {"options": {"max_num_steps": 10**9}},
     "rk4": {"step": 1e-3},
     "collocation": {"step": 1e-2},
 }
@@ -75,6 +76,7 @@ def law(kind: str) -> Any:
         itertools.product(FOR_EVER, ("none", "graph", "callable", "callable held")),
         ("adams", "none"),
         ("bdf", "callable"),
+        ("radau", "callable"),
         ("rk4", "none"),
     ),
 )

@@ -30,7 +30,7 @@ from gdalembert.simulation.integration import (
 )
 from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.simulation.plant import INTEGRALS, Plant, plant
-from gdalembert.simulation.radau import MAX_STEPS, Radau
+from gdalembert.simulation.radau import MAX_STEPS, TOLERANCES, Radau
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.arguments import choice, number, numbers
@@ -65,7 +65,7 @@ def simulate(
     compiled: bool = False,
     progress: bool = False,
 ) -> Simulation:
-    """The motion from x0 at ``t[0]``, integrated by SUNDIALS or CasADi, with its energies and their balance.
+    """The motion from x0 at ``t[0]``, integrated by SUNDIALS, CasADi or SciPy, with its energies and their balance.
 
     The work of u and wrenches and the energy dissipated by dampers are integrated too, so that the balance of energies
     checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
@@ -89,13 +89,14 @@ def simulate(
         period: that of a digital controller with a rate of its own [s]: the callable is called at ``t[0]`` and each
             ``period`` after it, in this order, and its values are held.
         method: ``"adams"``: CVODES, Adams methods with functional iteration, for motions that are not stiff and
-            vibrations without damping. ``"radau"``: Radau IIA, order 9, with Newton's method, our own: few long steps,
+            vibrations without damping. ``"radau"``: SciPy's Radau IIA, order 5, with Newton's method: few long steps,
             for Python callables, dampers, stiff feedback and stiff links. ``"bdf"``: CVODES, backward differentiation
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
-            fixed length. ``"auto"``: radau where u is a Python callable, a force depends on velocity or constraints
-            hold the robot, otherwise adams.
-        reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default. Radau divides the ``abstol`` of v
-            by the length of the step in seconds: an error of v moves q by so much in a step.
+            fixed length. ``"auto"``: radau where the integrator calls Python, a force depends on velocity or
+            constraints hold the robot, otherwise adams.
+        reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
+            estimate of the error is cautious, and which divides the ``abstol`` of v by the length of the step in
+            seconds: an error of v moves q by so much in a step.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
         options: options of the ``casadi.integrator``; they override all others. Radau takes ``"max_num_steps"`` only.
         compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
@@ -107,7 +108,7 @@ def simulate(
         ArgumentTypeError, ArgumentError: if an argument cannot be used, no robot has the parameters p (the inertia of
             a link is not that of a body), x0 violates a constraint, or a is not finite at x0.
         UnknownNameError: if a name in p is not that of a parameter.
-        UnsupportedError: if M is singular in every configuration.
+        UnsupportedError: if M is singular in every configuration, or radau lacks SciPy (extra ``simulation``).
         CompilationError: if it cannot be ``compiled``: there is no compiler, or it fails.
         SimulationError: if the integration fails before the end; it has the motion up to there in ``result``.
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
@@ -128,7 +129,8 @@ def simulate(
     check_mass_matrix("simulate", robot, start[: tree.nq], values)
     system = system.started(start[: tree.nq], start[tree.nq :])
     body = plant(system.robot, compiled)
-    method, failure = _method(system, method, is_python(u) or is_python(wrenches)), Failure()
+    is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
+    method, failure = _method(system, method, is_called), Failure()
     settings = _settings(method, reltol, abstol, step) | dict(options or {})
     warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
     what = "output times" if period is None else "times"
@@ -226,9 +228,9 @@ def _flat(values: Any) -> Any:
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
-def _method(system: System, method: str, calls_python: bool) -> str:
+def _method(system: System, method: str, is_called: bool) -> str:
     if method == "auto":
-        return "radau" if calls_python or system.is_damped else "adams"
+        return "radau" if is_called or system.is_damped else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
 
 
@@ -240,9 +242,10 @@ def _settings(method: str, reltol: float | None, abstol: float | None, step: flo
         return {}
     if step is not None:
         raise ArgumentError(f"simulate: method={method!r} chooses its steps; give reltol and abstol instead of step")
+    usual = TOLERANCES if method == "radau" else (1e-8, 1e-10)
     return {
-        "reltol": number("simulate: reltol", 1e-8 if reltol is None else reltol),
-        "abstol": number("simulate: abstol", 1e-10 if abstol is None else abstol),
+        name: number(f"simulate: {name}", default if given is None else given)
+        for name, given, default in zip(("reltol", "abstol"), (reltol, abstol), usual, strict=True)
     }
 
 
