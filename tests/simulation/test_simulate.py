@@ -20,6 +20,7 @@ from gdalembert.model.configuration import lengths, unit_blocks
 from gdalembert.simulation.plant import plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.simulation.simulate import simulate
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.sets import quick
@@ -431,7 +432,44 @@ def test_what_does_not_balance_is_said() -> None:
         simulate(PENDULUM, [2.0, 0.0], np.linspace(0, 4, 5), method="rk4", step=0.5)
 
 
+class WrongCoriolis(gd.NewtonEuler):
+    """By one percent: too little for the eye."""
+
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        return super().forward_dynamics_expression(q, v, tau - 0.01 * self.coriolis_matrix_expression(q, v) @ v)
+
+
+@pytest.mark.parametrize("method", quick([name for name in METHODS if "reltol" in METHODS[name]], "adams", "radau"))
+def test_wrong_dynamics_do_not_balance(method: str) -> None:
+    model, times = gd.load_urdf("two_link_arm"), np.linspace(0, 2, 3)
+    with pytest.warns(SimulationWarning, match="smaller tolerances, and .* the dynamics or the energies may be wrong"):
+        simulate(WrongCoriolis(model), [1.0, 0.5, 1.0, -2.0], times, method=method)
+
+
+def test_what_balances_within_the_tolerances_asked_for_is_not_said() -> None:
+    motion = simulate(
+        gd.NewtonEuler(gd.load_urdf("two_link_arm")), [1.0, 0.5, 1.0, -2.0], 2.0, reltol=1e-4, abstol=1e-5
+    )
+    assert 1e-5 < motion.relative_balance < 0.1
+
+
 # Failures.
+
+
+@pytest.mark.parametrize("method", quick(METHODS, "radau"))
+def test_a_hopeless_motion_ends(method: str) -> None:
+    """Negative damping of 1e3 N m s/rad."""
+    settings = {} if "reltol" in METHODS[method] else METHODS[method]
+    calls: list[float] = []
+
+    def u(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        calls.append(t)
+        return 1e3 * v
+
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    with pytest.raises(SimulationError, match="the motion runs away"):
+        simulate(dyn, [0.1] * 4, np.linspace(0, 10, 3), u, method=method, **settings)
+    assert len(calls) < (20_000 if method == "radau" else 300_000)
 
 
 def escape(method: str, times: Array = SECOND * 2, **settings: Any) -> SimulationError:

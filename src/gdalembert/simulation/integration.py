@@ -31,6 +31,9 @@ FIXED: dict[str, tuple[str, dict[str, Any]]] = {
     "rk4": ("rk", {}),
 }
 U_FAILED = "u failed"
+RUNS_AWAY = "the motion runs away"
+FASTEST = 1e6
+"""[m/s, rad/s] A motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
 
 _PIECES = 20
 """Number of pieces of the output times: a failed integration loses at most one piece, the progress advances by one
@@ -100,6 +103,7 @@ def integrate(
             _check(failure)
             x, integrals, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
             _check(failure)
+            check_speed(x[:, plant.nq :], x0[plant.nq :])
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(integrals))):
                 raise RuntimeError("the state is not finite")
             interrupts.stops = False
@@ -122,6 +126,12 @@ def integrate(
         motion.reached, motion.steps = stop, motion.steps + steps
         advance(stop - k)
     return motion
+
+
+def check_speed(v: Array, start: Array) -> None:
+    """Raise RuntimeError where a motion from the velocity ``start`` runs away."""
+    if np.abs(v).max() > max(FASTEST, 10 * np.abs(start).max()):
+        raise RuntimeError(RUNS_AWAY)
 
 
 def _check(failure: Failure) -> None:

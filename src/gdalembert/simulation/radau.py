@@ -16,7 +16,7 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import projected
 from gdalembert.simulation.control import Control, PythonLaw
-from gdalembert.simulation.integration import U_FAILED
+from gdalembert.simulation.integration import U_FAILED, check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
 
@@ -84,7 +84,7 @@ class Rates:
         Raises:
             RuntimeError: if u fails, or the evaluation does.
         """
-        return self._evaluated(self._one, t, y[: self.nx])[0].copy()
+        return np.array(self._evaluated(self._one, t, y[: self.nx])[0])
 
     def jacobian(self, t: float, y: Array) -> Array:
         """∂(dy/dt)/∂y, with that of u, by differences.
@@ -162,10 +162,11 @@ class Radau:
     def _stretch(self, t: Array, y: Array) -> tuple[Array, int]:
         """y at t[1:], from t[0] on, and the number of steps, where the control does not jump."""
         rows, done, steps, since = np.zeros((len(t) - 1, len(y))), 0, 0, 0
-        solver = self._solver(t, y)
+        solver, speeds = self._solver(t, y), slice(self.plant.nq, self._rates.nx)
         while done < len(rows):
             self._step(solver)
             steps, since = steps + 1, since + 1
+            check_speed(solver.y[speeds], y[speeds])
             reached = int(np.searchsorted(t, solver.t, side="right")) - 1
             if reached > done:
                 rows[done:reached] = solver.dense_output()(t[done + 1 : reached + 1]).T

@@ -21,7 +21,9 @@ from gdalembert.simulation.fast_modes import warn_of_fast_modes
 from gdalembert.simulation.grid import Grid
 from gdalembert.simulation.integration import (
     ADAPTIVE,
+    FASTEST,
     FIXED,
+    RUNS_AWAY,
     U_FAILED,
     Integrator,
     Integrators,
@@ -37,8 +39,9 @@ from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.progress import progress as show_progress
 
-_UNBALANCED = 1e-3
-"""Part of the energy exchanged: a larger imbalance is worth a warning."""
+_UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 1e-3
+"""Part of the energy exchanged, the second times ``reltol``, the third with fixed steps: a larger imbalance is worth a
+warning."""
 _DRIFTED = 1e-4
 """[m, rad] A larger drift of constraints is worth a warning."""
 _ROUNDING = 1e-12
@@ -114,8 +117,9 @@ def simulate(
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
     Warns:
-        SimulationWarning: if the balance is off by more than a thousandth of the energy exchanged, constraints drift
-            by more than 1e-4 m or rad, or a vibration is too fast for an explicit method.
+        SimulationWarning: if the balance is off by more than 1e-5 and 1000 ``reltol`` of the energy exchanged (1e-3
+            with fixed steps), constraints drift by more than 1e-4 m or rad, or a vibration is too fast for an explicit
+            method.
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
@@ -146,7 +150,7 @@ def simulate(
         raise _stopped(interrupts.error, result)
     if reason is not None:
         raise _failure(result, reason, times) from cause
-    _warn_of_imbalance(result)
+    _warn_of_imbalance(result, float(settings.get("reltol", 0)))
     _warn_of_drift(result)
     return result
 
@@ -174,15 +178,18 @@ def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
     return cause
 
 
-def _warn_of_imbalance(result: Simulation) -> None:
+def _warn_of_imbalance(result: Simulation, reltol: float) -> None:
     if np.abs(result.v).max(initial=0.0) < _AT_REST:
         return
     rounding = _ROUNDING * float(np.abs(result.energy).max())
-    if result.relative_balance > _UNBALANCED and result.max_balance > rounding:
-        cure = "a shorter step" if result.method in FIXED else "smaller tolerances"
+    worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * reltol), "smaller tolerances"
+    if result.method in FIXED:
+        worst, cure = _UNBALANCED_IN_FIXED_STEPS, "a shorter step"
+    if result.relative_balance > worst and result.max_balance > rounding:
         warnings.warn(
             f"simulate: {result.model}: {result.max_balance:.3g} J of the energies do not balance, "
-            f"{result.relative_balance:.1%} of what is exchanged; take {cure}",
+            f"{result.relative_balance:.2g} of what is exchanged; take {cure}, and if that does not help, the dynamics "
+            "or the energies may be wrong: gd.validate compares them",
             SimulationWarning,
             stacklevel=3,
         )
@@ -300,13 +307,15 @@ def _reason(message: str | None, method: str, failure: Failure) -> str | None:
         return None
     if message == U_FAILED:
         return failure.reason
+    if message == RUNS_AWAY:
+        return f"the motion runs away: its velocities grow beyond {FASTEST:g} m/s or rad/s; look at the sign of u"
     if "TOO_MUCH_WORK" in message:
         return (
-            "too many steps: give another method ('radau' for what is stiff), larger tolerances, or more of them by "
-            "options={'max_num_steps': …}"
+            "too many steps: the motion runs away, or give another method ('radau' for what is stiff), larger "
+            "tolerances, or more of them by options={'max_num_steps': …}"
         )
     if method in FIXED:
-        return "the steps diverge: give a shorter step, or more damping"
+        return "the steps diverge, or the motion runs away: give a shorter step, or more damping; look at u"
     return "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
 
 
