@@ -161,13 +161,6 @@ def test_flexible_arms() -> None:
     state = 0.1 * rng.normal(size=n)
     weight = -kin.total_mass * arm.tree.gravity @ kin.center_of_mass_jacobian(state).full()
     assert relative_error(weight, arm.generalized_gravity(state).full().ravel()) < TIGHT
-    for name in ("centroidal_map", "centroidal_momentum", "centroidal_momentum_rate"):
-        with pytest.raises(UnsupportedError) as raised:
-            getattr(kin, name)
-        assert str(raised.value) == (
-            f"two_link_arm: {name}: its links are flexible, and the angular momentum of modes is not implemented; its "
-            "linear half is total_mass times center_of_mass_velocity"
-        )
 
 
 def test_base_parameters_and_no_mass() -> None:

@@ -87,28 +87,17 @@ def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> 
 
 def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
     """A (6 × nv) of h = A v."""
-    _require_rigid(tree, "centroidal_map")
     return _map(tree, q)
 
 
 def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """h (6)."""
-    _require_rigid(tree, "centroidal_momentum")
     return _momentum(tree, q, v)
 
 
 def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """dh/dt (6)."""
-    _require_rigid(tree, "centroidal_momentum_rate")
     return _momentum_rate(tree, q, v, a)
-
-
-def _require_rigid(tree: Tree, what: str) -> None:
-    if not tree.is_rigid:
-        raise UnsupportedError(
-            f"{tree.name}: {what}: its links are flexible, and the angular momentum of modes is not implemented; its "
-            "linear half is total_mass times center_of_mass_velocity"
-        )
 
 
 @dataclass(frozen=True)
@@ -177,6 +166,8 @@ class _Robot:
 
 
 def _map(tree: Tree, q: Matrix) -> Matrix:
+    if not tree.is_rigid:
+        return tree.base_columns(q).about(center_of_mass(tree, q)).vector
     robot = _Robot.at(tree, q)
     columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
     for link, wrench in robot.column_wrenches():
@@ -191,5 +182,7 @@ def _momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
 
 
 def _momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    if not tree.is_rigid:
+        return tree.base_wrench(q, v, a).about(center_of_mass(tree, q)).vector
     robot = _Robot.at(tree, q)
     return robot.in_si(robot.base_wrench(q, v, a).about(robot.center))

@@ -218,7 +218,7 @@ class Kinematics:
         have no part in them.
 
         Raises:
-            UnsupportedError: if links are flexible, here and for the momentum and its rate.
+            UnsupportedError: if links are flexible to first order, here and for the momentum and its rate.
         """
         return self._of_robot(centroidal.centroidal_map, "Ag", "q")
 

@@ -37,6 +37,7 @@ from gdalembert.flexible.choices import assembled
 from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.momentum import MovingTree
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
@@ -144,7 +145,8 @@ class FlexibleArm(ArmAnalysis):
                 "kinematics='first_order' lengthens what foreshortening shortens; drop foreshortening=True"
             )
         self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
-        self.nominal = flexible_tree(assembly, exact=self._is_exact)
+        tree = flexible_tree(assembly, exact=self._is_exact)
+        self.nominal = MovingTree.of(tree) if self._is_exact else tree
         self._set_up(options, elastic_forces(self.nominal, assembly))
         if not self._is_exact and self.tree is not self.nominal:
             raise UnsupportedError(

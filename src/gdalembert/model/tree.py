@@ -16,10 +16,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.errors import UnsupportedError
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.spatial_vectors import Wrench
 
 _ZERO = ca.DM(1, 1)  # structurally zero
 
@@ -310,6 +312,30 @@ class Tree(ByValue):
         """T (nq × nv) of dq/dt = T(q) v."""
         v = ca.SX.sym("v", self.nv)
         return ca.jacobian(self.configuration_rate(q, v), v)
+
+    def base_wrench(self, q: Matrix, v: Matrix, a: Matrix) -> Wrench:
+        """The wrench that all links need without gravity, in the universe about its origin.
+
+        Flexible links say so themselves; for rigid ones :mod:`gdalembert.dynamics.centroidal` has it.
+
+        Raises:
+            UnsupportedError: if they do not.
+        """
+        raise self._without_momentum()
+
+    def base_columns(self, q: Matrix) -> Wrench:
+        """Its columns (6 × nv) by a at rest.
+
+        Raises:
+            UnsupportedError: as above.
+        """
+        raise self._without_momentum()
+
+    def _without_momentum(self) -> UnsupportedError:
+        return UnsupportedError(
+            f"{self.name}: its links turn to first order only, and have no angular momentum; take kinematics='exact', "
+            "or total_mass times center_of_mass_velocity for the linear momentum"
+        )
 
     def first_moment(self, q: Matrix) -> Matrix:
         """Σ m r (3, kg m) of all links, in the universe frame."""
