@@ -34,15 +34,15 @@ class Motion(NamedTuple):
     deflection: np.ndarray
 
 
-def build(
-    model: pin.Model, upper: gd.modes.ModeSet | None = None, lower: gd.modes.ModeSet | None = None
-) -> gd.FlexibleArm:
-    """An arm with beams of EI = 10 N m² and 1 % of critical damping for both links; by default four modes a link."""
-    links = {
-        "link1": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), upper, modal_damping=0.01),
-        "link2": gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0), lower, modal_damping=0.01),
-    }
-    return gd.FlexibleArm(model, links)
+def build(model: pin.Model, **modes: gd.modes.ModeSet) -> gd.FlexibleArm:
+    """An arm with beams of EI = 10 N m² and 1 % of critical damping for both links, with modes by the name of the link.
+
+    By default a link has four modes.
+    """
+    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
+    links = {name: gd.FlexibleLink(beam, modal_damping=0.01) for name, beam in beams.items()}
+    chosen = {name: links[name].with_modes(bending_y=own) for name, own in modes.items()}
+    return gd.FlexibleArm(model, links | chosen)
 
 
 def problem(dyn: gd.Dynamics, model: pin.Model, intervals: int) -> ocp.Problem:
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arm = build(model)
     models = {
         "rigid plan": gd.NewtonEuler(model),
-        "flexible plan": build(model, gd.modes.craig_bampton(1), gd.modes.clamped_free(2)),
+        "flexible plan": build(model, link1=gd.modes.craig_bampton(1), link2=gd.modes.clamped_free(2)),
     }
     plans = {name: problem(dyn, model, intervals).solve() for name, dyn in models.items()}
     motions = {}

@@ -36,6 +36,7 @@ def test_a_cluster_finds_what_a_loop_finds(example: ModuleType, cluster: LocalCl
     assert [tuple(outcome[name] for name in example.DRAWN) for outcome in outcomes] == drawn
 
 
+@pytest.mark.filterwarnings("ignore:.*vibrates at")  # before it fails
 def test_samples_that_fail_are_reported_among_the_others(
     example: ModuleType, cluster: LocalCluster, tmp_path: Path
 ) -> None:
