@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -10,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.bounds import NEGLIGIBLE
 from gdalembert.spatial.arguments import numbers
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array
+
+Bound = Array | ca.MX
+"""A number for each row, or an expression of parameters."""
 
 
 class Constraints:
@@ -24,53 +25,45 @@ class Constraints:
 
     def __init__(self, opti: ca.Opti) -> None:
         self._opti = opti
-        self._rows: dict[str, tuple[ca.MX, Array, Array]] = {}
-        self._paths: dict[str, tuple[ca.Function, Array, Array]] = {}
+        self._rows: dict[str, tuple[ca.MX, Bound, Bound]] = {}
 
-    def fix(self, name: str, x: ca.MX, value: npt.ArrayLike) -> None:
-        """x = value, in one column."""
-        self._opti.subject_to(x == value)
-        self.note(name, x, value)
+    def note(self, name: str, x: ca.MX) -> None:
+        """Count violations of x = 0, which holds by constraints that were added elsewhere."""
+        zero = np.zeros(x.shape[0])
+        self._rows[name] = x, zero, zero
 
-    def note(self, name: str, x: ca.MX, value: npt.ArrayLike) -> None:
-        """Count violations of x = value, which holds by constraints that were added elsewhere."""
-        self._rows[name] = x, frozen(value), frozen(value)
-
-    def bound(self, name: str, x: ca.MX, lower: Array, upper: Array) -> None:
-        """lower ≤ x ≤ upper in each column; infinite bounds are left out."""
+    def bound(self, name: str, x: ca.MX, lower: Bound, upper: Bound) -> None:
+        """lower ≤ x ≤ upper in each column; rows without a finite bound are left out."""
         self._rows[name] = x, lower, upper
-        for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist():
-            if lower[i] == upper[i]:
-                self._opti.subject_to(x[i, :] == np.full((1, x.shape[1]), lower[i]))
+        for i in range(x.shape[0]):
+            low, high = _entry(lower, i), _entry(upper, i)
+            if low is None and high is None:
+                continue
+            if lower is upper or (isinstance(low, float) and low == high):
+                self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
             else:
-                self._opti.subject_to(self._opti.bounded(float(lower[i]), x[i, :], float(upper[i])))
+                ends = -np.inf if low is None else low, np.inf if high is None else high
+                self._opti.subject_to(self._opti.bounded(ends[0], x[i, :], ends[1]))
 
     def next_path(self) -> str:
         """The name of the next path."""
         return f"path {sum(name.startswith('path') for name in self._rows) + 1}"
 
-    def follow(self, name: str, graph: ca.Function, lower: Array, upper: Array) -> None:
-        """Keep the expression of a path of q, v and p, for :meth:`excess`."""
-        self._paths[name] = graph, lower, upper
-
-    def violations(self, value: Callable[[Any], Array]) -> dict[str, float]:
-        """The largest violation of each constraint, by the values of expressions."""
+    def violations(self) -> dict[str, ca.MX]:
+        """The largest violation of each constraint, as an expression."""
         found = {}
-        for name, (rows, lower, upper) in self._rows.items():
-            x = value(rows).reshape(rows.shape)
-            over = np.maximum(lower[:, None] - x, x - upper[:, None])
-            found[name] = float(over.max(initial=0.0))
+        for name, (x, lower, upper) in self._rows.items():
+            low, high = (ca.repmat(ca.MX(ca.DM(b) if isinstance(b, np.ndarray) else b), 1, x.shape[1]) for b in (lower, upper))
+            over = ca.fmax(low - x, x - high)
+            found[name] = ca.fmax(ca.mmax(over), 0) if x.numel() else ca.MX(0)
         return found
 
-    def excess(self, q: Array, v: Array, p: Array) -> dict[str, float]:
-        """By how much a motion, N × nq and N × nv, of a robot with p (n_p) leaves the bounds of paths of q and v."""
-        found, rows = {}, {"q": q.T, "v": v.T, "p": np.tile(p[:, None], (1, len(q)))}
-        for name, (graph, lower, upper) in self._paths.items():
-            x = graph(*(rows[key] for key in graph.name_in())).full()
-            over = float(np.maximum(lower[:, None] - x, x - upper[:, None]).max())
-            if over > NEGLIGIBLE:
-                found[name] = over
-        return found
+
+def _entry(bound: Bound, i: int) -> float | ca.MX | None:
+    """One row of a bound; ``None`` if it is infinite."""
+    if isinstance(bound, ca.MX):
+        return bound[i]
+    return float(bound[i]) if np.isfinite(bound[i]) else None
 
 
 def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[Array, Array]:
@@ -79,17 +72,42 @@ def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[
     Raises:
         ArgumentTypeError, ArgumentError: if they cannot be used.
     """
-    ends = []
-    for name, bound in (("lower", lower), ("upper", upper)):
-        array = numbers(f"path: {name}", bound, finite=False)
-        if np.any(np.isnan(array)):
-            raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
-        if array.size not in (1, size):
-            raise ArgumentError(f"path: {name} has {array.size} numbers; give {size}, or one")
-        ends.append(np.broadcast_to(array.ravel(order="F"), size))
-    low, high = ends
+    low, high = (path_bound(name, bound, size) for name, bound in (("lower", lower), ("upper", upper)))
     if np.any(low > high):
         raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
     if not np.any(np.isfinite(low) | np.isfinite(high)):
         raise ArgumentError("path: neither lower nor upper is finite; give one of them")
     return low, high
+
+
+def path_bound(name: str, bound: Any, size: int) -> Array:
+    """One bound, a number for each entry.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it cannot be used.
+    """
+    array = numbers(f"path: {name}", bound, finite=False)
+    if np.any(np.isnan(array)):
+        raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
+    if array.size not in (1, size):
+        raise ArgumentError(f"path: {name} has {array.size} numbers; give {size}, or one")
+    return np.broadcast_to(array.ravel(order="F"), size)
+
+
+def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
+    """As :func:`path_bounds`, where expressions of parameters may be among them.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they cannot be used.
+    """
+    if not isinstance(lower, ca.MX) and not isinstance(upper, ca.MX):
+        return path_bounds(lower, upper, size)
+    found: list[Bound] = []
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not isinstance(bound, ca.MX):
+            found.append(path_bound(name, bound, size))
+            continue
+        if bound.numel() not in (1, size):
+            raise ArgumentError(f"path: {name} has {bound.numel()} entries; give {size}, or one")
+        found.append(ca.repmat(bound, size, 1) if bound.numel() == 1 else ca.vec(bound))
+    return (found[0], found[0]) if lower is upper else (found[0], found[1])

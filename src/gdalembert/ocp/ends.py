@@ -1,54 +1,196 @@
-"""The ends of a motion: q and v that are fixed there."""
+"""The ends of a motion: entries of q and v that are fixed there, at numbers or at expressions of parameters."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.model.configuration import Blocks, checked_configuration, difference, projected, unit_blocks
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.configuration import (
+    Blocks,
+    check_unit_lengths,
+    checked_configuration,
+    difference,
+    neutral,
+    projected,
+    unit_blocks,
+)
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints
-from gdalembert.spatial.arguments import vector
+from gdalembert.ocp.parameters import Parameters
+from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
+Fixed = npt.ArrayLike | ca.MX | Mapping[str, Any] | None
+"""All entries, as numbers or an MX of parameters; some of them by name; or none."""
 
-def checked_end(
-    name: str, tree: Tree, bounds: Bounds, q: npt.ArrayLike | None, v: npt.ArrayLike | None
-) -> tuple[Array | None, Array | None]:
-    """q (nq, with unit lengths) and v (nv) of an end, where they are given.
+_FREE = 1e30
+"""A slack that solvers take for infinite, where an ``Opti`` takes finite numbers alone."""
+
+
+class End:
+    """The start or the end of a motion: value − slack ≤ [q; v] ≤ value + slack, with a slack of 0 or infinity.
+
+    Value and slack are parameters of the ``Opti``, so that other ends need no other problem.
+
+    Args:
+        name: "start" or "end".
+        opti: the ``casadi.Opti``.
+        constraints: where it is added.
+        tree, bounds: of the robot.
+        x: [q; v] there.
+        as_rotations: fix quaternions and pairs (cos, sin) as rotations, because the motion determines their lengths.
+    """
+
+    def __init__(
+        self, name: str, opti: ca.Opti, constraints: Constraints, tree: Tree, bounds: Bounds, x: ca.MX, as_rotations: bool
+    ) -> None:
+        self.name, self._opti, self._tree, self._bounds = name, opti, tree, bounds
+        self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
+        self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
+        self._fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
+        self._set(self._given)
+        nq, blocks = tree.nq, unit_blocks(tree) if as_rotations else ()
+        turning = [i for _, start, stop in blocks for i in range(start, stop)]
+        straight = [i for i in range(nq) if i not in turning]
+        for what, rows in ((f"q of {name}", straight), (f"v of {name}", list(range(nq, x.shape[0])))):
+            value, slack = self._value[rows], self._slack[rows]
+            constraints.bound(what, x[rows], value - slack, value + slack)
+        if turning:
+            s = symbols(q0=nq, q1=nq)
+            apart = function("difference", s, {"v": difference(tree, s["q0"], s["q1"])})(self._value[:nq], x[:nq])
+            slack = ca.vertcat(*(self._slack[start] for _, start, stop in blocks for _ in _axes(stop - start)))
+            rows = _turning_columns(tree, blocks)
+            constraints.bound(f"rotations of {name}", apart[rows], -slack, slack)
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        """Which entries of [q; v] are fixed."""
+        return tuple(np.concatenate(self._fixed).tolist())
+
+    def fix(self, parameters: Parameters, q: Fixed, v: Fixed) -> None:
+        """Fix q and v, and free what is not given.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: if a length is wrong, numbers are not finite or not
+                within the bounds, or an expression has symbols that are not parameters.
+        """
+        tree = self._tree
+        rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
+        found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
+        self._given, self._fixed = [given for given, _ in found], [fixed for _, fixed in found]
+        if not any(isinstance(given, ca.MX) for given in self._given):
+            self._set(self._given)
+
+    def set(self, parameters: Parameters) -> None:
+        """Give a solve the values of the end.
+
+        Raises:
+            ArgumentError: if a quaternion has another length, or a value is not finite.
+        """
+        self._set([self._number(key, given, parameters) for key, given in zip("qv", self._given, strict=True)])
+
+    @property
+    def symbols(self) -> tuple[ca.MX, ca.MX]:
+        """Value and slack, as parameters of the ``Opti``."""
+        return self._value, self._slack
+
+    @property
+    def numbers(self) -> tuple[Array, Array]:
+        """Value and slack [q; v] of the last solve."""
+        return np.concatenate(self._last), np.where(np.concatenate(self._fixed), 0.0, np.inf)
+
+    def configuration(self, otherwise: Array | None) -> Array | None:
+        """q at this end, if it is fixed, its free entries those of another configuration."""
+        fixed = self._fixed[0]
+        if not fixed.any() or (otherwise is None and not fixed.all()):
+            return None
+        free = self._last[0] if otherwise is None else otherwise
+        return projected(np.where(fixed, self._last[0], free), unit_blocks(self._tree))
+
+    def _set(self, given: list[Any]) -> None:
+        self._last = [np.asarray(x, dtype=float) for x in given]
+        for symbol, x in zip(self.symbols, self.numbers, strict=True):
+            self._opti.set_value(symbol, np.minimum(x, _FREE))
+
+    def _entries(self, key: str, given: Any, rest: Array, parameters: Parameters) -> tuple[Any, Any]:
+        """The values of all entries of q or v, and which are fixed."""
+        what, length = f"{self.name}: {key}", len(rest)
+        if given is None:
+            return rest, np.zeros(length, dtype=bool)
+        if isinstance(given, Mapping):
+            return self._some(what, key, given, rest, parameters)
+        fixed = np.ones(length, dtype=bool)
+        if isinstance(given, ca.MX):
+            if given.shape != (length, 1):
+                raise ArgumentError(f"{what} has shape {given.shape}; give ({length}, 1)")
+            parameters.check(what, given)
+            return given, fixed
+        if key == "q":
+            configuration = checked_configuration(what, given, self._tree)
+            self._bounds.check(what, configuration, "q")
+            return projected(configuration, unit_blocks(self._tree)), fixed
+        speed = vector(what, given, length, repeat=True)
+        self._bounds.check(what, speed, "v")
+        return speed, fixed
+
+    def _some(
+        self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: Parameters
+    ) -> tuple[Any, Any]:
+        names: tuple[str, ...] = getattr(self._bounds, f"{key}_names")
+        lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("lower", "upper"))
+        turning = {i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)} if key == "q" else set()
+        entries, fixed = list(rest), np.zeros(len(rest), dtype=bool)
+        for name, value in given.items():
+            if name not in names:
+                raise UnknownNameError(f"entry of {key}", name, names)
+            i = names.index(name)
+            if i in turning:
+                raise ArgumentError(f"{what}: {name!r} is an entry of a unit vector; give all of q")
+            if isinstance(value, ca.MX):
+                parameters.check(f"{what}: {name!r}", value)
+            else:
+                value = number(f"{what}: {name!r}", value, least=-np.inf)
+                if not lower[i] <= value <= upper[i]:
+                    raise ArgumentError(
+                        f"{what} of {name!r} is {value:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
+                    )
+            entries[i], fixed[i] = value, True
+        symbolic = any(isinstance(entry, ca.MX) for entry in entries)
+        return ca.vertcat(*entries) if symbolic else np.array(entries, dtype=float), fixed
+
+    def _number(self, key: str, given: Array | ca.MX, parameters: Parameters) -> Array:
+        if not isinstance(given, ca.MX):
+            return given
+        found = parameters.of(given).ravel()
+        if not np.all(np.isfinite(found)):
+            raise ArgumentError(f"{self.name}: {key} is {found}; give parameters with which it is finite")
+        if key == "v":
+            return found
+        check_unit_lengths(f"{self.name}: q", found, self._tree)
+        return projected(found, unit_blocks(self._tree))
+
+
+def as_fixed(where: str, given: Any) -> Any:
+    """What fixes q or v, without symbols of SX.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if their length is wrong, or they are not finite or not within the bounds.
+        ArgumentTypeError: if it is an SX.
     """
-    configuration = speed = None
-    if q is not None:
-        given = checked_configuration(f"{name}: q", q, tree)
-        bounds.check(f"{name}: q", given, "q")
-        configuration = projected(given, unit_blocks(tree))
-    if v is not None:
-        speed = vector(f"{name}: v", v, tree.nv, repeat=True)
-        bounds.check(f"{name}: v", speed, "v")
-    return configuration, speed
+    if isinstance(given, ca.SX):
+        raise ArgumentTypeError(f"{where}: got an SX; give numbers, or an MX of problem.parameter(name, size)")
+    return given
 
 
-def fix_configuration(
-    name: str, opti: ca.Opti, constraints: Constraints, tree: Tree, q: ca.MX, given: Array, *, as_rotations: bool
-) -> None:
-    """q = given; quaternions and pairs (cos, sin) as rotations, if the motion determines their lengths."""
-    blocks = unit_blocks(tree)
-    if not as_rotations or not blocks:
-        constraints.fix(f"q of {name}", q, given)
-        return
-    turning = {i for _, start, stop in blocks for i in range(start, stop)}
-    for i in set(range(tree.nq)) - turning:
-        opti.subject_to(q[i] == given[i])
-    s = symbols(q0=tree.nq, q1=tree.nq)
-    apart = function("difference", s, {"v": difference(tree, s["q0"], s["q1"])})(given, q)
-    opti.subject_to(apart[_turning_columns(tree, blocks)] == 0)
-    constraints.note(f"q of {name}", apart, np.zeros(tree.nv))
+def _axes(length: int) -> range:
+    """The rotations that a unit vector stands for: three of a quaternion, one of a pair (cos, sin)."""
+    return range(3 if length == 4 else 1)
 
 
 def _turning_columns(tree: Tree, blocks: Blocks) -> list[int]:

@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.ocp.parameters import foreign
 
 Expression = ca.Function | Callable[..., Any]
 """A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, or p: the parameters of the robot."""
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+
+
+_NONE: Mapping[str, ca.MX] = {}
 
 
 class EvaluatedExpression(NamedTuple):
@@ -23,8 +27,12 @@ class EvaluatedExpression(NamedTuple):
     values: ca.MX
 
 
-def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) -> EvaluatedExpression:
+def evaluate(
+    expression: Expression, available: Mapping[str, ca.MX], at: str, parameters: Mapping[str, ca.MX] = _NONE
+) -> EvaluatedExpression:
     """The expression at each column of the ``available`` quantities; a single column, as that of p, is for all of them.
+
+    It may contain the symbols of ``parameters`` too, which become inputs of its Function.
 
     Raises:
         ArgumentTypeError, ArgumentError: if it is not an expression of these with one value; the message names ``at``.
@@ -55,11 +63,43 @@ def evaluate(expression: Expression, available: Mapping[str, ca.MX], at: str) ->
         value = ca.MX(value)
     except NotImplementedError:
         raise ArgumentTypeError(f"an expression gives {value!r}; give a number or a matrix of CasADi's") from None
-    if not ca.symvar(value):
+    used = {name: symbol for name, symbol in parameters.items() if ca.depends_on(value, symbol)}
+    _check_symbols(value, symbols, used)
+    if not any(ca.depends_on(value, symbol) for symbol in symbols):
         raise ArgumentError("an expression depends on none of its inputs; write it with the inputs it is given")
     if any(value.is_op(op) for op in _COMPARISONS):
         raise ArgumentError("an expression is a comparison; give what is compared, with its bounds as lower and upper")
-    graph = ca.Function("expression", symbols, [ca.vec(value)], names, ["value"])
-    n = max(available[name].shape[1] for name in names)
-    columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (available[name] for name in names))
-    return EvaluatedExpression(graph, graph.map(n)(*columns))
+    for name, symbol in zip(names, symbols, strict=True):
+        if name in used:
+            value = ca.substitute(value, used.pop(name), symbol)
+    given = available
+    names = [*names, *used]
+    graph = ca.Function("expression", [*symbols, *used.values()], [ca.vec(value)], names, ["value"])
+    n = max(given[name].shape[1] for name in names)
+    columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (given[name] for name in names))
+    return EvaluatedExpression(graph, _small(graph).map(n)(*columns))
+
+
+def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, ca.MX]) -> None:
+    """Refuse symbols that are neither inputs nor parameters of one column."""
+    for name, symbol in parameters.items():
+        if symbol.shape[1] > 1:
+            raise ArgumentError(
+                f"an expression has the parameter {name!r} of every instant; take it as an input, as lambda q, {name}: …"
+            )
+    if other := foreign(value, [*inputs, *parameters.values()]):
+        raise ArgumentError(
+            f"an expression has the symbol {other[0].name()!r}, which is neither an input of it nor a parameter of the "
+            "problem; give it another input, or make it by problem.parameter(name, size)"
+        )
+
+
+def _small(graph: ca.Function) -> ca.Function:
+    """The same of scalar operations, if it has no others: its derivatives are whole sparse Jacobians."""
+    try:
+        scalar = graph.expand()
+    except RuntimeError:
+        return graph
+    inputs, by_jacobian = scalar.sx_in(), {"enable_forward": False}
+    options: dict[str, Any] = by_jacobian | {"reverse_options": by_jacobian}
+    return ca.Function("expression", inputs, scalar.call(inputs), graph.name_in(), graph.name_out(), options)

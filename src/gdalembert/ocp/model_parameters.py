@@ -30,10 +30,9 @@ class ModelParameters:
         design: bounds of the entries that are optimised.
 
     Attributes:
-        values: p (n_p) of a solve that is given none.
+        values: p (n_p) of a solve that is given none. ``last``: that of the last solve.
         chosen: the entries of the design in p. ``others``: the other ones.
-        parts: the variables (of ``chosen``) and the parameters (of ``others``) of the ``Opti``.
-        p: all of them, in order (n_p × 1).
+        fixed: the parameters (of ``others``) of the ``Opti``.
 
     Raises:
         UnknownNameError, ArgumentTypeError, ArgumentError: if p or the design cannot be used.
@@ -43,39 +42,60 @@ class ModelParameters:
         self._opti, self._dyn = opti, dyn
         self.chosen, self.lower, self.upper = _ranges(dyn, design)
         self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
-        self.values = self.within(physical_parameters("Problem", dyn, p))
-        self.parts = (
-            opti.variable(len(self.chosen)) if self.chosen else ca.MX(0, 1),
-            opti.parameter(len(self.others)) if self.others else ca.MX(0, 1),
-        )
-        self.p = ca.MX(self.assembled(*self.parts))
-        if self.chosen:
-            ends = np.abs([self.values[self.chosen], self.lower, self.upper])
-            size = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
-            opti.set_linear_scale(self.parts[0], ca.DM(np.where(size > 0, size, 1.0)))
+        self.values = self.last = self.within(physical_parameters("Problem", dyn, p))
+        self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
+        self._variables = ca.MX(0, 1)
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def place(self, variables: ca.MX) -> None:
+        """Give the design its variables, a column for each instant of the grid."""
+        self._variables = variables
+
+    @property
+    def p(self) -> ca.MX:
+        """All of p, in order (n_p × 1)."""
+        return ca.MX(self.assembled(self._variables[:, 0], self.fixed))
+
+    @property
+    def along(self) -> ca.MX:
+        """p of each instant of the grid, if any of it is optimised; or one column for all."""
+        if not self.chosen:
+            return self.p
+        variables = self._variables
+        return ca.MX(self.assembled(variables, ca.repmat(self.fixed, 1, variables.shape[1])))
+
+    @property
+    def sizes(self) -> Array:
+        """Typical magnitudes of the design."""
+        ends = np.abs([self.values[self.chosen], self.lower, self.upper])
+        size = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
+        return np.where(size > 0, size, 1.0)
+
+    def columns(self, n: int) -> list[ca.MX]:
+        """The parts of p, design and others, a column for each of the n intervals."""
+        return [self._variables[:, :n], ca.repmat(self.fixed, 1, n)]
 
     def assembled(self, chosen: Matrix, others: Matrix) -> Matrix:
         """p of its two parts."""
         order = np.argsort([*self.chosen, *self.others]).tolist()
         both: Matrix = ca.vertcat(chosen, others)
-        return both[order] if order else chosen
+        return both[order, :] if order else chosen
 
     def bound(self, constraints: Constraints) -> None:
         """Add the bounds of the design."""
         if self.chosen:
-            constraints.bound("bounds of p", self.parts[0], self.lower, self.upper)
+            constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
 
-    def set(self, p: Values) -> Array:
-        """Give a solve its values of p, or those of the problem (``None``), and return them."""
-        values = self.within(physical_parameters("solve", self._dyn, replaced(self._dyn, self.values, p)))
+    def set(self, p: Values) -> None:
+        """Give a solve its values of p, or those of the problem (``None``), and keep them as the last ones."""
+        if p is None and self.last is self.values:
+            return
+        values = self.values if p is None else self.within(physical_parameters("solve", self._dyn, replaced(self._dyn, self.values, p)))
         if self.others:
-            self._opti.set_value(self.parts[1], values[self.others])
-        if self.chosen:
-            self._opti.set_initial(self.parts[0], values[self.chosen])
-        return values
+            self._opti.set_value(self.fixed, values[self.others])
+        self.last = values
 
     def within(self, values: Array) -> Array:
         """The values, those of the design within their bounds."""

@@ -14,23 +14,30 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.parameters.physical import check_mass_matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.configuration import lengths, projected, unit_blocks
+from gdalembert.model.configuration import neutral, unit_blocks
+from gdalembert.ocp.backends import same_options
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.constraints import Constraints, path_bounds
-from gdalembert.ocp.ends import checked_end, fix_configuration
+from gdalembert.ocp.constraints import Constraints, symbolic_bounds
+from gdalembert.ocp.ends import End, Fixed
 from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
-from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
+from gdalembert.ocp.guess import Guess
+from gdalembert.ocp.initial import between, set_initial, set_scales
+from gdalembert.ocp.inputs import Inputs
 from gdalembert.ocp.model_parameters import Design, ModelParameters
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages, doubts, finer_motion
-from gdalembert.ocp.solver import choose_solver, last_line, same_options
+from gdalembert.ocp.parameters import Parameters
+from gdalembert.ocp.report import PathOfStates, Report
+from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
+from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import CONTROLS, check_driven_by_u, rk4
-from gdalembert.ocp.transcription import METHODS, transcribe
+from gdalembert.ocp.transcription import METHODS, Motion, Scheme
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 PLACES = ("stages", "grid")
-"""Where bounds and paths can hold."""
+"""Where bounds can hold."""
+_PATHS = (*PLACES, "start", "end")
+"""Where paths can hold."""
 
 
 class Problem:
@@ -108,52 +115,29 @@ class Problem:
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
             raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
         self.opti = ca.Opti()
-        self._blocks = unit_blocks(dyn.tree)
-        self._ends: dict[str, Array] = {}
-        self._fixed: set[str] = set()
+        self._robot = ModelParameters(self.opti, dyn, p, design)
+        self._parameters = Parameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
         self._guess: Guess | None = None
         self._cost: ca.MX | None = None
-        self._built: tuple[str, Mapping[str, Any]] | None = None
-        self._parameters = ModelParameters(self.opti, dyn, p, design)
-        self._values, self.p = self._parameters.values, self._parameters.p
-        nq, nv, nu = dyn.tree.nq, dyn.tree.nv, dyn.nu
-        self._x = self.opti.variable(nq + nv, intervals + 1)
-        self.q, self.v = self._x[:nq, :], self._x[nq:, :]
-        self.u = self.opti.variable(nu, intervals + (control == "linear"))
-        self._set_duration(duration)
-        self._scale_u()
-        h = self.duration / intervals
-        how = method, degree, scheme, control, self._parameters, compiled
-        self._steps = transcribe(self.opti, dyn, self._x, self.u, h, self._effort, *how)
-        fractions = (np.arange(intervals)[:, None] + self._steps.rule.c).ravel() / intervals
-        self._fractions = fractions
-        self.stages = Stages(self.duration * ca.DM(fractions).T, *self._steps.stages)
+        self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
+        self._paths: dict[str, PathOfStates] = {}
+        scheme = Scheme(method, degree, scheme, control, compiled)
+        self._motion = Motion(
+            self.opti, dyn, intervals, _checked_duration(duration), scheme, _magnitudes(self.bounds), self._robot
+        )
+        self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
+        nq = dyn.tree.nq
+        self.q, self.v, self.u = self._motion.x[:nq, :], self._motion.x[nq:, :], self._motion.u
+        self.t, self.stages, self.p = self._motion.t, self._motion.stages, self._robot.p
         self._bound(bounds_at)
-        self._parameters.bound(self._constraints)
+        self._ends = [
+            End(name, self.opti, self._constraints, dyn.tree, self.bounds, self._motion.x[:, column], column > 0)
+            for name, column in (("start", 0), ("end", intervals))
+        ]
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
-
-    # The transcription.
-
-    def _set_duration(self, duration: float | tuple[float, float]) -> None:
-        if np.ndim(duration) == 0:
-            self.duration: Any = number("duration", duration, "s")
-            self._range = self.duration, self.duration
-        else:
-            ends = numbers("duration", duration)
-            if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
-                raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
-            self._range = float(ends[0]), float(ends[1])
-            self.duration = self.opti.variable()
-            self.opti.subject_to(self.opti.bounded(ends[0], self.duration, ends[1]))
-        self.t = self.duration * ca.DM(np.linspace(0, 1, self.intervals + 1)).T
-
-    def _scale_u(self) -> None:
-        largest = np.maximum(np.abs(self.bounds.u_lower), np.abs(self.bounds.u_upper))
-        self._effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
-        self.opti.set_linear_scale(self.u, ca.repmat(ca.DM(self._effort), 1, self.u.shape[1]))
 
     def _bound(self, at: str) -> None:
         b = self.bounds
@@ -163,68 +147,84 @@ class Problem:
         names = ("q at the grid", "v at the grid", "u", "q at stages", "v at stages")
         for name, given in zip(names, kept, strict=False):
             self._constraints.bound(f"bounds of {name}", *given)
+        if self._motion.free_time:
+            self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
+        self._robot.bound(self._constraints)
 
     # The user's part.
 
-    def start(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
-        """Fix the start: q (nq) and v (nv, or one number; zero by default); ``None`` leaves them free.
+    def parameter(self, name: str, size: int = 1, *, at: str | None = None) -> ca.MX:
+        """A new parameter: numbers that every solve is given by this name.
+
+        It may stand in the start, the end, expressions of paths and integrals and their bounds, and the cost.
+
+        Args:
+            name: a Python identifier.
+            size: number of entries.
+            at: ``"grid"``: a reference over the motion, with a column for each instant of the grid (size × (N + 1)).
+                Expressions take it as an input of its name, interpolated at the stages.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if their length is wrong, or they are not finite or not within the bounds.
+            ArgumentTypeError, ArgumentError: if the name is taken or is no identifier, or the size is not positive.
         """
-        self._fix("start", 0, q, v)
+        return self._parameters.make(name, size, at)
 
-    def end(self, q: npt.ArrayLike | None = None, v: npt.ArrayLike | None = 0.0) -> None:
-        """Fix the end: q (nq) and v (nv, or one number; zero by default); ``None`` leaves them free.
+    def start(self, q: Fixed = None, v: Fixed = 0.0) -> None:
+        """Fix the start, again at any time: q (nq) and v (nv, or one number; zero by default); ``None`` frees them.
+
+        Args:
+            q, v: numbers; an MX of parameters; or some entries by name, ``{"joint2": 0.3}``, the others being free.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: if their length is wrong, or they are not finite or not
+                within the bounds, or have symbols that are no parameters.
+        """
+        self._ends[0].fix(self._parameters, q, v)
+
+    def end(self, q: Fixed = None, v: Fixed = 0.0) -> None:
+        """Fix the end, as :meth:`start`; ``path(…, at="end")`` fixes a frame.
 
         Quaternions and pairs (cos, sin) are fixed as rotations; the motion determines their lengths.
 
         Raises:
             As :meth:`start`.
         """
-        self._fix("end", self.intervals, q, v)
-
-    def _fix(self, name: str, column: int, q: npt.ArrayLike | None, v: npt.ArrayLike | None) -> None:
-        if name in self._fixed:
-            raise ArgumentError(f"{name} was called before; make a new Problem for other ends")
-        tree = self.dyn.tree
-        given, speed = checked_end(name, tree, self.bounds, q, v)
-        self._fixed.add(name)
-        if given is not None:
-            self._ends[name] = given
-            where = self.q[:, column]
-            fix_configuration(name, self.opti, self._constraints, tree, where, given, as_rotations=column > 0)
-        if speed is not None:
-            self._constraints.fix(f"v of {name}", self.v[:, column], speed)
+        self._ends[1].fix(self._parameters, q, v)
 
     def path(
         self,
         expression: Expression,
-        lower: npt.ArrayLike = -np.inf,
-        upper: npt.ArrayLike = np.inf,
+        lower: npt.ArrayLike | ca.MX = -np.inf,
+        upper: npt.ArrayLike | ca.MX = np.inf,
         *,
         at: str | None = None,
     ) -> None:
         """Keep an expression of the motion between two bounds.
 
         Args:
-            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, as ``lambda q: …``, and p
-                if the robot has parameters; its only value is a number or a matrix.
-            lower, upper: bounds of the same shape, or one number; equal ones make an equation.
-            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, where only q and v are available. By
-                default the stages, and for inequalities of q and v the grid too.
+            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, t, as ``lambda q: …``, or
+                as parameters of the problem, and p if the robot has parameters; its only value is a number or a matrix.
+            lower, upper: bounds of the same shape, or one number; or an MX of parameters. Equal ones make an equation.
+            at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, ``"start"`` or ``"end"``: the first or the
+                last of them, where only q, v and t are available. By default the stages, and for inequalities of q and
+                v the grid too.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
         if at is not None:
-            choice("path: at", at, PLACES)
-        graph, values = self._evaluated(expression, at or "stages")
-        low, high = path_bounds(lower, upper, values.shape[0])
-        name = self._constraints.next_path()
-        if set(graph.name_in()) <= {"q", "v", "p"}:
-            self._constraints.follow(name, graph, low, high)
-            if at is None and np.all(low < high):
+            choice("path: at", at, _PATHS)
+        found = self._evaluated(expression, at or "stages")
+        low, high = symbolic_bounds(lower, upper, found.values.shape[0])
+        for bound in (low, high):
+            if isinstance(bound, ca.MX):
+                self._parameters.check("path", bound)
+        name, values = self._constraints.next_path(), found.values
+        if at in (None, *PLACES) and not {"a", "u"} & set(found.graph.name_in()):
+            known = {"p": self.p} | self._parameters.symbols
+            constants = {key: known[key] for key in found.graph.name_in() if key in known}
+            self._paths[name] = PathOfStates(found, low, high, constants)
+            if at is None and low is not high and not (isinstance(low, np.ndarray) and np.array_equal(low, high)):
                 values = ca.horzcat(values, self._evaluated(expression, "grid").values)
         self._constraints.bound(name, values, low, high)
 
@@ -234,15 +234,21 @@ class Problem:
         Args:
             expression: as in :meth:`path`.
         """
-        weights = np.tile(self._steps.rule.b, self.intervals) / self.intervals
-        return ca.MX(self.duration * (self._evaluated(expression, "stages").values @ ca.DM(weights)))
+        return self._motion.integral(self._evaluated(expression, "stages").values)
 
     def _evaluated(self, expression: Expression, at: str) -> EvaluatedExpression:
-        """An expression at each stage, or at each instant of the grid."""
-        p = {"p": self.p} if self.dyn.parameters else {}
-        if at == "grid":
-            return evaluate(expression, {"q": self.q, "v": self.v} | p, at)
-        return evaluate(expression, {name: getattr(self.stages, name) for name in ("q", "v", "a", "u")} | p, at)
+        """An expression at each stage, at each instant of the grid, or at its first or last one."""
+        motion, named = self._motion, self._parameters.symbols
+        p = {"p": self._robot.along} if self.dyn.parameters else {}
+        if at == "stages":
+            states = {name: getattr(self.stages, name) for name in ("q", "v", "a", "u", "t")}
+            p = {name: motion.at_stages(x) if x.shape[1] > 1 else x for name, x in p.items()}
+            others = {name: motion.between(x) if x.shape[1] > 1 else x for name, x in named.items()}
+            return evaluate(expression, states | p | others, at, named)
+        column = {"start": [0], "end": [self.intervals]}.get(at, slice(None))
+        states = {"q": self.q[:, column], "v": self.v[:, column], "t": self.t[:, column]}
+        others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in (p | named).items()}
+        return evaluate(expression, states | others, at, named)
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
@@ -265,129 +271,132 @@ class Problem:
 
         Its time is scaled to the fixed duration, or into the range of a free one.
         """
+        self._guess = self._as_guess(motion)
+
+    def _as_guess(self, motion: Guess | Simulation | Solution) -> Guess:
         if isinstance(motion, Solution):
             motion = motion.guess()
         if isinstance(motion, Simulation):
             if motion.model != self.dyn.tree.name:
                 raise ArgumentError(f"guess: the simulation is of {motion.model!r}, not of {self.dyn.tree.name!r}")
-            motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, self._blocks)
+            motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, unit_blocks(self.dyn.tree))
         if not isinstance(motion, Guess):
             raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
         shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
         if shapes != (own := (self.q.shape[0], self.v.shape[0], self.u.shape[0])):
             raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {self.dyn.tree.name} has {own}")
-        self._guess = motion
+        return motion
 
-    def _rest_to_rest(self) -> Guess:
-        """The motion between the fixed ends, within the bounds of v if the duration allows it."""
-        if not self._ends:
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver:
+        """Build a solver once, which is called with the parameters of each solve: for receding horizons.
+
+        It solves the problem as it is now: what is added later needs another one.
+
+        Args:
+            solver, options: as in :meth:`solve`.
+
+        Raises:
+            ArgumentError: if nothing is to be minimised, or CasADi refuses the options.
+            UnsupportedError: if the solver needs constraints and costs of one interval each, and one connects two.
+        """
+        if self._cost is None:
+            raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        set_scales(self._motion, self._known_motion() or self._motion_at_rest(), self._robot)
+        opti = self.opti.advanced
+        opti.bake()
+        inputs = Inputs(opti, self._parameters, self._robot, self._ends)
+        report = Report(self._motion, opti, self.bounds, self._constraints, self.p, self._finer, self._paths)
+        return Solver(self._motion, opti, inputs, report, self._initial, solver, dict(options or {}))
+
+    def _known_motion(self) -> Guess | None:
+        """The guess, or the motion between the ends, if one of them is known."""
+        if self._guess is not None:
+            return self._guess
+        start = self._ends[0].configuration(None)
+        end = self._ends[1].configuration(start)
+        if start is None and end is None:
+            return None
+        first, last = (start if start is not None else end), (end if end is not None else start)
+        return between(self._motion, self.bounds, np.asarray(first), np.asarray(last), self._robot.last)
+
+    def _motion_at_rest(self) -> Guess:
+        rest = neutral(self.dyn.tree).full().ravel()
+        return between(self._motion, self.bounds, rest, rest, self._robot.last)
+
+    def _initial(self, guess: Any) -> Array:
+        """The variables of the ``Opti`` where a solve begins."""
+        motion = self._known_motion() if guess is None else self._as_guess(guess)
+        if motion is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
-        known = [self._ends[name] for name in ("start", "end") if name in self._ends]
-        shortest, longest = self._range
-        motion = rest_to_rest(self.dyn, known[0], known[-1], 1.0, p=self._values)
-        fastest = (np.abs(motion.v) / self.bounds.v_upper).max()
-        duration = float(np.clip(1.25 * fastest, shortest, longest))
-        return rest_to_rest(self.dyn, known[0], known[-1], duration, p=self._values)
+        check_mass_matrix("solve", self.dyn, motion.q[0], self._robot.last)
+        set_initial(self._motion, motion, self.bounds, self._robot)
+        opti = self.opti.debug
+        return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
 
-    def _set_initial(self) -> None:
-        motion = self._rest_to_rest() if self._guess is None else self._guess
-        check_mass_matrix("solve", self.dyn, motion.q[0], self._values)
-        duration = float(np.clip(motion.t[-1] - motion.t[0], *self._range))
-        q, v, a = typical_sizes(self.dyn, motion, duration, self._values)
-        self.opti.set_linear_scale(self._x, ca.repmat(ca.DM(np.concatenate([q, v])), 1, self._x.shape[1]))
-        if (k := self._steps.k) is not None:
-            sizes = np.concatenate([a, np.ones(len(self._steps.free))])
-            self.opti.set_linear_scale(k, ca.repmat(ca.DM(sizes), 1, k.shape[1]))
-        if isinstance(self.duration, ca.MX):
-            self.opti.set_initial(self.duration, duration)
-        grid = np.linspace(0, 1, self.intervals + 1)
-        q, v, _, u = motion.at(grid, duration)
-        self.opti.set_initial(self._x, np.hstack([q, v]).T)
-        lower, upper = self.bounds.u_lower, self.bounds.u_upper
-        self.opti.set_initial(self.u, np.clip(u, lower, upper)[: self.u.shape[1]].T)
-        if k is not None:
-            q, v, a, _ = motion.at(self._fractions, duration)
-            rates = [self.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-            self.opti.set_initial(k, ca.vertcat(a.T, ca.horzcat(*rates)[self._steps.free, :]))
-
-    def solve(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Values = None) -> Solution:
+    def solve(
+        self,
+        solver: str = "ipopt",
+        options: Mapping[str, Any] | None = None,
+        *,
+        p: Values = None,
+        **values: npt.ArrayLike,
+    ) -> Solution:
         """Solve the problem.
 
         Args:
-            solver: name of a CasADi NLP solver.
+            solver: name of a CasADi NLP solver: ``"ipopt"``, ``"fatrop"``, ``"sqpmethod"`` …
             options: options of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they override ours, which make
                 it quiet.
             p: the parameters of the robot in this solve, all values or some by name, the others being those of the
                 problem; by default those of the problem. What is optimised starts at these values. A solve that differs
-                from the last one in p and the guess alone builds nothing.
+                from the last one in p, parameters, ends and the guess alone builds nothing.
+            values: the parameters of the problem by name; those that are missing keep their last values.
 
         Returns:
             The solution; also one that the solver calls acceptable only: see ``status``.
 
         Raises:
-            ArgumentError: if nothing is to be minimised, there is no guess, CasADi refuses the options, or no robot has
-                the parameters p.
-            ArgumentTypeError, UnknownNameError: if p cannot be used.
+            ArgumentError: if nothing is to be minimised, there is no guess, CasADi refuses the options, no robot has
+                the parameters p, or a value is missing.
+            ArgumentTypeError, UnknownNameError: if p or a value cannot be used.
+            UnsupportedError: as :meth:`solver`.
             OptimizationError: if the solver stops without a solution; it has the last iterate.
 
         Warns:
             SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
                 has the optimum of p.
         """
-        if self._cost is None:
-            raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
-        self._values = self._parameters.set(p)
-        self._set_initial()
-        wanted = dict(options or {})
-        if self._built is None or self._built[0] != solver or not same_options(self._built[1], wanted):
-            choose_solver(self.opti, solver, wanted)
-            self._built = solver, wanted
-        failure = None
-        try:
-            self.opti.solve()
-        except RuntimeError as error:
-            failure = error
-        try:
-            stats = self.opti.stats()
-        except RuntimeError:
-            raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(failure)}") from failure
-        solution = self._solution(stats)
-        if failure is not None:
+        wanted, pattern = dict(options or {}), [end.pattern for end in self._ends]
+        self._parameters.set("solve", values)
+        self._robot.set(p)
+        for end in self._ends:
+            end.set(self._parameters)
+        key = solver, pattern, self._contents()
+        if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
+            self._built = key, wanted, self.solver(solver, wanted)
+        solution = self._built[2].cold()
+        if not solution.solved:
             raise OptimizationError(solution)
         for doubt in doubts(solution):
             warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
-    def _solution(self, stats: Mapping[str, Any]) -> Solution:
-        def value(expression: Any) -> Array:
-            return np.array(self.opti.debug.value(ca.MX(expression)), dtype=float, ndmin=2)
+    def _contents(self) -> tuple[int, ...]:
+        """What tells whether the constraints or the cost of ``opti`` have changed."""
+        opti = self.opti.advanced
+        return tuple(x.__hash__() for x in (*opti.constraints(), opti.objective()))
 
-        nq = self.q.shape[0]
-        x = value(self._x).reshape(self._x.shape).T
-        q, v, t, u = x[:, :nq], x[:, nq:], value(self.t).ravel(), value(self.u).reshape(self.u.shape).T
-        stages = Stages(*(value(rows).reshape(rows.shape).T for rows in self.stages))
-        p = value(self.p).ravel()
-        error, finer = finer_motion(self.dyn, self._finer, t, x, u, self.control, p)
-        passed = (finer[:, :nq], finer[:, nq:]) if np.isfinite(error) else (stages.q, stages.v)
-        g, lower, upper = (value(e).ravel() for e in (self.opti.g, self.opti.lbg, self.opti.ubg))
-        return Solution(
-            dyn=self.dyn,
-            bounds=self.bounds,
-            control=self.control,
-            status=str(stats["return_status"]),
-            iterations=0 if stats["return_status"] == "Invalid_Problem_Definition" else int(stats.get("iter_count", 0)),
-            cost=float(value(self._cost)[0, 0]),
-            t=t,
-            q=projected(q, self._blocks),
-            v=v,
-            u=u,
-            p=p,
-            stages=stages,
-            constraint_violation=float(np.maximum(lower - g, g - upper).max(initial=0)),
-            length_violation=float(np.abs(lengths(q, self._blocks) - 1).max(initial=0)),
-            step_error=error,
-            excess=self.bounds.excess(*passed) | self._constraints.excess(passed[0], passed[1], p),
-            violations={"the equations of motion": float(np.abs(value(self._steps.equations)).max())}
-            | self._constraints.violations(value),
-            stats=dict(stats),
-        )
+
+def _checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
+    if np.ndim(duration) == 0:
+        return number("duration", duration, "s")
+    ends = numbers("duration", duration)
+    if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
+        raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
+    return float(ends[0]), float(ends[1])
+
+
+def _magnitudes(bounds: Bounds) -> Array:
+    """Typical magnitudes of u (nu)."""
+    largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
+    return np.where((largest > 0) & np.isfinite(largest), largest, 1.0)

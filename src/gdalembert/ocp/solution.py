@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,9 +10,10 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.parameters.physical import columns, physical_parameters
+from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.model.configuration import unit_blocks
+from gdalembert.ocp.accuracy import Accuracy
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
 from gdalembert.simulation.result import Simulation
@@ -23,12 +23,6 @@ from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
-_FEWEST, _MOST = 16, 4096
-"""Limits of the number of Runge–Kutta steps in an interval."""
-_RESOLVED = 0.5
-"""Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
-_NONE = np.zeros(0)
-"""The parameters of a robot without any."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
 
@@ -57,12 +51,10 @@ class Solution:
         stages: ``t, q, v, a, u`` at the stages, one row for each.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
-        step_error: error of the steps: the kinetic energy of the difference between v at the end of an interval and v
-            after many Runge–Kutta steps from its start, the largest over the largest kinetic energy of the motion;
-            its square root, so that 0.01 is a hundredth of the velocity.
-        excess: by name, the largest violation of the bounds of q and v, and of paths of q and v, by these Runge–Kutta
-            steps, between the instants of the grid too; where it is above 1e-6.
         violations: by name, the largest violation of each kind of equations and inequalities of the problem.
+        accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
+        solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
+            ``status`` says why (:class:`~gdalembert.ocp.Solver`).
     """
 
     dyn: Dynamics
@@ -79,10 +71,28 @@ class Solution:
     stages: Stages
     constraint_violation: float
     length_violation: float
-    step_error: float
-    excess: dict[str, float]
     violations: dict[str, float]
     stats: dict[str, Any]
+    accuracy: Accuracy
+    solved: bool = True
+
+    @property
+    def step_error(self) -> float:
+        """Error of the steps; it is computed when it is first asked for.
+
+        It is the kinetic energy of the difference between v at the end of an interval and v after many Runge–Kutta
+        steps from its start, the largest over the largest kinetic energy of the motion; its square root, so that 0.01
+        is a hundredth of the velocity.
+        """
+        return self.accuracy.step_error
+
+    @property
+    def excess(self) -> dict[str, float]:
+        """By name, the largest violation of the bounds of q and v, and of paths of q and v, by these finer steps.
+
+        It counts between the instants of the grid too, where it is above 1e-6; it is computed when first asked for.
+        """
+        return self.accuracy.excess
 
     @property
     def duration(self) -> float:
@@ -164,36 +174,6 @@ def doubts(solution: Solution) -> Iterator[str]:
         physical_parameters("the optimum of p", solution.dyn, solution.p)
     except ArgumentError as error:
         yield f"{error}; or give narrower bounds in design"
-
-
-def finer_motion(
-    dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str, p: Array = _NONE
-) -> tuple[float, Array]:
-    """:attr:`Solution.step_error`, infinite if the finer steps diverge; and the states of all finer steps."""
-    h = np.diff(t)
-    reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
-    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq], p) / _RESOLVED)), _MOST)
-    motion = [x[:1].T]
-    for i in range(steps):
-        middle = (i + 0.5) / steps
-        held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
-        reached = finer(reached, held.T, h[None, :] / steps, *columns(p, len(h)))[0]
-        motion.append(reached.full())
-    missed = (reached[nq:, :] - x[1:, nq:].T).full()
-    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
-    kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
-    largest = max(kinetic.max(), np.finfo(float).tiny)
-    error = float(np.sqrt(energies.max() / largest))
-    return error if np.isfinite(error) else math.inf, np.hstack(motion).T
-
-
-def _highest_frequency(dyn: Dynamics, q: Array, p: Array) -> float:
-    """The highest natural frequency under springs and elasticity, at q [rad/s]."""
-    stiffness = dyn.force_stiffness(q, p)
-    if not stiffness.any():
-        return 0.0
-    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q, *columns(p, 1)).full(), stiffness)).real
-    return math.sqrt(max(squares.max(), 0.0))
 
 
 class OptimizationError(GdalembertError, RuntimeError):

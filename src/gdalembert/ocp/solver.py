@@ -1,40 +1,160 @@
-"""The NLP solver of an ``Opti``, without output."""
+"""A solver that is built once and called with the parameters of each solve, as for receding horizons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
+from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
+from gdalembert.ocp.backends import backend, last_line, make
+from gdalembert.ocp.inputs import Inputs
+from gdalembert.ocp.nlp import NLP
+from gdalembert.ocp.report import Report
+from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
+from gdalembert.ocp.transcription import Motion
+from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arrays import Array
 
-_QUIET = {"print_time": False, "detect_simple_bounds": True}
-_QUIET_IPOPT = {"ipopt.print_level": 0, "ipopt.sb": "yes"}
+class Solver:
+    """A problem's solver: made by :meth:`Problem.solver`, it is built once and solves for any parameters.
 
+    ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
+    solution, primal and dual, from which the first ``shift`` intervals are cut.
 
-def choose_solver(opti: ca.Opti, solver: str, options: Mapping[str, Any]) -> None:
-    """Choose a solver by name; options override ours, which make it quiet.
-
-    Raises:
-        ArgumentError: if CasADi refuses them.
+    Attributes:
+        last: the last solution; ``None`` before the first one.
     """
-    quiet: dict[str, Any] = _QUIET | (_QUIET_IPOPT if solver == "ipopt" else {})
-    try:
-        opti.solver(solver, quiet | dict(options))
-    except Exception as error:
-        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {options}: {last_line(error)}") from None
 
+    def __init__(
+        self,
+        motion: Motion,
+        opti: ca.OptiAdvanced,
+        inputs: Inputs,
+        report: Report,
+        initial: Callable[[Any], Array],
+        name: str,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._motion, self._report, self._inputs, self._initial = motion, report, inputs, initial
+        self._name, self._options = name, dict(options)
+        self._nlp = NLP(motion, opti, inputs.unknown(), fix=backend(name).fixes)
+        self._cold = make(name, self._nlp, options)
+        self._warm: ca.Function | None = None
+        self.last: Solution | None = None
+        self._found: tuple[Array, Array, Array] | None = None
 
-def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether all values are equal numbers or texts, or the same objects."""
-    plain = str | int | float
-    return one.keys() == other.keys() and all(
-        x is other[key] or (isinstance(x, plain) and isinstance(other[key], plain) and x == other[key])
-        for key, x in one.items()
-    )
+    def __repr__(self) -> str:
+        return f"Solver({self._motion.dyn.tree.name}, {self._name!r}, intervals={self._motion.intervals})"
 
+    def __call__(self, *, shift: int = 0, guess: Any = None, p: Values = None, **values: Any) -> Solution:
+        """Solve at these parameters.
 
-def last_line(error: BaseException | None) -> str:
-    """What an exception of CasADi says at last."""
-    return str(error).strip().splitlines()[-1]
+        Args:
+            shift: number of intervals by which the last solution is shifted: those that have passed since. Its last
+                instant is repeated at the end.
+            guess: where to begin instead of the last solution, as in :meth:`Problem.guess`.
+            p: the parameters of the robot, as in :meth:`Problem.solve`.
+            values: the parameters of the problem by name; those that are missing keep their last values.
+
+        Returns:
+            The solution. If the solver finds none, but there is a last one: that one, shifted, with the ``status`` of
+            the solver and ``solved=False``.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
+            OptimizationError: if the solver finds no solution and there is no last one; it has the last iterate.
+
+        Warns:
+            SolutionWarning: if the last plan stands for a solution that was not found; and, without a last solution,
+                as :meth:`Problem.solve`.
+        """
+        shift = integer("solver: shift", shift, 0, self._motion.intervals)
+        numbers = self._inputs("solver", p, values)
+        begin = None if guess is not None or self._found is None else self._shifted(shift)
+        solution = self._solve(numbers, self._initial(guess) if begin is None else None, begin)
+        if not solution.solved and self.last is not None:
+            return self._previous(solution, numbers, shift)
+        if not solution.solved:
+            raise OptimizationError(solution)
+        if begin is None:
+            for doubt in doubts(solution):
+                warnings.warn(f"{self._motion.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
+        return solution
+
+    def cold(self) -> Solution:
+        """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
+        return self._solve(self._inputs.current(), self._initial(None), None)
+
+    def generate(self, path: str | Path) -> list[Path]:
+        """Write C code: the whole solver where CasADi can, or else the functions of the NLP and their derivatives.
+
+        Args:
+            path: of the file, as ``"solver.c"``; the header ``solver.h`` stands beside it.
+
+        Returns:
+            The files.
+
+        Raises:
+            ArgumentError: if the name is not that of a C file in an existing folder.
+        """
+        file = Path(path)
+        if file.suffix != ".c" or not file.parent.is_dir():
+            raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
+        parts = [self._cold]
+        if not self._cold.has_codegen() if hasattr(self._cold, "has_codegen") else False:
+            parts = [self._cold.get_function(name) for name in self._cold.get_function()]
+        generator = ca.CodeGenerator(file.name, {"with_header": True})
+        for each in parts:
+            generator.add(each)
+        generator.generate(str(file.parent) + "/")
+        return [file, file.with_suffix(".h")]
+
+    # One solve.
+
+    def _solve(self, numbers: Array, x: Array | None, begin: tuple[Array, Array, Array] | None) -> Solution:
+        nlp = self._nlp
+        arguments = nlp.limits(p=numbers) | {"p": numbers}
+        if begin is None:
+            solver, arguments["x0"] = self._cold, nlp.scaled(np.asarray(x))
+        else:
+            if self._warm is None:
+                self._warm = make(self._name, nlp, self._options, self._cold)
+            solver = self._warm
+            arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
+        try:
+            found = solver(**arguments)
+        except RuntimeError as error:
+            raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
+        z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
+        stats = solver.stats()
+        solution = self._report(nlp.unscaled(z), numbers, str(stats["return_status"]), stats, bool(stats["success"]))
+        if solution.solved:
+            self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
+        return solution
+
+    def _shifted(self, by: int) -> tuple[Array, Array, Array]:
+        assert self._found is not None
+        z, lam_x, lam_g = self._found
+        if not by:
+            return self._found
+        variables, constraints = self._nlp.variables.shifted(by), self._nlp.constraints.shifted(by)
+        return z[variables], lam_x[variables], lam_g[constraints]
+
+    def _previous(self, failed: Solution, numbers: Array, shift: int) -> Solution:
+        """The last plan in the place of a solution that was not found."""
+        self._found = self._shifted(shift)
+        x = self._nlp.unscaled(self._found[0])
+        self.last = self._report(x, numbers, failed.status, failed.stats, False)
+        warnings.warn(
+            f"{self._motion.dyn.tree.name}: the solver stopped with {failed.status!r} after {failed.iterations} "
+            f"iterations; the last plan, shifted by {shift} intervals, stands for the solution",
+            SolutionWarning,
+            stacklevel=3,
+        )
+        return self.last

@@ -1,8 +1,8 @@
-"""The equations of motion in an ``Opti``: one step for each interval."""
+"""The variables of a motion in an ``Opti``, connected by the equations of motion: one step for each interval."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -10,73 +10,130 @@ import numpy as np
 from gdalembert.compilation.external import external
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
-from gdalembert.ocp.steps import Method, collocation, collocation_method, free_rates, rk4, rk4_method
+from gdalembert.ocp.solution import Stages
+from gdalembert.ocp.steps import collocation, collocation_method, free_rates, rk4, rk4_method
 from gdalembert.spatial.arrays import Array
 
 METHODS = ("collocation", "rk4")
 
 
-@dataclass(frozen=True)
-class Transcription:
-    """The variables and expressions that a transcription adds.
+class Scheme(NamedTuple):
+    """How a motion is transcribed, as in :class:`~gdalembert.ocp.Problem`."""
+
+    method: str
+    degree: int
+    scheme: str
+    control: str
+    compiled: bool
+
+
+class Motion:
+    """The variables of a motion, those of an interval apart from those of any other.
+
+    The duration and the entries of p that are optimised are constants of the motion: states whose rate is zero. Thus
+    only the gaps connect two intervals, and these are linear in the later one.
+
+    Args:
+        opti: the ``casadi.Opti``.
+        dyn: the robot.
+        intervals: number N of steps.
+        duration: [s], or (shortest, longest) if it is free.
+        scheme: of the transcription.
+        effort: typical magnitudes of u (nu).
+        parameters: of the robot.
 
     Attributes:
         rule: the Runge–Kutta method.
-        stages: q, v, a, u at the stages, a column for each.
+        state: a column for each of the N + 1 instants: q, v, and the constants.
+        u: a column for each interval, or instant if it is linear.
         k: the unknowns of implicit steps, a column for each stage: a, and the rates of the entries ``free`` of q.
-        equations: residuals of the equations of motion.
-    """
-
-    rule: Method
-    stages: tuple[ca.MX, ca.MX, ca.MX, ca.MX]
-    k: ca.MX | None
-    free: list[int]
-    equations: ca.MX
-
-
-def transcribe(
-    opti: ca.Opti,
-    dyn: Dynamics,
-    x: ca.MX,
-    u: ca.MX,
-    h: ca.MX | float,
-    effort: Array,
-    method: str,
-    degree: int,
-    scheme: str,
-    control: str,
-    parameters: ModelParameters,
-    compiled: bool,
-) -> Transcription:
-    """Connect the columns of x (N + 1) by steps of h under u; ``effort`` (nu) are typical magnitudes of u.
+        t: times of the grid (1 × (N + 1)) [s].
+        stages: t, q, v, a, u at the stages, a column for each; ``fractions`` are their times over the duration.
+        equations: residuals of the equations of motion. ``gaps``: the number of the constraint that connects the
+            intervals.
 
     Raises:
-        CompilationError: if the steps cannot be ``compiled``.
+        CompilationError: if the steps cannot be compiled.
     """
-    n = x.shape[1] - 1
-    p = [ca.repmat(part, 1, n) for part in parameters.parts] if len(parameters) else []
-    ends = u if control == "constant" else u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
-    steps = ca.repmat(ca.MX(h), 1, n)
 
-    def mapped(step: ca.Function) -> ca.Function:
-        graph = step_of_parts(step, parameters) if p else step
-        return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(n)
+    def __init__(
+        self,
+        opti: ca.Opti,
+        dyn: Dynamics,
+        intervals: int,
+        duration: float | tuple[float, float],
+        scheme: Scheme,
+        effort: Array,
+        parameters: ModelParameters,
+    ) -> None:
+        self.opti, self.dyn, self.intervals, self.scheme, self.effort = opti, dyn, intervals, scheme, effort
+        self.rule = rk4_method() if scheme.method == "rk4" else collocation_method(scheme.degree, scheme.scheme)
+        n, size = intervals, dyn.tree.nq + dyn.tree.nv
+        self.range = duration if isinstance(duration, tuple) else (duration, duration)
+        self.free_time = isinstance(duration, tuple)
+        self.state = opti.variable(size + self.free_time + len(parameters.chosen), n + 1)
+        self.x, constants = self.state[:size, :], self.state[size:, :]
+        parameters.place(constants[int(self.free_time) :, :])
+        self._durations = constants[0, :] if self.free_time else ca.MX(ca.DM.ones(1, n + 1) * self.range[0])
+        self.u = opti.variable(dyn.nu, n + (scheme.control == "linear"))
+        self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
+        self.fractions = (np.arange(n)[:, None] + self.rule.c).ravel() / n
+        self.k: ca.MX | None = None
+        self.free: list[int] = []
+        self._connect(parameters)
 
-    if method == "rk4":
-        rule, k, residual = rk4_method(), None, ca.MX(0, 1)
-        free: list[int] = []
-        x_next, q, v, a = mapped(rk4(dyn, control=control))(x[:, :-1], ends, steps, *p)
-    else:
-        rule, free = collocation_method(degree, scheme), free_rates(dyn.tree)[0]
-        k = opti.variable(dyn.tree.nv + len(free), n * degree)
-        step = collocation(dyn, degree=degree, scheme=scheme, control=control)
-        x_next, residual, q, v, a = mapped(step)(x[:, :-1], k, ends, steps, *p)
-        forces = np.abs(dyn.actuation) @ effort
-        sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(free))])
-        opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
-    opti.subject_to(ca.vec(x_next - x[:, 1:]) == 0)
-    equations = ca.vertcat(ca.vec(residual), ca.vec(x_next - x[:, 1:]))
-    return Transcription(rule, (q, v, a, u @ _spread(n, rule.c, control)), k, free, equations)
+    @property
+    def duration(self) -> ca.MX:
+        """The duration as the first interval knows it [s]."""
+        return self._durations[0]
+
+    @property
+    def blocks(self) -> list[tuple[ca.MX, int]]:
+        """Each matrix of variables, and how many of its columns belong to an interval."""
+        k = [] if self.k is None else [(self.k, len(self.rule.c))]
+        return [(self.state, 1), *k, (self.u, 1)]
+
+    def at_stages(self, rows: ca.MX) -> ca.MX:
+        """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
+        return ca.kron(rows[:, : self.intervals], ca.DM.ones(1, len(self.rule.c)))
+
+    def between(self, rows: ca.MX) -> ca.MX:
+        """A column for each stage, interpolated between the instants of the grid."""
+        return rows @ _spread(self.intervals, self.rule.c, "linear")
+
+    def integral(self, values: ca.MX) -> ca.MX:
+        """The integral of an expression with a column of values for each stage."""
+        weights = np.tile(self.rule.b, self.intervals) / self.intervals
+        return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
+
+    def _connect(self, parameters: ModelParameters) -> None:
+        opti, dyn, n, (method, degree, scheme, control, compiled) = self.opti, self.dyn, self.intervals, self.scheme
+        size = self.x.shape[0]
+        p = parameters.columns(n) if len(parameters) else []
+        ends = self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
+        begins, steps = self.state[:size, :-1], self._durations[:, :-1] / n
+
+        def mapped(step: ca.Function) -> ca.Function:
+            graph = step_of_parts(step, parameters) if p else step
+            return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(n)
+
+        residual = ca.MX(0, 1)
+        if method == "rk4":
+            x_next, q, v, a = mapped(rk4(dyn, control=control))(begins, ends, steps, *p)
+        else:
+            self.free = free_rates(dyn.tree)[0]
+            self.k = opti.variable(dyn.tree.nv + len(self.free), n * degree)
+            step = collocation(dyn, degree=degree, scheme=scheme, control=control)
+            x_next, residual, q, v, a = mapped(step)(begins, self.k, ends, steps, *p)
+            forces = np.abs(dyn.actuation) @ self.effort
+            sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(self.free))])
+            opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
+        gaps = ca.vec(ca.vertcat(x_next, self.state[size:, :-1]) - self.state[:, 1:])
+        self.gaps = len(opti.advanced.constraints())
+        opti.subject_to(gaps == 0)
+        self.equations = ca.vertcat(ca.vec(residual), gaps)
+        times = self.at_stages(self._durations) * ca.DM(self.fractions).T
+        self.stages = Stages(times, q, v, a, self.u @ _spread(n, self.rule.c, control))
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:

@@ -1,0 +1,119 @@
+"""CasADi's NLP solvers: what each wants of a problem, and the options that measurements chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.ocp.nlp import NLP
+
+_QUIET = {"print_time": False, "record_time": True}
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An NLP solver.
+
+    Attributes:
+        options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
+        fixes: whether it takes equal bounds of a variable as an equation.
+        stagewise: whether it is told the structure of the intervals, which is then checked.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    warm: Mapping[str, Any] = field(default_factory=dict)
+    fixes: bool = True
+    stagewise: bool = False
+
+
+BACKENDS: dict[str, Backend] = {
+    "ipopt": Backend(
+        {"ipopt.print_level": 0, "ipopt.sb": "yes"},
+        {
+            "ipopt.warm_start_init_point": "yes",
+            "ipopt.mu_init": 1e-4,
+            "ipopt.warm_start_bound_push": 1e-6,
+            "ipopt.warm_start_bound_frac": 1e-6,
+            "ipopt.warm_start_slack_bound_push": 1e-6,
+            "ipopt.warm_start_slack_bound_frac": 1e-6,
+            "ipopt.warm_start_mult_bound_push": 1e-6,
+        },
+    ),
+    "fatrop": Backend({"fatrop.print_level": 0}, {"fatrop.mu_init": 1e-4}, fixes=False, stagewise=True),
+    "sqpmethod": Backend(
+        {
+            "print_header": False,
+            "print_iteration": False,
+            "print_status": False,
+            "qpsol": "qrqp",
+            "qpsol_options": {"print_iter": False, "print_header": False, "error_on_fail": False},
+            "convexify_strategy": "regularize",
+        }
+    ),
+}
+"""The solvers that are known; any other has no options."""
+
+
+def backend(solver: str) -> Backend:
+    """The solver of this name."""
+    return BACKENDS.get(solver, Backend())
+
+
+def make(solver: str, nlp: NLP, options: Mapping[str, Any], functions: ca.Function | None = None) -> ca.Function:
+    """The solver of an NLP; ``functions``: one of the same NLP, whose derivatives it takes, which begins at a solution.
+
+    Raises:
+        ArgumentError: if CasADi refuses the solver or its options.
+        UnsupportedError: if the solver needs intervals that only the gaps connect, and they are not.
+    """
+    chosen = backend(solver)
+    given: dict[str, Any] = _QUIET | dict(chosen.options)
+    if chosen.stagewise:
+        given |= _structure(solver, nlp)
+    if functions is not None:
+        given |= dict(chosen.warm)
+        given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
+    try:
+        made = ca.nlpsol("solver", solver, nlp.problem, given | dict(options))
+    except Exception as error:
+        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
+    if chosen.stagewise:
+        _check_hessian(solver, nlp, made)
+    return made
+
+
+def _structure(solver: str, nlp: NLP) -> dict[str, Any]:
+    try:
+        found = nlp.structure()
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{solver}: {error}") from None
+    return {"structure_detection": "manual", "equality": nlp.equal.tolist(), **found}
+
+
+def _check_hessian(solver: str, nlp: NLP, made: ca.Function) -> None:
+    """Refuse a cost or constraint that multiplies variables of two intervals: the solver would not see it."""
+    where = nlp.variables.intervals
+    for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):
+        if where[i] != where[j]:
+            raise UnsupportedError(
+                f"{solver}: the cost multiplies variables of the intervals {min(where[i], where[j])} and "
+                f"{max(where[i], where[j])}; give a sum of costs of one interval each, or take another solver, as 'ipopt'"
+            )
+
+
+def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether all values are equal numbers or texts, or the same objects."""
+    plain = str | int | float
+    return one.keys() == other.keys() and all(
+        x is other[key] or (isinstance(x, plain) and isinstance(other[key], plain) and x == other[key])
+        for key, x in one.items()
+    )
+
+
+def last_line(error: BaseException | None) -> str:
+    """What an exception of CasADi says at last."""
+    return str(error).strip().splitlines()[-1]

@@ -1,0 +1,78 @@
+"""The numbers that a solve needs: parameters of the problem and of the robot, and the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.errors import ArgumentError
+from gdalembert.ocp.ends import End
+from gdalembert.ocp.model_parameters import ModelParameters
+from gdalembert.ocp.parameters import Parameters
+from gdalembert.spatial.arrays import Array
+
+
+class Inputs:
+    """The parameters of an ``Opti``, as a vector.
+
+    Args:
+        opti: the problem, baked.
+        parameters: those with names. ``robot``: p. ``ends``: start and end, which fix the same entries ever after.
+    """
+
+    def __init__(
+        self, opti: ca.OptiAdvanced, parameters: Parameters, robot: ModelParameters, ends: Sequence[End]
+    ) -> None:
+        self._opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
+        self.pattern = [end.pattern for end in ends]
+        self.symbols = ca.symvar(opti.p)
+        self._vector = ca.Function("p", self.symbols, [opti.p])
+        named = {symbol.__hash__(): name for name, symbol in parameters.symbols.items()}
+        self.names = [named.get(symbol.__hash__()) for symbol in self.symbols]
+
+    def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
+        """The vector, of what a solve is given; what is missing is as in the last one.
+
+        Raises:
+            As :meth:`Solver.__call__`.
+        """
+        if [end.pattern for end in self._ends] != self.pattern:
+            raise ArgumentError(
+                f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
+            )
+        self._parameters.set(where, values)
+        self._robot.set(p)
+        for end in self._ends:
+            end.set(self._parameters)
+        return self.current()
+
+    def current(self) -> Array:
+        """The vector of the last values."""
+        return self._assembled(self._parameters.values)
+
+    def unknown(self) -> Array:
+        """The vector, with NaN in place of what a solve may set to any value."""
+        return self._assembled({name: np.full(x.shape, np.nan) for name, x in self._parameters.symbols.items()})
+
+    def vector(self, values: Sequence[Any]) -> Any:
+        """The vector of values or expressions of all symbols."""
+        return self._vector.call(list(values))[0]
+
+    def numbers(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values of all symbols, those with names from ``values``."""
+        hidden = {symbol.__hash__(): x for end in self._ends for symbol, x in zip(end.symbols, end.numbers, strict=True)}
+        if self._robot.others:
+            hidden[self._robot.fixed.__hash__()] = self._robot.last[self._robot.others]
+        return [
+            values[name] if name is not None
+            else hidden[symbol.__hash__()] if symbol.__hash__() in hidden
+            else self._opti.value(symbol)
+            for name, symbol in zip(self.names, self.symbols, strict=True)
+        ]  # fmt: skip
+
+    def _assembled(self, values: Mapping[str, Any]) -> Array:
+        return np.array(self.vector(self.numbers(values)).full().ravel())

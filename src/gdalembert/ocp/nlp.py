@@ -1,0 +1,203 @@
+"""The ``Opti`` of a motion as a nonlinear program, scaled and ordered by intervals, with simple bounds apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.ocp.places import NOWHERE, Places
+from gdalembert.ocp.transcription import Motion
+from gdalembert.spatial.arrays import Array
+
+_LAST = np.iinfo(int).max
+
+
+class Rows(NamedTuple):
+    """All rows of ``opti.g``: the number of their ``subject_to``, whether they are equations, and what they touch.
+
+    ``row``, ``column`` are the entries of the Jacobian; ``simple`` the rows that bound one variable.
+    """
+
+    group: Array
+    equal: Array
+    free: Array
+    row: Array
+    column: Array
+    simple: SimpleBounds
+
+
+class SimpleBounds(NamedTuple):
+    """Rows that bound one entry of x each: row = slope x[entry] + offset(p)."""
+
+    rows: Array
+    entries: Array
+    slopes: Array
+    offset: ca.Function
+
+
+class NLP:
+    """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg, z being the scaled ``opti.x`` in another order.
+
+    Args:
+        motion: of a robot. ``opti``: its problem, baked.
+        p: the parameters of the ``Opti`` as numbers; NaN where a solve may set any.
+        fix: whether an equation of one variable becomes a pair of equal bounds.
+
+    Attributes:
+        problem: z, p, f, g, for ``casadi.nlpsol``.
+        limits: (p) → (lbx, ubx, lbg, ubg), a Function.
+        equal: whether a row of g is an equation. ``variables``, ``constraints``: places of the entries of z and g.
+    """
+
+    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, *, fix: bool) -> None:
+        self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
+        scales = np.array(opti.x_linear_scale, dtype=float).ravel()
+        groups, intervals = self._variable_places()
+        self._order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
+        self.variables = Places(groups[self._order], intervals[self._order])
+        rows = self._all_rows(p, fix)
+        first = np.full(opti.ng, _LAST)
+        np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
+        meta = opti.get_meta_con(opti.constraints()[motion.gaps])
+        self._gaps = (np.arange(opti.ng) >= meta.start) & (np.arange(opti.ng) < meta.stop)
+        kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows))
+        self._kept = kept[np.lexsort((kept, ~self._gaps[kept], first[kept]))]
+        first[first == _LAST] = NOWHERE
+        self.constraints = Places(rows.group[self._kept], first[self._kept])
+        self._rows, self.equal = rows, rows.equal[self._kept]
+        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
+        sizes[meta.start : meta.stop] = scales[self._entries(motion.state[:, 1:])]
+        self._scales, self._sizes = scales[self._order], sizes[self._kept]
+        self.problem, self.limits = self._scaled(), self._scaled_limits()
+
+    def _scaled(self) -> dict[str, ca.MX]:
+        opti = self._opti
+        z = ca.MX.sym("z", len(self._order))
+        x = (ca.DM(self._scales) * z)[np.argsort(self._order).tolist()]
+        both = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g])
+        f, g = both.call([x, opti.p], True, False)
+        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
+
+    # Numbers.
+
+    def _scaled_limits(self) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g at the parameters of the ``Opti``."""
+        opti, simple = self._opti, self._rows.simple
+        kept, order, rows = self._kept.tolist(), self._order.tolist(), simple.rows.tolist()
+        offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
+        ends = [(bound[rows] - offset) / ca.DM(simple.slopes) for bound in (opti.lbg, opti.ubg)]
+        low, high = ca.MX(ends[0]), ca.MX(ends[1])
+        low[falling], high[falling] = ends[1][falling], ends[0][falling]
+        lbx, ubx = ca.MX(-ca.inf * ca.DM.ones(opti.nx)), ca.MX(ca.inf * ca.DM.ones(opti.nx))
+        equal = self._rows.equal[simple.rows]
+        for layer in (*_layers(simple.entries, np.flatnonzero(~equal)), np.flatnonzero(equal)):
+            where, fixed = simple.entries[layer].tolist(), equal[layer].all()
+            lbx[where] = low[layer.tolist()] if fixed else ca.fmax(lbx[where], low[layer.tolist()])
+            ubx[where] = high[layer.tolist()] if fixed else ca.fmin(ubx[where], high[layer.tolist()])
+        variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
+        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
+        return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
+
+    def scaled(self, x: Array) -> Array:
+        """z of ``opti.x``."""
+        return np.asarray(x[self._order] / self._scales)
+
+    def unscaled(self, z: Array) -> Array:
+        """``opti.x`` of z."""
+        x = np.empty(len(z))
+        x[self._order] = z * self._scales
+        return x
+
+    def structure(self) -> dict[str, int | list[int]]:
+        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
+
+        Raises:
+            UnsupportedError: if anything but the gaps connects two intervals.
+        """
+        states, n = self._motion.state.shape[0], self._motion.intervals
+        where = self.variables.intervals
+        if NOWHERE in where:
+            raise UnsupportedError("a variable of opti belongs to no interval; take another solver, as 'ipopt'")
+        in_order = np.empty(len(where), dtype=int)
+        in_order[self._order] = where
+        last = np.full(len(self._gaps), NOWHERE)
+        np.maximum.at(last, self._rows.row, in_order[self._rows.column])
+        kept, first = self._kept, self.constraints.intervals
+        reach = last[kept] - first - self._gaps[kept]
+        if (apart := np.flatnonzero(reach > 0)).size:
+            i = int(apart[0])
+            what = self._opti.g_describe(int(kept[i])).splitlines()[0]
+            raise UnsupportedError(
+                f"the constraint {what} connects the intervals {first[i]} and {last[kept[i]]}; give constraints of one "
+                "interval each, or take another solver, as 'ipopt'"
+            )
+        own = np.bincount(first[~self._gaps[kept]], minlength=n + 1)
+        others = np.bincount(where, minlength=n + 1) - states
+        return {"N": n, "nx": [states] * (n + 1), "nu": others.tolist(), "ng": own.tolist()}
+
+    # Rows and columns.
+
+    def _entries(self, part: ca.MX) -> Array:
+        """The entries of ``opti.x`` that make a matrix of variables, column by column."""
+        where = ca.Function("where", [self._x], [ca.vec(part)])(np.arange(self._x.numel()))
+        return where.full().ravel().astype(int)
+
+    def _variable_places(self) -> tuple[Array, Array]:
+        n = self._x.numel()
+        groups, intervals = np.full(n, len(self._motion.blocks)), np.full(n, NOWHERE)
+        for group, (matrix, width) in enumerate(self._motion.blocks):
+            own = self._entries(matrix)
+            groups[own] = group
+            intervals[own] = np.repeat(np.arange(matrix.shape[1]) // width, matrix.shape[0])
+        return groups, intervals
+
+    def _all_rows(self, p: Array, fix: bool) -> Rows:
+        opti = self._opti
+        limits = ca.Function("limits", [opti.p], [opti.lbg, opti.ubg])
+        lower, upper = (bound.full().ravel() for bound in limits(p))
+        row, column = (np.array(each, dtype=int) for each in ca.jacobian_sparsity(opti.g, opti.x).get_triplet())
+        alone = np.bincount(row, minlength=opti.ng) == 1
+        group, equation = np.zeros(opti.ng, dtype=int), np.zeros(opti.ng, dtype=bool)
+        candidates = []
+        for number, constraint in enumerate(opti.constraints()):
+            meta = opti.get_meta_con(constraint)
+            own = slice(meta.start, meta.stop)
+            group[own], equation[own] = number, meta.type in (ca.OPTI_EQUALITY, ca.OPTI_GENERIC_EQUALITY)
+            if alone[own].all():
+                candidates.append(meta)
+        equal = np.where(np.isnan(lower) | np.isnan(upper), equation, lower == upper)
+        free = np.isneginf(lower) & np.isposinf(upper)
+        entry = np.zeros(opti.ng, dtype=int)
+        entry[row] = column
+        usable = ~free & (fix | ~equal)
+        return Rows(group, equal, free, row, column, _simple_bounds(opti, candidates, entry, usable))
+
+
+def _simple_bounds(opti: ca.OptiAdvanced, candidates: list[ca.MetaCon], entry: Array, usable: Array) -> SimpleBounds:
+    """The usable rows of constraints of one variable each that are linear in x and p."""
+    rows = np.concatenate([np.arange(meta.start, meta.stop) for meta in candidates] or [np.zeros(0, dtype=int)])
+    w = ca.MX.sym("w", opti.nx + opti.np)
+    expressions = ca.vertcat(ca.MX(0, 1), *(ca.vec(meta.canon) for meta in candidates))
+    graph = ca.Function("rows", [opti.x, opti.p], [expressions])
+    values = graph.call([w[: opti.nx], w[opti.nx :]], True, False)[0]
+    nonlinear = np.array(ca.which_depends(values, w, 2, True), dtype=bool) if len(rows) else np.zeros(0, dtype=bool)
+    chosen = np.flatnonzero(~nonlinear & usable[rows])
+    jacobian = ca.Function("slopes", [w], [ca.jacobian(values, w)])(0)
+    slopes = [float(jacobian[int(i), int(entry[rows[i]])]) for i in chosen]
+    offset = ca.Function("offset", [opti.p], [graph(ca.DM.zeros(opti.nx), opti.p)[chosen.tolist()]])
+    return SimpleBounds(rows[chosen], entry[rows[chosen]], np.array(slopes), offset)
+
+
+def _layers(entries: Array, of: Array) -> list[Array]:
+    """Numbers of entries in as few groups as possible, in each of which no entry is repeated."""
+    layers: list[list[int]] = []
+    counts: dict[int, int] = {}
+    for i in of.tolist():
+        layer = counts[entries[i]] = counts.get(entries[i], -1) + 1
+        if layer == len(layers):
+            layers.append([])
+        layers[layer].append(i)
+    return [np.array(layer, dtype=int) for layer in layers]

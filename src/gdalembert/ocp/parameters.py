@@ -1,0 +1,107 @@
+"""Parameters of a problem by name: numbers that every solve takes anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.spatial.arguments import choice, integer, numbers
+from gdalembert.spatial.arrays import Array
+
+RESERVED = ("q", "v", "a", "u", "t", "p", "shift", "guess")
+"""Names of other inputs of expressions and solvers."""
+
+
+class Parameters:
+    """The named parameters of an ``Opti``.
+
+    Args:
+        opti: the ``casadi.Opti``.
+        intervals: number N of steps.
+
+    Attributes:
+        symbols: the MX by name, size × 1, or size × (N + 1) if it has a column for each instant of the grid.
+        values: the numbers that a solve was given last, by name.
+    """
+
+    def __init__(self, opti: ca.Opti, intervals: int) -> None:
+        self._opti, self._intervals = opti, intervals
+        self.symbols: dict[str, ca.MX] = {}
+        self.values: dict[str, Array] = {}
+
+    def make(self, name: str, size: int, at: str | None) -> ca.MX:
+        """A new parameter.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the name is no identifier or is taken, or the size is not positive.
+        """
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
+        if name in RESERVED or name in self.symbols:
+            raise ArgumentError(f"parameter: the name {name!r} is taken; give another")
+        size = integer(f"parameter: size of {name!r}", size, 1)
+        if at is not None:
+            choice("parameter: at", at, ("grid",))
+        made: ca.MX = self._opti.parameter(size, 1 if at is None else self._intervals + 1)
+        self.symbols[name] = made
+        return made
+
+    def set(self, where: str, given: Mapping[str, Any]) -> None:
+        """Take the values of a solve; those that are missing keep their last ones.
+
+        Raises:
+            UnknownNameError: if no parameter has a name.
+            ArgumentTypeError, ArgumentError: if values cannot be used, or one was never given.
+        """
+        taken = {}
+        for name, value in given.items():
+            if name not in self.symbols:
+                raise UnknownNameError("parameter of the problem", name, tuple(self.symbols))
+            taken[name] = _fitted(f"{where}: {name}", value, self.symbols[name].shape)
+        missing = [name for name in self.symbols if name not in taken and name not in self.values]
+        if missing:
+            raise ArgumentError(f"{where}: no value of the parameter {missing[0]!r}; give {missing[0]}=…")
+        self.values |= taken
+        for name, array in taken.items():
+            self._opti.set_value(self.symbols[name], array)
+
+    def of(self, expression: ca.MX) -> Array:
+        """The value of an expression of these parameters alone."""
+        names = [name for name, symbol in self.symbols.items() if ca.depends_on(expression, symbol)]
+        graph = ca.Function("value", [self.symbols[name] for name in names], [expression])
+        return np.array(graph.call([self.values[name] for name in names])[0].full())
+
+    def check(self, where: str, expression: ca.MX) -> None:
+        """Refuse an expression of anything but these parameters.
+
+        Raises:
+            ArgumentError: if it has another symbol.
+        """
+        if other := foreign(expression, self.symbols.values()):
+            raise ArgumentError(
+                f"{where}: the expression has the symbol {other[0].name()!r}, which is no parameter of the problem; "
+                "make it by problem.parameter(name, size)"
+            )
+
+
+def foreign(expression: ca.MX, known: Iterable[ca.MX]) -> list[ca.MX]:
+    """The symbols of an expression that are not among the known ones."""
+    own = {symbol.__hash__() for symbol in known}
+    return [symbol for symbol in ca.symvar(expression) if symbol.__hash__() not in own]
+
+
+def _fitted(what: str, value: Any, shape: tuple[int, int]) -> Array:
+    """Numbers of a shape: a column may come as a vector, and one number stands for all entries."""
+    array = numbers(what, value)
+    if array.size == 1:
+        return np.full(shape, array.item())
+    if array.ndim == 1 and 1 in shape:
+        array = array.reshape(shape) if array.size == shape[0] * shape[1] else array
+    if array.shape != shape:
+        wanted = f"({shape[0]},)" if shape[1] == 1 else str(shape)
+        raise ArgumentError(f"{what} has shape {array.shape}; give {wanted}, or one number")
+    return np.array(array)
