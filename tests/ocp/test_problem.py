@@ -324,15 +324,14 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.start([7.0]), "start: q of 'slide' is 7, outside its bounds (-4, 5)"),
         (lambda p: p.end([1.0], v=20.0), "end: v of 'slide' is 20, outside its bounds (-10, 10)"),
         (lambda p: p.end([np.nan]), "end: q: entry [0] is nan; give finite numbers"),
-        (lambda p: (p.end([1.0]), p.end([2.0])), "end was called before; make a new Problem for other ends"),
         (lambda p: p.path(3.0), "3.0 is not an expression; give a casadi.Function, or a callable of q, v, a, u"),
         (
             lambda p: p.path(lambda x: x),
-            "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u']",
+            "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u', 't']",
         ),
         (
             lambda p: p.path(lambda u: u, at="grid"),
-            "an expression at the grid has the inputs ['u']; give them names among ['q', 'v']",
+            "an expression at the grid has the inputs ['u']; give them names among ['q', 'v', 't']",
         ),
         (
             lambda p: p.path(lambda q: 1.0),
@@ -354,7 +353,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.minimize(p.q), "minimize: the cost has 6 entries; give one, as ca.sum1 of them"),
         (lambda p: p.integral(lambda q: "x"), "an expression gives 'x'; give a number or a matrix of CasADi's"),
         (lambda p: p.path(lambda q: q, "low"), "path: lower: expected numbers, got 'low'"),
-        (lambda p: p.path(lambda q: q, at="ends"), "path: at: got 'ends'; give 'stages' or 'grid'"),
+        (lambda p: p.path(lambda q: q, at="ends"), "path: at: got 'ends'; give 'stages', 'grid', 'start' or 'end'"),
         (
             lambda p: p.guess(ocp.rest_to_rest(gd.NewtonEuler(gd.load_urdf("puma560")), np.zeros(6), np.ones(6))),
             "guess: it has nq, nv, nu = (6, 6, 6); slider has (1, 1, 1)",

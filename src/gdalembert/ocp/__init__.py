@@ -5,6 +5,7 @@ from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.rockit import add_to_rockit
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
+from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import collocation, rk4
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Problem",
     "Solution",
     "SolutionWarning",
+    "Solver",
     "Stages",
     "add_to_rockit",
     "collocation",

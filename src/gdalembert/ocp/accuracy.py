@@ -81,7 +81,7 @@ class Accuracy:
     @cached_property
     def excess(self) -> dict[str, float]:
         """As :attr:`~gdalembert.ocp.Solution.excess`."""
-        error, t, x = self._motion if np.isfinite(self.step_error) else (0.0, self.t, self.x)
+        t, x = self._motion[1:] if np.isfinite(self.step_error) else (self.t, self.x)
         q, v = x[:, : self.dyn.tree.nq], x[:, self.dyn.tree.nq :]
         found = self.bounds.excess(q, v)
         over = {name: path.excess(t, q, v, self.t) for name, path in self.paths.items()}
@@ -105,8 +105,8 @@ def finer_motion(
     missed = (reached[nq:, :] - x[1:, nq:].T).full()
     energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
     kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
-    largest = max(kinetic.max(), np.finfo(float).tiny)
-    error = float(np.sqrt(energies.max() / largest))
+    largest = max(np.abs(kinetic).max(), np.finfo(float).tiny)
+    error = float(np.sqrt(np.abs(energies).max() / largest))
     return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
 
 

@@ -36,6 +36,7 @@ BACKENDS: dict[str, Backend] = {
         {
             "ipopt.warm_start_init_point": "yes",
             "ipopt.mu_init": 1e-4,
+            "ipopt.mu_strategy": "adaptive",
             "ipopt.warm_start_bound_push": 1e-6,
             "ipopt.warm_start_bound_frac": 1e-6,
             "ipopt.warm_start_slack_bound_push": 1e-6,
@@ -100,8 +101,9 @@ def _check_hessian(solver: str, nlp: NLP, made: ca.Function) -> None:
     for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):
         if where[i] != where[j]:
             raise UnsupportedError(
-                f"{solver}: the cost multiplies variables of the intervals {min(where[i], where[j])} and "
-                f"{max(where[i], where[j])}; give a sum of costs of one interval each, or take another solver, as 'ipopt'"
+                f"{solver}: cost or constraints multiply variables of the intervals {min(where[i], where[j])} and "
+                f"{max(where[i], where[j])}; give sums of terms of one interval each, or take another solver, as "
+                "'ipopt'"
             )
 
 

@@ -53,7 +53,9 @@ class Constraints:
         """The largest violation of each constraint, as an expression."""
         found = {}
         for name, (x, lower, upper) in self._rows.items():
-            low, high = (ca.repmat(ca.MX(ca.DM(b) if isinstance(b, np.ndarray) else b), 1, x.shape[1]) for b in (lower, upper))
+            low, high = (
+                ca.repmat(ca.MX(ca.DM(b) if isinstance(b, np.ndarray) else b), 1, x.shape[1]) for b in (lower, upper)
+            )
             over = ca.fmax(low - x, x - high)
             found[name] = ca.fmax(ca.mmax(over), 0) if x.numel() else ca.MX(0)
         return found
@@ -64,6 +66,13 @@ def _entry(bound: Bound, i: int) -> float | ca.MX | None:
     if isinstance(bound, ca.MX):
         return bound[i]
     return float(bound[i]) if np.isfinite(bound[i]) else None
+
+
+def same_bounds(lower: Bound, upper: Bound) -> bool:
+    """Whether two bounds make an equation of some row."""
+    if isinstance(lower, ca.MX) or isinstance(upper, ca.MX):
+        return lower is upper
+    return bool(np.any(lower == upper))
 
 
 def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[Array, Array]:

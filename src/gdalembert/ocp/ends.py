@@ -49,7 +49,14 @@ class End:
     """
 
     def __init__(
-        self, name: str, opti: ca.Opti, constraints: Constraints, tree: Tree, bounds: Bounds, x: ca.MX, as_rotations: bool
+        self,
+        name: str,
+        opti: ca.Opti,
+        constraints: Constraints,
+        tree: Tree,
+        bounds: Bounds,
+        x: ca.MX,
+        as_rotations: bool,
     ) -> None:
         self.name, self._opti, self._tree, self._bounds = name, opti, tree, bounds
         self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
@@ -105,6 +112,19 @@ class End:
     def numbers(self) -> tuple[Array, Array]:
         """Value and slack [q; v] of the last solve."""
         return np.concatenate(self._last), np.where(np.concatenate(self._fixed), 0.0, np.inf)
+
+    @property
+    def expression(self) -> ca.MX:
+        """The values, as an expression of parameters."""
+        return ca.vertcat(*(x if isinstance(x, ca.MX) else ca.DM(x) for x in self._given))
+
+    def filled(self, number: float) -> Array:
+        """The values, with a number in place of those that are expressions."""
+        parts = [
+            np.where(fixed, number, last) if isinstance(given, ca.MX) else last
+            for given, fixed, last in zip(self._given, self._fixed, self._last, strict=True)
+        ]
+        return np.concatenate(parts)
 
     def configuration(self, otherwise: Array | None) -> Array | None:
         """q at this end, if it is fixed, its free entries those of another configuration."""

@@ -40,8 +40,8 @@ def evaluate(
     if isinstance(expression, ca.Function):
         names = expression.name_in()
     elif callable(expression):
-        given = inspect.signature(expression).parameters.values()
-        names = [each.name for each in given if each.default is inspect.Parameter.empty]
+        arguments = inspect.signature(expression).parameters.values()
+        names = [each.name for each in arguments if each.default is inspect.Parameter.empty]
     else:
         raise ArgumentTypeError(
             f"{expression!r} is not an expression; give a casadi.Function, or a callable of q, v, a, u"
@@ -72,11 +72,10 @@ def evaluate(
     for name, symbol in zip(names, symbols, strict=True):
         if name in used:
             value = ca.substitute(value, used.pop(name), symbol)
-    given = available
     names = [*names, *used]
     graph = ca.Function("expression", [*symbols, *used.values()], [ca.vec(value)], names, ["value"])
-    n = max(given[name].shape[1] for name in names)
-    columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (given[name] for name in names))
+    n = max(available[name].shape[1] for name in names)
+    columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (available[name] for name in names))
     return EvaluatedExpression(graph, _small(graph).map(n)(*columns))
 
 
@@ -85,7 +84,8 @@ def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, c
     for name, symbol in parameters.items():
         if symbol.shape[1] > 1:
             raise ArgumentError(
-                f"an expression has the parameter {name!r} of every instant; take it as an input, as lambda q, {name}: …"
+                f"an expression has the parameter {name!r} of every instant; take it as an input, as lambda q, "
+                f"{name}: …"
             )
     if other := foreign(value, [*inputs, *parameters.values()]):
         raise ArgumentError(
@@ -95,11 +95,14 @@ def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, c
 
 
 def _small(graph: ca.Function) -> ca.Function:
-    """The same of scalar operations, if it has no others: its derivatives are whole sparse Jacobians."""
+    """The same of scalar operations, if it has no others; unless it is linear, CasADi takes its whole Jacobian."""
     try:
         scalar = graph.expand()
     except RuntimeError:
         return graph
     inputs, by_jacobian = scalar.sx_in(), {"enable_forward": False}
+    values = scalar.call(inputs)
+    if not any(ca.which_depends(values[0], ca.veccat(*inputs), 2)):
+        return scalar
     options: dict[str, Any] = by_jacobian | {"reverse_options": by_jacobian}
-    return ca.Function("expression", inputs, scalar.call(inputs), graph.name_in(), graph.name_out(), options)
+    return ca.Function("expression", inputs, values, graph.name_in(), graph.name_out(), options)

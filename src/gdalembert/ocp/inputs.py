@@ -28,11 +28,11 @@ class Inputs:
         self, opti: ca.OptiAdvanced, parameters: Parameters, robot: ModelParameters, ends: Sequence[End]
     ) -> None:
         self._opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
-        self.pattern = [end.pattern for end in ends]
+        self._pattern = [end.pattern for end in ends]
         self.symbols = ca.symvar(opti.p)
         self._vector = ca.Function("p", self.symbols, [opti.p])
         named = {symbol.__hash__(): name for name, symbol in parameters.symbols.items()}
-        self.names = [named.get(symbol.__hash__()) for symbol in self.symbols]
+        self._names = [named.get(symbol.__hash__()) for symbol in self.symbols]
 
     def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
         """The vector, of what a solve is given; what is missing is as in the last one.
@@ -40,7 +40,7 @@ class Inputs:
         Raises:
             As :meth:`Solver.__call__`.
         """
-        if [end.pattern for end in self._ends] != self.pattern:
+        if [end.pattern for end in self._ends] != self._pattern:
             raise ArgumentError(
                 f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
             )
@@ -52,11 +52,25 @@ class Inputs:
 
     def current(self) -> Array:
         """The vector of the last values."""
-        return self._assembled(self._parameters.values)
+        return np.array(self.vector(self.numbers(self._parameters.values)).full().ravel())
 
-    def unknown(self) -> Array:
-        """The vector, with NaN in place of what a solve may set to any value."""
-        return self._assembled({name: np.full(x.shape, np.nan) for name, x in self._parameters.symbols.items()})
+    def filled(self, number: float) -> Array:
+        """The vector, with one number in place of all that a solve may set to any value."""
+        values = {name: np.full(x.shape, number) for name, x in self._parameters.symbols.items()}
+        ends = {end.symbols[0].__hash__(): end.filled(number) for end in self._ends}
+        pairs = zip(self.symbols, self.numbers(values), strict=True)
+        return np.array(self.vector([ends.get(symbol.__hash__(), x) for symbol, x in pairs]).full().ravel())
+
+    def expression(self) -> ca.MX:
+        """The vector, as an expression of the parameters with names; the others have their last values."""
+        ends = {end.symbols[0].__hash__(): end.expression for end in self._ends}
+        pairs = zip(self.symbols, self.numbers(self._parameters.symbols), strict=True)
+        return ca.MX(self.vector([ends.get(symbol.__hash__(), x) for symbol, x in pairs]))
+
+    @property
+    def named(self) -> dict[str, ca.MX]:
+        """The parameters with names."""
+        return self._parameters.symbols
 
     def vector(self, values: Sequence[Any]) -> Any:
         """The vector of values or expressions of all symbols."""
@@ -64,15 +78,14 @@ class Inputs:
 
     def numbers(self, values: Mapping[str, Any]) -> list[Any]:
         """The values of all symbols, those with names from ``values``."""
-        hidden = {symbol.__hash__(): x for end in self._ends for symbol, x in zip(end.symbols, end.numbers, strict=True)}
+        hidden = {
+            symbol.__hash__(): x for end in self._ends for symbol, x in zip(end.symbols, end.numbers, strict=True)
+        }
         if self._robot.others:
             hidden[self._robot.fixed.__hash__()] = self._robot.last[self._robot.others]
         return [
             values[name] if name is not None
             else hidden[symbol.__hash__()] if symbol.__hash__() in hidden
             else self._opti.value(symbol)
-            for name, symbol in zip(self.names, self.symbols, strict=True)
+            for name, symbol in zip(self._names, self.symbols, strict=True)
         ]  # fmt: skip
-
-    def _assembled(self, values: Mapping[str, Any]) -> Array:
-        return np.array(self.vector(self.numbers(values)).full().ravel())

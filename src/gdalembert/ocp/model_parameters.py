@@ -92,7 +92,11 @@ class ModelParameters:
         """Give a solve its values of p, or those of the problem (``None``), and keep them as the last ones."""
         if p is None and self.last is self.values:
             return
-        values = self.values if p is None else self.within(physical_parameters("solve", self._dyn, replaced(self._dyn, self.values, p)))
+        values = (
+            self.values
+            if p is None
+            else self.within(physical_parameters("solve", self._dyn, replaced(self._dyn, self.values, p)))
+        )
         if self.others:
             self._opti.set_value(self.fixed, values[self.others])
         self.last = values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.ocp.places import NOWHERE, Places
+from gdalembert.ocp.places import NOWHERE, Indices, Places
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
 
@@ -18,22 +18,24 @@ _LAST = np.iinfo(int).max
 class Rows(NamedTuple):
     """All rows of ``opti.g``: the number of their ``subject_to``, whether they are equations, and what they touch.
 
-    ``row``, ``column`` are the entries of the Jacobian; ``simple`` the rows that bound one variable.
+    ``measured`` are equations with a value that parameters give, which replace the bounds of a variable. ``free`` rows
+    have no bound. ``row``, ``column`` are the entries of the Jacobian; ``simple`` the rows that bound one variable.
     """
 
-    group: Array
-    equal: Array
-    free: Array
-    row: Array
-    column: Array
+    group: Indices
+    equal: Indices
+    measured: Indices
+    free: Indices
+    row: Indices
+    column: Indices
     simple: SimpleBounds
 
 
 class SimpleBounds(NamedTuple):
     """Rows that bound one entry of x each: row = slope x[entry] + offset(p)."""
 
-    rows: Array
-    entries: Array
+    rows: Indices
+    entries: Indices
     slopes: Array
     offset: ca.Function
 
@@ -43,7 +45,7 @@ class NLP:
 
     Args:
         motion: of a robot. ``opti``: its problem, baked.
-        p: the parameters of the ``Opti`` as numbers; NaN where a solve may set any.
+        p, other_p: the parameters of the ``Opti`` as numbers; they differ in those that a solve may set to any value.
         fix: whether an equation of one variable becomes a pair of equal bounds.
 
     Attributes:
@@ -52,13 +54,13 @@ class NLP:
         equal: whether a row of g is an equation. ``variables``, ``constraints``: places of the entries of z and g.
     """
 
-    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, *, fix: bool) -> None:
+    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, other_p: Array, *, fix: bool) -> None:
         self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
         scales = np.array(opti.x_linear_scale, dtype=float).ravel()
         groups, intervals = self._variable_places()
         self._order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
         self.variables = Places(groups[self._order], intervals[self._order])
-        rows = self._all_rows(p, fix)
+        rows = self._all_rows(p, other_p, fix)
         first = np.full(opti.ng, _LAST)
         np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
@@ -76,9 +78,8 @@ class NLP:
     def _scaled(self) -> dict[str, ca.MX]:
         opti = self._opti
         z = ca.MX.sym("z", len(self._order))
-        x = (ca.DM(self._scales) * z)[np.argsort(self._order).tolist()]
         both = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g])
-        f, g = both.call([x, opti.p], True, False)
+        f, g = both.call([self.unscaled(z), opti.p], True, False)
         return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
 
     # Numbers.
@@ -90,13 +91,16 @@ class NLP:
         offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
         ends = [(bound[rows] - offset) / ca.DM(simple.slopes) for bound in (opti.lbg, opti.ubg)]
         low, high = ca.MX(ends[0]), ca.MX(ends[1])
-        low[falling], high[falling] = ends[1][falling], ends[0][falling]
+        if falling:
+            low[falling], high[falling] = ends[1][falling], ends[0][falling]
         lbx, ubx = ca.MX(-ca.inf * ca.DM.ones(opti.nx)), ca.MX(ca.inf * ca.DM.ones(opti.nx))
-        equal = self._rows.equal[simple.rows]
-        for layer in (*_layers(simple.entries, np.flatnonzero(~equal)), np.flatnonzero(equal)):
-            where, fixed = simple.entries[layer].tolist(), equal[layer].all()
-            lbx[where] = low[layer.tolist()] if fixed else ca.fmax(lbx[where], low[layer.tolist()])
-            ubx[where] = high[layer.tolist()] if fixed else ca.fmin(ubx[where], high[layer.tolist()])
+        measured = self._rows.measured[simple.rows]
+        for layer in _layers(simple.entries, np.flatnonzero(~measured)):
+            where, of = simple.entries[layer].tolist(), layer.tolist()
+            lbx[where], ubx[where] = ca.fmax(lbx[where], low[of]), ca.fmin(ubx[where], high[of])
+        if of := np.flatnonzero(measured).tolist():
+            where = simple.entries[of].tolist()
+            lbx[where], ubx[where] = low[of], high[of]
         variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
         constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
         return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
@@ -105,8 +109,10 @@ class NLP:
         """z of ``opti.x``."""
         return np.asarray(x[self._order] / self._scales)
 
-    def unscaled(self, z: Array) -> Array:
-        """``opti.x`` of z."""
+    def unscaled(self, z: Any) -> Any:
+        """``opti.x`` of z, numbers or an expression."""
+        if isinstance(z, ca.MX):
+            return (ca.DM(self._scales) * z)[np.argsort(self._order).tolist()]
         x = np.empty(len(z))
         x[self._order] = z * self._scales
         return x
@@ -140,12 +146,12 @@ class NLP:
 
     # Rows and columns.
 
-    def _entries(self, part: ca.MX) -> Array:
+    def _entries(self, part: ca.MX) -> Indices:
         """The entries of ``opti.x`` that make a matrix of variables, column by column."""
         where = ca.Function("where", [self._x], [ca.vec(part)])(np.arange(self._x.numel()))
         return where.full().ravel().astype(int)
 
-    def _variable_places(self) -> tuple[Array, Array]:
+    def _variable_places(self) -> tuple[Indices, Indices]:
         n = self._x.numel()
         groups, intervals = np.full(n, len(self._motion.blocks)), np.full(n, NOWHERE)
         for group, (matrix, width) in enumerate(self._motion.blocks):
@@ -154,30 +160,33 @@ class NLP:
             intervals[own] = np.repeat(np.arange(matrix.shape[1]) // width, matrix.shape[0])
         return groups, intervals
 
-    def _all_rows(self, p: Array, fix: bool) -> Rows:
+    def _all_rows(self, p: Array, other_p: Array, fix: bool) -> Rows:
         opti = self._opti
         limits = ca.Function("limits", [opti.p], [opti.lbg, opti.ubg])
-        lower, upper = (bound.full().ravel() for bound in limits(p))
+        both = [[bound.full().ravel() for bound in limits(each)] for each in (p, other_p)]
+        equal = np.logical_and(*(lower == upper for lower, upper in both))
+        free = np.logical_and(*(np.isneginf(lower) & np.isposinf(upper) for lower, upper in both))
+        measured = equal & (both[0][0] != both[1][0])
         row, column = (np.array(each, dtype=int) for each in ca.jacobian_sparsity(opti.g, opti.x).get_triplet())
         alone = np.bincount(row, minlength=opti.ng) == 1
-        group, equation = np.zeros(opti.ng, dtype=int), np.zeros(opti.ng, dtype=bool)
+        group = np.zeros(opti.ng, dtype=int)
         candidates = []
         for number, constraint in enumerate(opti.constraints()):
             meta = opti.get_meta_con(constraint)
             own = slice(meta.start, meta.stop)
-            group[own], equation[own] = number, meta.type in (ca.OPTI_EQUALITY, ca.OPTI_GENERIC_EQUALITY)
-            if alone[own].all():
+            group[own] = number
+            if alone[own].any():
                 candidates.append(meta)
-        equal = np.where(np.isnan(lower) | np.isnan(upper), equation, lower == upper)
-        free = np.isneginf(lower) & np.isposinf(upper)
         entry = np.zeros(opti.ng, dtype=int)
         entry[row] = column
-        usable = ~free & (fix | ~equal)
-        return Rows(group, equal, free, row, column, _simple_bounds(opti, candidates, entry, usable))
+        usable = alone & ~free & (fix | ~equal)
+        return Rows(group, equal, measured, free, row, column, _simple_bounds(opti, candidates, entry, usable))
 
 
-def _simple_bounds(opti: ca.OptiAdvanced, candidates: list[ca.MetaCon], entry: Array, usable: Array) -> SimpleBounds:
-    """The usable rows of constraints of one variable each that are linear in x and p."""
+def _simple_bounds(
+    opti: ca.OptiAdvanced, candidates: list[ca.MetaCon], entry: Indices, usable: Indices
+) -> SimpleBounds:
+    """The usable rows of some constraints, which depend on one variable each, if they are linear in x and p."""
     rows = np.concatenate([np.arange(meta.start, meta.stop) for meta in candidates] or [np.zeros(0, dtype=int)])
     w = ca.MX.sym("w", opti.nx + opti.np)
     expressions = ca.vertcat(ca.MX(0, 1), *(ca.vec(meta.canon) for meta in candidates))
@@ -191,7 +200,7 @@ def _simple_bounds(opti: ca.OptiAdvanced, candidates: list[ca.MetaCon], entry: A
     return SimpleBounds(rows[chosen], entry[rows[chosen]], np.array(slopes), offset)
 
 
-def _layers(entries: Array, of: Array) -> list[Array]:
+def _layers(entries: Indices, of: Indices) -> list[Indices]:
     """Numbers of entries in as few groups as possible, in each of which no entry is repeated."""
     layers: list[list[int]] = []
     counts: dict[int, int] = {}

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.spatial.arguments import choice, integer, numbers
+from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array
 
 RESERVED = ("q", "v", "a", "u", "t", "p", "shift", "guess")
@@ -44,8 +44,8 @@ class Parameters:
         if name in RESERVED or name in self.symbols:
             raise ArgumentError(f"parameter: the name {name!r} is taken; give another")
         size = integer(f"parameter: size of {name!r}", size, 1)
-        if at is not None:
-            choice("parameter: at", at, ("grid",))
+        if at not in (None, "grid"):
+            raise ArgumentError(f"parameter: at: got {at!r}; give 'grid', or leave it out")
         made: ca.MX = self._opti.parameter(size, 1 if at is None else self._intervals + 1)
         self.symbols[name] = made
         return made

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, TypeAlias
 
-from gdalembert.spatial.arrays import Array
+import numpy as np
+import numpy.typing as npt
+
+Indices: TypeAlias = npt.NDArray[Any]
+"""Integers or truth values."""
 
 NOWHERE = -1
 """The interval of what belongs to none."""
@@ -18,7 +22,7 @@ class Places:
         intervals: of the entries, or :data:`NOWHERE`.
     """
 
-    def __init__(self, groups: Array, intervals: Array) -> None:
+    def __init__(self, groups: Indices, intervals: Indices) -> None:
         self.intervals = intervals
         self._keys: list[tuple[int, int]] = []
         self._at: dict[tuple[int, int, int], int] = {}
@@ -29,7 +33,7 @@ class Places:
             self._keys.append((group, number))
             self._at[group, number, interval] = i
 
-    def shifted(self, by: int) -> Array:
+    def shifted(self, by: int) -> Indices:
         """For each entry that which stands so many intervals later; the last of them where there is none."""
         found = []
         for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):

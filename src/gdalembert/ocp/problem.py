@@ -17,7 +17,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.backends import same_options
 from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.constraints import Constraints, symbolic_bounds
+from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
 from gdalembert.ocp.ends import End, Fixed
 from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.ocp.guess import Guess
@@ -29,9 +29,9 @@ from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
 from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import CONTROLS, check_driven_by_u, rk4
-from gdalembert.ocp.transcription import METHODS, Motion, Scheme
+from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, integer, number, numbers
+from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
 
 PLACES = ("stages", "grid")
@@ -122,9 +122,9 @@ class Problem:
         self._cost: ca.MX | None = None
         self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
         self._paths: dict[str, PathOfStates] = {}
-        scheme = Scheme(method, degree, scheme, control, compiled)
+        how = Scheme(method, degree, scheme, control, compiled)
         self._motion = Motion(
-            self.opti, dyn, intervals, _checked_duration(duration), scheme, _magnitudes(self.bounds), self._robot
+            self.opti, dyn, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
         )
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         nq = dyn.tree.nq
@@ -224,7 +224,7 @@ class Problem:
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = PathOfStates(found, low, high, constants)
-            if at is None and low is not high and not (isinstance(low, np.ndarray) and np.array_equal(low, high)):
+            if at is None and not same_bounds(low, high):
                 values = ca.horzcat(values, self._evaluated(expression, "grid").values)
         self._constraints.bound(name, values, low, high)
 
@@ -381,22 +381,17 @@ class Problem:
             warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
+    def value(self, expression: ca.MX) -> Array:
+        """An expression of the variables and parameters of ``opti``, such as an integral, where :meth:`solve` ended.
+
+        Raises:
+            ArgumentError: if nothing was solved.
+        """
+        if self._built is None:
+            raise ArgumentError("value: nothing was solved; call solve first")
+        return self._built[2].value(expression)
+
     def _contents(self) -> tuple[int, ...]:
         """What tells whether the constraints or the cost of ``opti`` have changed."""
         opti = self.opti.advanced
         return tuple(x.__hash__() for x in (*opti.constraints(), opti.objective()))
-
-
-def _checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
-    if np.ndim(duration) == 0:
-        return number("duration", duration, "s")
-    ends = numbers("duration", duration)
-    if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
-        raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
-    return float(ends[0]), float(ends[1])
-
-
-def _magnitudes(bounds: Bounds) -> Array:
-    """Typical magnitudes of u (nu)."""
-    largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
-    return np.where((largest > 0) & np.isfinite(largest), largest, 1.0)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics

@@ -21,6 +21,7 @@ from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 
+
 class Solver:
     """A problem's solver: made by :meth:`Problem.solver`, it is built once and solves for any parameters.
 
@@ -42,8 +43,9 @@ class Solver:
         options: Mapping[str, Any],
     ) -> None:
         self._motion, self._report, self._inputs, self._initial = motion, report, inputs, initial
-        self._name, self._options = name, dict(options)
-        self._nlp = NLP(motion, opti, inputs.unknown(), fix=backend(name).fixes)
+        self._opti, self._name, self._options = opti, name, dict(options)
+        self._iterate: tuple[Array, Array] | None = None
+        self._nlp = NLP(motion, opti, inputs.filled(0.25), inputs.filled(0.5), fix=backend(name).fixes)
         self._cold = make(name, self._nlp, options)
         self._warm: ca.Function | None = None
         self.last: Solution | None = None
@@ -91,35 +93,61 @@ class Solver:
         """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
         return self._solve(self._inputs.current(), self._initial(None), None)
 
-    def generate(self, path: str | Path) -> list[Path]:
-        """Write C code: the whole solver where CasADi can, or else the functions of the NLP and their derivatives.
+    def value(self, expression: ca.MX) -> Array:
+        """An expression of the problem's variables and parameters at the last iterate."""
+        if self._iterate is None:
+            raise ArgumentError("value: nothing was solved; call solve first")
+        graph = ca.Function("value", [self._opti.x, self._opti.p], [expression])
+        return np.array(graph(*self._iterate).full())
 
-        Args:
-            path: of the file, as ``"solver.c"``; the header ``solver.h`` stands beside it.
+    def function(self) -> ca.Function:
+        """The solver as one Function of the parameters of the problem, for graphs and for C code.
 
         Returns:
-            The files.
+            (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g): z are the solver's own
+            variables, scaled and ordered by intervals, with their multipliers; those of one solution begin the next.
+            The parameters of the robot, and ends that are numbers, are those of the last solve.
+        """
+        nlp, p = self._nlp, self._inputs.expression()
+        begin = {"z0": self._opti.nx, "lam_x0": self._opti.nx, "lam_g0": len(nlp.equal)}
+        inputs = self._inputs.named | {name: ca.MX.sym(name, size) for name, size in begin.items()}
+        found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **nlp.limits(p=p))
+        motion, nq = self._motion, self._motion.dyn.tree.nq
+        rows = ca.Function(
+            "rows", [self._opti.x, self._opti.p], [motion.x, motion.u, motion.t], {"always_inline": True}
+        )
+        x, u, t = rows(nlp.unscaled(found["x"]), p)
+        outputs = {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t, "cost": found["f"], "z": found["x"]}
+        outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
+        return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+
+    def generate(self, path: str | Path) -> Path:
+        """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
+
+        The code of ``"ipopt"`` and ``"fatrop"`` is linked with these libraries; that of ``"sqpmethod"`` with none.
+
+        Args:
+            path: of the file, as ``"solver.c"``.
 
         Raises:
             ArgumentError: if the name is not that of a C file in an existing folder.
         """
         file = Path(path)
-        if file.suffix != ".c" or not file.parent.is_dir():
+        if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
             raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
-        parts = [self._cold]
-        if not self._cold.has_codegen() if hasattr(self._cold, "has_codegen") else False:
-            parts = [self._cold.get_function(name) for name in self._cold.get_function()]
-        generator = ca.CodeGenerator(file.name, {"with_header": True})
-        for each in parts:
-            generator.add(each)
-        generator.generate(str(file.parent) + "/")
-        return [file, file.with_suffix(".h")]
+        try:
+            text = _code(file.stem, [self.function()])
+        except RuntimeError:
+            text = _code(file.stem, [self._cold.get_function(name) for name in self._cold.get_function()])
+        file.write_text(text, encoding="utf-8")
+        return file
 
     # One solve.
 
     def _solve(self, numbers: Array, x: Array | None, begin: tuple[Array, Array, Array] | None) -> Solution:
         nlp = self._nlp
-        arguments = nlp.limits(p=numbers) | {"p": numbers}
+        limits = nlp.limits(p=numbers)
+        arguments: dict[str, Any] = limits | {"p": numbers}
         if begin is None:
             solver, arguments["x0"] = self._cold, nlp.scaled(np.asarray(x))
         else:
@@ -127,13 +155,17 @@ class Solver:
                 self._warm = make(self._name, nlp, self._options, self._cold)
             solver = self._warm
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
+        if np.any(limits["lbx"].full() > limits["ubx"].full()):
+            stats = {"return_status": "Invalid_Problem_Definition"}
+            return self._report(nlp.unscaled(np.array(arguments["x0"])), numbers, stats["return_status"], stats, False)
         try:
             found = solver(**arguments)
         except RuntimeError as error:
             raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
-        solution = self._report(nlp.unscaled(z), numbers, str(stats["return_status"]), stats, bool(stats["success"]))
+        self._iterate = nlp.unscaled(z), numbers
+        solution = self._report(*self._iterate, str(stats["return_status"]), stats, bool(stats["success"]))
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
@@ -158,3 +190,10 @@ class Solver:
             stacklevel=3,
         )
         return self.last
+
+
+def _code(name: str, functions: list[ca.Function]) -> str:
+    generator = ca.CodeGenerator(name)
+    for each in functions:
+        generator.add(each)
+    return str(generator.dump())

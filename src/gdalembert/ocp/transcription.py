@@ -9,9 +9,12 @@ import numpy as np
 
 from gdalembert.compilation.external import external
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError
+from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
 from gdalembert.ocp.solution import Stages
 from gdalembert.ocp.steps import collocation, collocation_method, free_rates, rk4, rk4_method
+from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
 
 METHODS = ("collocation", "rk4")
@@ -110,7 +113,9 @@ class Motion:
         opti, dyn, n, (method, degree, scheme, control, compiled) = self.opti, self.dyn, self.intervals, self.scheme
         size = self.x.shape[0]
         p = parameters.columns(n) if len(parameters) else []
-        ends = self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
+        ends = (
+            self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
+        )
         begins, steps = self.state[:size, :-1], self._durations[:, :-1] / n
 
         def mapped(step: ca.Function) -> ca.Function:
@@ -145,3 +150,23 @@ def _spread(n: int, c: Array, control: str) -> ca.DM:
         for i, fraction in enumerate(c):
             spread[k, k * len(c) + i], spread[k + 1, k * len(c) + i] = 1 - fraction, fraction
     return spread
+
+
+def checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
+    """[s], or (shortest, longest).
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is neither.
+    """
+    if np.ndim(duration) == 0:
+        return number("duration", duration, "s")
+    ends = numbers("duration", duration)
+    if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
+        raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
+    return float(ends[0]), float(ends[1])
+
+
+def magnitudes(bounds: Bounds) -> Array:
+    """Typical magnitudes of u (nu)."""
+    largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
+    return np.where((largest > 0) & np.isfinite(largest), largest, 1.0)

@@ -1,0 +1,286 @@
+"""Solvers that are built once: parameters, warm starts, shifts, failures, generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError
+from gdalembert.ocp.places import NOWHERE, Places
+from tests.helpers.models import relative_error
+from tests.helpers.ocp import slider, turning
+
+ARM = gd.load_urdf("two_link_arm")
+
+
+def reaching(**options: Any) -> ocp.Problem:
+    """The arm's hand reaches a target from a measured state."""
+    dyn = gd.NewtonEuler(ARM)
+    problem = ocp.Problem(dyn, 0.6, 6, bounds=ocp.Bounds.of(dyn, ARM), **options)
+    target = problem.parameter("target", 2)
+    problem.start(problem.parameter("q0", 2), problem.parameter("v0", 2))
+    place = gd.Kinematics(ARM).frame_placement("tip")
+    effort = problem.integral(lambda u, v: 1e-4 * ca.sumsqr(u) + 0.1 * ca.sumsqr(v))
+    problem.minimize(problem.integral(lambda q: 10 * ca.sumsqr(place(q)[[0, 2], 3] - target)) + effort)
+    return problem
+
+
+def numbers(angle: float = 0.0) -> dict[str, Any]:
+    return {"q0": [angle, 0.4], "v0": [0.1, -0.2], "target": [0.6, 0.3]}
+
+
+def same(one: ocp.Solution, other: ocp.Solution, tolerance: float = 1e-5) -> None:
+    """To the tolerance of the solver, 1e-8 of a problem it scales."""
+    assert one.cost == pytest.approx(other.cost, rel=1e-6)
+    for name in ("q", "v", "u"):
+        assert relative_error(getattr(one, name), getattr(other, name)) < tolerance
+
+
+# Parameters.
+
+
+def test_parameters_are_the_numbers_that_they_stand_for() -> None:
+    """A problem with these numbers written into it has the same solution."""
+    dyn = gd.NewtonEuler(slider())
+
+    def problem(end: Any, weight: Any, most: Any, made: ocp.Problem) -> ocp.Problem:
+        made.start([0.0], 0.0)
+        made.end(end)
+        made.path(lambda v: v, upper=most)
+        made.minimize(made.integral(lambda u, a: weight * u**2 + a**2))
+        return made
+
+    plain = problem([0.5], 0.3, 0.6, ocp.Problem(dyn, 1.0, 8)).solve()
+    other = ocp.Problem(dyn, 1.0, 8)
+    goal, weight, most = (other.parameter(name) for name in ("goal", "weight", "most"))
+    solver = problem(goal, weight, most, other).solver()
+    same(solver(goal=0.5, weight=0.3, most=0.6), plain)
+    assert solver(goal=0.1, most=5).q[-1, 0] == pytest.approx(0.1, abs=1e-8)
+    same(solver(goal=0.5, most=0.6), plain)
+    same(other.solve(goal=0.5, weight=0.3, most=0.6), plain)
+
+
+def test_references_are_interpolated_between_the_instants_of_the_grid() -> None:
+    """The least squares from a straight line of q are that line: no force is needed."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.parameter("line", 1, at="grid")
+    problem.start([0.0], v=None)
+    away = problem.integral(lambda q, line: (q - line) ** 2)
+    problem.minimize(away + 1e-6 * problem.integral(lambda u: u**2))
+    found = problem.solver()(line=np.linspace(0, 0.8, 5))
+    np.testing.assert_allclose(found.q.ravel(), np.linspace(0, 0.8, 5), rtol=0, atol=1e-6)
+    by_time = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    by_time.start([0.0], v=None)
+    away = by_time.integral(lambda q, t: (q - 0.8 * t) ** 2)
+    by_time.minimize(away + 1e-6 * by_time.integral(lambda u: u**2))
+    same(by_time.solve(), found)
+
+
+def test_an_end_of_some_entries_and_of_a_frame() -> None:
+    dyn = gd.NewtonEuler(ARM)
+    problem = ocp.Problem(dyn, 0.5, 5)
+    problem.start([0.1, 0.2])
+    problem.end({"joint2": problem.parameter("elbow")}, v={"joint2": 0.5})
+    height = gd.Kinematics(ARM).frame_placement("tip")
+    z = problem.parameter("z")
+    problem.path(lambda q: height(q)[2, 3], z, z, at="end")
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve(elbow=0.3, z=-0.1)
+    assert solution.q[-1, 1] == pytest.approx(0.3, abs=1e-8)
+    assert solution.v[-1, 1] == pytest.approx(0.5, abs=1e-8)
+    assert abs(solution.v[-1, 0]) > 1e-3
+    assert float(height(solution.q[-1])[2, 3]) == pytest.approx(-0.1, abs=1e-7)
+    assert max(solution.violations.values()) < 1e-7
+
+
+def test_another_start_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 6)
+    problem.start([0.0])
+    problem.end([0.5])
+    problem.minimize(problem.integral(lambda u: u**2))
+    first = problem.solve()
+    with monkeypatch.context() as without:
+        without.setattr("gdalembert.ocp.problem.Solver", None)
+        problem.start([0.2], v=0.3)
+        assert problem.solve().q[0, 0] == pytest.approx(0.2, abs=1e-9)
+        problem.start([0.0])
+        same(problem.solve(), first)
+    problem.end(None)  # other entries: built again
+    assert problem.solve().cost < first.cost
+
+
+def test_a_start_that_is_measured_may_be_outside_the_bounds() -> None:
+    """The bounds at that instant make way, and the report says so."""
+    model = slider()
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 1.0, 6, bounds=ocp.Bounds.of(dyn, model, q={"slide": (-0.5, 0.5)}))
+    problem.start(problem.parameter("q0"), problem.parameter("v0"))
+    problem.end([0.0])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solver = problem.solver()
+    assert solver(q0=0.3, v0=0.0).constraint_violation < 1e-7
+    outside = ocp.Problem(dyn, 2.0, 6, bounds=problem.bounds, bounds_at="grid")
+    outside.start(outside.parameter("q0"), 0.0)
+    outside.end([0.0])
+    outside.minimize(outside.integral(lambda u: u**2))
+    assert outside.solver()(q0=0.51).violations["bounds of q at the grid"] == pytest.approx(0.01, abs=1e-7)
+
+
+def test_a_quaternion_is_a_parameter() -> None:
+    dyn = turning(pin.JointModelSpherical())
+    problem = ocp.Problem(dyn, 1.2, 6)
+    problem.start(problem.parameter("q0", 4))
+    problem.end(problem.parameter("q1", 4))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solver = problem.solver()
+    turned = [np.sin(0.6), 0, 0, np.cos(0.6)]
+    solution = solver(q0=[0, 0, 0, 1], q1=turned)
+    np.testing.assert_allclose(np.abs(solution.q[-1]), turned, rtol=0, atol=1e-7)
+    with pytest.raises(ArgumentError, match=r"^start: q of joint 'turn' is off unit length by 1; normalise it"):
+        solver(q0=[0, 0, 0, 2.0])
+
+
+# Warm starts.
+
+
+def test_a_warm_start_needs_less_and_finds_the_same() -> None:
+    solver = reaching().solver()
+    cold = solver(**numbers(), guess=ocp.rest_to_rest(gd.NewtonEuler(ARM), [0, 0.4], [0, 0.4], 0.6))
+    again = solver()
+    assert again.iterations <= cold.iterations / 2
+    same(again, cold)
+    plan = solver(q0=cold.q[1], v0=cold.v[1], shift=1)
+    assert plan.iterations <= 0.75 * cold.iterations
+    fresh = reaching().solver()(q0=cold.q[1], v0=cold.v[1], target=[0.6, 0.3])
+    same(plan, fresh, 1e-4)
+
+
+def test_what_is_shifted() -> None:
+    """Entries of the same kind, so many intervals later; the last of them at the end, and what is nowhere stays."""
+    places = Places(np.array([0, 0, 1, 0, 0, 1, 0, 0, 2]), np.array([0, 0, 0, 1, 1, 1, 2, 2, NOWHERE]))
+    np.testing.assert_array_equal(places.shifted(1), [3, 4, 5, 6, 7, 5, 6, 7, 8])
+    np.testing.assert_array_equal(places.shifted(5), [6, 7, 5, 6, 7, 5, 6, 7, 8])
+    np.testing.assert_array_equal(places.shifted(0), range(9))
+
+
+def test_a_tick_that_fails_is_the_last_plan_shifted() -> None:
+    dyn = gd.NewtonEuler(slider())
+    problem = ocp.Problem(dyn, 1.0, 5, bounds=ocp.Bounds.of(dyn, slider()))
+    problem.start(problem.parameter("q0"), problem.parameter("v0"))
+    problem.minimize(problem.integral(lambda q, u: q**2 + 0.1 * u**2))
+    problem.path(lambda q: q, upper=problem.parameter("most"), at="end")
+    solver = problem.solver()
+    with pytest.raises(ocp.OptimizationError):
+        solver(q0=1.0, v0=0.0, most=-3.0)
+    assert solver.last is None
+    plan = solver(q0=1.0, v0=0.0, most=2.0)
+    assert plan.solved
+    with pytest.warns(
+        ocp.SolutionWarning, match=r"slider: the solver stopped with .*; the last plan, shifted by 1 int"
+    ):
+        failed = solver(q0=plan.q[1], v0=plan.v[1], most=-3.0, shift=1)
+    assert not failed.solved
+    np.testing.assert_allclose(failed.u, plan.u[[1, 2, 3, 4, 4]], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(failed.q, plan.q[[1, 2, 3, 4, 5, 5]], rtol=0, atol=1e-12)
+    assert failed.violations["path 1"] > 3
+    again = solver(q0=plan.q[2], v0=plan.v[2], most=2.0, shift=1)
+    assert again.solved
+    assert again.q[0, 0] == pytest.approx(plan.q[2, 0], abs=1e-8)
+
+
+# Functions and code.
+
+
+def test_the_solver_is_a_function() -> None:
+    solver = reaching().solver()
+    expected = solver(**numbers(), guess=ocp.rest_to_rest(gd.NewtonEuler(ARM), [0, 0.4], [0, 0.4], 0.6))
+    function = solver.function()
+    assert function.name_in()[:3] == ["target", "q0", "v0"]
+    found = function(**numbers())
+    assert relative_error(found["q"].full().T, expected.q) < 1e-5
+    assert relative_error(found["u"].full().T, expected.u) < 1e-5
+
+
+def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
+    text = reaching(degree=1).solver("sqpmethod").generate(tmp_path / "solver.c").read_text()
+    assert "casadi_qp" in text
+    with pytest.raises(ArgumentError, match=r"^generate: got 'solver'; give a file name.c in a folder that exists"):
+        reaching(degree=1).solver().generate("solver")
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda p: p.parameter("q0", 2), ArgumentError, "parameter: the name 'q0' is taken; give another"),
+        (lambda p: p.parameter("u", 2), ArgumentError, "parameter: the name 'u' is taken; give another"),
+        (lambda p: p.parameter("a b"), ArgumentTypeError, "parameter: got the name 'a b'; give a Python identifier"),
+        (lambda p: p.parameter("c", 0), ArgumentError, "parameter: size of 'c': got 0; give an integer of at least 1"),
+        (lambda p: p.parameter("c", at="end"), ArgumentError, "parameter: at: got 'end'; give 'grid'"),
+        (
+            lambda p: p.start(ca.MX.sym("w", 2)),
+            ArgumentError,
+            "start: q: the expression has the symbol 'w', which is no",
+        ),
+        (lambda p: p.start(p.parameter("w", 3)), ArgumentError, r"start: q has shape \(3, 1\); give \(2, 1\)"),
+        (lambda p: p.start(ca.SX.sym("w", 2)), ArgumentTypeError, "start: q: expected numbers, got "),
+        (lambda p: p.start({"joint3": 1.0}), UnknownNameError, "no entry of q named 'joint3'; nearest: 'joint"),
+        (lambda p: p.end({"joint2": 99.0}), ArgumentError, "end: q of 'joint2' is 99, outside its bounds"),
+        (
+            lambda p: p.path(lambda q: q[0] - ca.MX.sym("w"), upper=0),
+            ArgumentError,
+            "an expression has the symbol 'w', which is neither an input of it nor a parameter of the problem; give",
+        ),
+        (
+            lambda p: p.path(lambda q, x=p.parameter("x", 2, at="grid"): q - x, upper=0),
+            ArgumentError,
+            "an expression has the parameter 'x' of every instant; take it as an input, as lambda q, x: …",
+        ),
+        (
+            lambda p: p.path(lambda q: q, upper=p.parameter("x", 3)),
+            ArgumentError,
+            "path: upper has 3 entries; give 2, ",
+        ),
+        (lambda p: p.path(lambda q: q, upper=ca.MX.sym("w")), ArgumentError, "path: the expression has the symbol 'w'"),
+        (
+            lambda p: p.solver()(q0=[0, 0], v0=0),
+            ArgumentError,
+            "solver: no value of the parameter 'target'; give target",
+        ),
+        (lambda p: p.solve(), ArgumentError, "solve: no value of the parameter 'target'; give target=…"),
+        (
+            lambda p: p.solver()(goal=1),
+            UnknownNameError,
+            "no parameter of the problem named 'goal'; known: 'target', 'q0'",
+        ),
+        (lambda p: p.solver()(q0=[0, 0, 0]), ArgumentError, r"solver: q0 has shape \(3,\); give \(2,\), or one number"),
+        (lambda p: p.solver()(q0=[0, np.nan]), ArgumentError, r"solver: q0: entry \[1\] is nan; give finite numbers"),
+        (
+            lambda p: p.solver()(**numbers(), shift=9),
+            ArgumentError,
+            "solver: shift: got 9; give an integer from 0 to 6",
+        ),
+        (
+            lambda p: (s := p.solver(), p.start(), s(**numbers())),
+            ArgumentError,
+            "solver: start or end fix other entries",
+        ),
+        (lambda p: p.value(p.q), ArgumentError, "value: nothing was solved; call solve first"),
+    ],
+)
+def test_wrong_use_is_refused_in_one_sentence(
+    call: Callable[[ocp.Problem], object], error: type[GdalembertError], message: str
+) -> None:
+    with pytest.raises(error, match=f"^{message}") as caught:
+        call(reaching())
+    assert "\n" not in str(caught.value)
