@@ -110,7 +110,7 @@ class NLP:
         return np.asarray(x[self._order] / self._scales)
 
     def unscaled(self, z: Any) -> Any:
-        """``opti.x`` of z, numbers or an expression."""
+        """``opti.x`` of z: numbers, or an expression."""
         if isinstance(z, ca.MX):
             return (ca.DM(self._scales) * z)[np.argsort(self._order).tolist()]
         x = np.empty(len(z))
@@ -149,7 +149,7 @@ class NLP:
     def _entries(self, part: ca.MX) -> Indices:
         """The entries of ``opti.x`` that make a matrix of variables, column by column."""
         where = ca.Function("where", [self._x], [ca.vec(part)])(np.arange(self._x.numel()))
-        return where.full().ravel().astype(int)
+        return np.array(where.full().ravel(), dtype=int)
 
     def _variable_places(self) -> tuple[Indices, Indices]:
         n = self._x.numel()

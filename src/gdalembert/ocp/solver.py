@@ -98,7 +98,22 @@ class Solver:
         if self._iterate is None:
             raise ArgumentError("value: nothing was solved; call solve first")
         graph = ca.Function("value", [self._opti.x, self._opti.p], [expression])
-        return np.array(graph(*self._iterate).full())
+        return np.array(graph(*self._iterate).full().squeeze())
+
+    def stationarity(self) -> float:
+        """max|∇ Lagrangian| / max|∇ cost| at the last solution, in the solver's scaled variables.
+
+        Raises:
+            ArgumentError: if there is no solution yet.
+        """
+        if self._found is None or self._iterate is None:
+            raise ArgumentError("stationarity: nothing was solved; call the solver first")
+        z, p, f, g = (self._nlp.problem[key] for key in ("x", "p", "f", "g"))
+        lam_x, lam_g = ca.MX.sym("lam_x", z.numel()), ca.MX.sym("lam_g", g.numel())
+        gradients = [ca.gradient(f + ca.dot(lam_g, g), z) + lam_x, ca.gradient(f, z)]
+        graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(each) for each in gradients])
+        lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
+        return lagrangian / cost
 
     def function(self) -> ca.Function:
         """The solver as one Function of the parameters of the problem, for graphs and for C code.

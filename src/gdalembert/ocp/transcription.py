@@ -133,7 +133,7 @@ class Motion:
             forces = np.abs(dyn.actuation) @ self.effort
             sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(self.free))])
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
-        gaps = ca.vec(ca.vertcat(x_next, self.state[size:, :-1]) - self.state[:, 1:])
+        gaps = ca.vec(self.state[:, 1:] - ca.vertcat(x_next, self.state[size:, :-1]))
         self.gaps = len(opti.advanced.constraints())
         opti.subject_to(gaps == 0)
         self.equations = ca.vertcat(ca.vec(residual), gaps)
