@@ -242,7 +242,7 @@ def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
             "an expression has the symbol 'w', which is neither an input of it nor a parameter of the problem; give",
         ),
         (
-            lambda p: p.path(lambda q, x=p.parameter("x", 2, at="grid"): q - x, upper=0),
+            lambda p: (x := p.parameter("x", 2, at="grid"), p.path(lambda q: q - x[:, 0], upper=0)),
             ArgumentError,
             "an expression has the parameter 'x' of every instant; take it as an input, as lambda q, x: …",
         ),
