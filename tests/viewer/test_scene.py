@@ -10,7 +10,7 @@ import gdalembert as gd
 from gdalembert.cli.view import joint_sweep
 from gdalembert.viewer.scene import Scene
 from tests.helpers.models import relative_error
-from tests.helpers.viewer import ROUNDING, every_joint
+from tests.helpers.viewer import ROUNDING, every_joint, flexible
 
 pytestmark = pytest.mark.extras
 
@@ -91,3 +91,9 @@ def test_frames_at_the_same_place_share_a_label() -> None:
     assert [x for x in scene.labels if x] == ["joint1, joint2", "joint3", "joint4, joint5, joint6, tool_joint"]
     assert Scene(gd.load_urdf("puma560"), frames=["tool"]).labels == ["", "tool"]
     assert Scene(gd.load_urdf("puma560")).labels == [""]
+
+
+def test_particles_that_carry_the_mass_of_a_beam_are_not_drawn() -> None:
+    arm, _ = flexible()
+    bodies = [body.name for body in Scene(arm).visual_model.geometryObjects]
+    assert bodies == ["base foot", "joint1 joint", "joint2 joint", "joint2 station 1 body"]  # the payload

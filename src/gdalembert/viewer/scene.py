@@ -6,7 +6,7 @@ tree, with placements from the tree's own graph. So rigid robots and flexible ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -16,9 +16,11 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.centreline import centreline, links_of
 from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.model.configuration import neutral
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Frame, Tree
@@ -76,12 +78,13 @@ class Scene:
         self.tubes: list[SweptTube] = list(_slides(self.tree, self.size))
         self.modes = slice(0, 0)
         roots: dict[int, Array] = {}
-        rotors: list[int] = []
+        hidden: list[int] = []
         if isinstance(robot, Dynamics) and robot.modes.start < robot.tree.nv:
             robot = require_flexible_arm("Viewer", robot)
             behind = self.tree.nq - self.tree.nv
             self.modes = slice(robot.modes.start + behind, robot.modes.stop + behind)
             rotors = [len(self.tree.joints) - 1 - k for k in range(len(robot.assembly.rotors))]
+            hidden = [*rotors, *_particles(robot.tree, robot.assembly)]
             for beam in robot.assembly.beams.values():
                 root = self.tree.frames[find_frame(self.tree, beam.root)]
                 roots[root.joint] = root.translation
@@ -100,7 +103,7 @@ class Scene:
         self.data = self.model.createData()
         self.visual_model = pin.GeometryModel()
         if visual_model is None:
-            for each in primitives(self.tree, self.size, roots=roots, leave_out=rotors):
+            for each in primitives(self.tree, self.size, roots=roots, leave_out=hidden):
                 self.visual_model.addGeometryObject(_object(each))
         else:
             self._adopt(visual_model)
@@ -171,6 +174,12 @@ def _slides(tree: Tree, size: float) -> list[SweptTube]:
         line = function("slide", s, {"positions": positions, "rotations": ca.horzcat(axes, axes)})
         found.append(SweptTube(f"{_plain(joint.name)} slide", i, line, Profile.circles(np.full(2, _SLIDE * size))))
     return found
+
+
+def _particles(tree: FlexibleTree, assembly: Assembly) -> Iterator[int]:
+    """The joints that carry the mass of links that shorten; they come after the stations of their link."""
+    for link, joint in zip(assembly.links, tree.links, strict=True):
+        yield from tree.stations(joint)[len(link.stations) - 1 :]
 
 
 def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[SweptTube]:
