@@ -138,9 +138,15 @@ def test_each_joint_type_against_pinocchio(joint: str, name: str) -> None:
 
 @every_formulation
 @pytest.mark.long
-@pytest.mark.parametrize("robot", ["puma560_benchmark", "panda7", *with_extras(["ur5", "kinova", "solo12", "talos"])])
+@pytest.mark.parametrize("robot", ["puma560_benchmark", "panda7", *with_extras(["ur5", "kinova", "solo12"])])
 def test_robots_against_pinocchio(robot: str, name: str) -> None:
     check_against_pinocchio(load(robot), name, number=1)
+
+
+@pytest.mark.long
+@pytest.mark.extras
+def test_talos_against_pinocchio() -> None:
+    check_against_pinocchio(load("talos"), "newton_euler", number=1)
 
 
 @mostly_newton_euler

@@ -20,12 +20,19 @@ ROBOTS = [
 ]
 
 
-@pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("formulation", sorted(gd.formulations()))
 @pytest.mark.parametrize("name", ROBOTS)
-def test_formulations_equal_pinocchio(name: str, formulation: str, clean: float) -> None:
+def test_formulations_equal_pinocchio(name: str, formulation: str) -> None:
     model = robots.load(name)
-    assert_valid(gd.formulations()[formulation](model, clean=clean), model, samples=1000)
+    assert_valid(gd.formulations()[formulation](model), model, samples=1000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("formulation", sorted(gd.formulations()))
+@pytest.mark.parametrize("name", gd.robots())
+def test_formulations_equal_pinocchio_without_cleaning(name: str, formulation: str) -> None:
+    model = robots.load(name)
+    assert_valid(gd.formulations()[formulation](model, clean=0), model, samples=1000)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -39,7 +46,7 @@ def test_forward_dynamics_without_allowance(name: str) -> None:
         tau = rnea(model)(q, v, a)
         for dyn in dynamics:
             found = BatchFunction(dyn.forward_dynamics, nv)(q, v, tau)
-            scale = np.maximum(1, np.abs(a).max(axis=1))
+            scale = np.maximum(1, np.maximum(np.abs(a).max(axis=1), np.square(v).max(axis=1)))  # as large as C v
             assert (np.abs(found - a).max(axis=1) / scale).max() < 1e-9
 
 
@@ -52,7 +59,7 @@ def test_graphs_are_as_small_as_promised() -> None:
 
 @pytest.mark.long
 def test_growth_is_as_slow_as_promised() -> None:
-    """Second differences of the counts: none for a linear Function, constant for a quadratic one."""
+    """Second differences of the counts: none for a linear Function, not growing for a quadratic one."""
     lengths = (5, 10, 15, 20)
     for cls in gd.formulations().values():
         dynamics = [cls(robots.chain(n)) for n in lengths]
@@ -62,4 +69,4 @@ def test_growth_is_as_slow_as_promised() -> None:
         # linear, but for what the frames of one random chain save more than those of another
         assert max(steps) - min(steps) <= 0.06 * max(steps)
         bends = [c - 2 * b + a for a, b, c in zip(mass, mass[1:], mass[2:], strict=False)]
-        assert abs(bends[1] - bends[0]) <= 0.05 * max(bends)
+        assert bends[1] <= 1.05 * bends[0]  # Newton–Euler writes long chains in fewer axes

@@ -213,14 +213,21 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
         ],
     ),
     GravityUpwards: (
-        {"generalized_gravity", "terms (C)", "terms (G)"},
+        {"generalized_gravity", "forward_dynamics_derivatives (q)", "terms (C)", "terms (G)"},
         [
             "gravity has the opposite sign at joint 'link1 y1', 'link1 y2', 'link2 y1', 'link2 y2' (in "
             "generalized_gravity)",
         ],
     ),
     WithoutDamping: (
-        {"inverse_dynamics", "nle", "forward_dynamics", "state_derivative (a)", "power balance"},
+        {
+            "inverse_dynamics",
+            "nle",
+            "forward_dynamics",
+            "forward_dynamics_derivatives (q)",
+            "state_derivative (a)",
+            "power balance",
+        },
         [
             "damping D v is missing (in inverse_dynamics, nle)",
         ],
@@ -263,7 +270,16 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
         ],
     ),
     NotFinite: (
-        {"inverse_dynamics", "nle", "generalized_gravity", "power balance", "terms (C)", "terms (G)"},
+        {
+            "inverse_dynamics",
+            "nle",
+            "generalized_gravity",
+            "inverse_dynamics_derivatives (q)",
+            "forward_dynamics_derivatives (q)",
+            "power balance",
+            "terms (C)",
+            "terms (G)",
+        },
         [
             "tau at rest is not finite at joint 'link1 y1', in some states (in inverse_dynamics)",
             "velocity terms are not finite at joint 'link1 y1', in some states (in nle)",
