@@ -215,8 +215,10 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
     GravityUpwards: (
         {"generalized_gravity", "forward_dynamics_derivatives (q)", "terms (C)", "terms (G)"},
         [
-            "gravity has the opposite sign at joint 'link1 y1', 'link1 y2', 'link2 y1', 'link2 y2' (in "
+            "gravity has the opposite sign at joint 'link2 y2', 'link2 y1', 'link1 y2', 'link1 y1' (in "
             "generalized_gravity)",
+            "forward_dynamics_derivatives are not −M⁻¹ times those of inverse_dynamics, and M⁻¹, worst at 'link1 y1' "
+            "(in forward_dynamics_derivatives (q))",
         ],
     ),
     WithoutDamping: (
