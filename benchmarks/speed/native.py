@@ -1,6 +1,6 @@
 """The speed of compiled Functions beside Pinocchio's C++, in one process without Python.
 
-    python -m benchmarks.speed.native                     PUMA 560, Panda arm and Solo 12
+    python -m benchmarks.speed.native                     PUMA 560, Panda arm, Solo 12, and Talos without derivatives
     python -m benchmarks.speed.native talos --rounds 9    any robot that is counted
 
 ``pinocchio.cpp`` is compiled against the headers and libraries of the wheel of ``pin`` (minutes, once; Eigen's headers
@@ -32,7 +32,8 @@ from benchmarks.speed.speed import machine, states
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROBOTS = ("puma560_benchmark", "panda7", "solo12")
+SMALL, LARGE = ("puma560_benchmark", "panda7", "solo12"), ("talos",)
+ROBOTS = SMALL + LARGE
 
 FUNCTIONS = {
     "inverse_dynamics": ("τ", "qva"),
@@ -43,6 +44,15 @@ FUNCTIONS = {
     "forward_dynamics_derivatives": ("∂a/∂(q, v, τ)", "qvu"),
 }
 """Our Function: its symbol, and its inputs."""
+
+DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+"""Those of large robots take the compiler many minutes."""
+
+
+def functions(robot: str) -> list[str]:
+    """The Functions that are timed."""
+    return [name for name in FUNCTIONS if robot not in LARGE or name not in DERIVATIVES]
+
 
 SCALAR, SIMD = "one state at a time", "several at once"
 FLAGS = {SCALAR: "-O3 -march=native -DWIDTH=1", SIMD: None}
@@ -188,13 +198,13 @@ def main() -> None:
     results = {
         (robot, function): measure(robot, function, arguments.states, arguments.rounds)
         for robot in arguments.robots
-        for function in FUNCTIONS
+        for function in functions(robot)
     }
     shown = table(results)
     text = NOTES.format(n=arguments.states, rounds=arguments.rounds, machine=machine(), table="\n".join(shown))
     print(text)
     if arguments.robots == ROBOTS:
-        write("native", text, lambda: draw(results))
+        write("native", text, lambda: draw({key: times for key, times in results.items() if key[0] in SMALL}))
 
 
 if __name__ == "__main__":
