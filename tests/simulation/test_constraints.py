@@ -21,10 +21,10 @@ from tests.helpers.models import inertia, placement, relative_error
 
 T = 0.02
 STABILISED: dict[str, Any] = {"stiffness": 1 / T**2, "damping": 2 / T}
-DRIFT = 1e-8
+DRIFT = 1e-9
 """m: what the constraints may drift by, stabilised, in two seconds with the default tolerances."""
 BALANCED = 1e-7
-"""Part of the energy exchanged, with the default tolerances of 1e-7 of the state."""
+"""Part of the energy exchanged, with the default tolerances of 1e-9 of the state."""
 
 
 def swinging(crank: float = 0.4, speed: float = 3.0, **options: Any) -> tuple[gd.ConstrainedDynamics, Any]:

@@ -99,7 +99,7 @@ def simulate(
             constraints hold the robot, otherwise adams.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
             estimate of the error is cautious, and which divides the ``abstol`` of v by the length of the step in
-            seconds: an error of v moves q by so much in a step.
+            seconds: an error of v moves q by so much in a step. A hundredth of that where constraints hold the robot.
         step: longest step of the methods with fixed steps [s]; no step passes an output time.
         options: options of the ``casadi.integrator``; they override all others. Radau takes ``"max_num_steps"`` only.
         compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
@@ -135,7 +135,7 @@ def simulate(
     body = plant(system.robot, compiled)
     is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
     method, failure = _method(system, method, is_called), Failure()
-    settings = _settings(method, reltol, abstol, step) | dict(options or {})
+    settings = _settings(method, reltol, abstol, step, system.accuracy) | dict(options or {})
     warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
     what = "output times" if period is None else "times"
     shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
@@ -241,7 +241,9 @@ def _method(system: System, method: str, is_called: bool) -> str:
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
 
 
-def _settings(method: str, reltol: float | None, abstol: float | None, step: float | None) -> dict[str, Any]:
+def _settings(
+    method: str, reltol: float | None, abstol: float | None, step: float | None, accuracy: float
+) -> dict[str, Any]:
     if method in FIXED:
         if step is None or reltol is not None or abstol is not None:
             raise ArgumentError(f"simulate: method={method!r} has steps of fixed length; give step, and no tolerances")
@@ -251,7 +253,7 @@ def _settings(method: str, reltol: float | None, abstol: float | None, step: flo
         raise ArgumentError(f"simulate: method={method!r} chooses its steps; give reltol and abstol instead of step")
     usual = TOLERANCES if method == "radau" else (1e-8, 1e-10)
     return {
-        name: number(f"simulate: {name}", default if given is None else given)
+        name: number(f"simulate: {name}", accuracy * default if given is None else given)
         for name, given, default in zip(("reltol", "abstol"), (reltol, abstol), usual, strict=True)
     }
 

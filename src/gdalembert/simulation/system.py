@@ -54,6 +54,11 @@ class System:
         """Whether something takes energy out of a motion, so that parts of it may decay fast."""
         return self.dynamics.forces_depend_on_velocity
 
+    @property
+    def accuracy(self) -> float:
+        """The part of the usual tolerances that is taken by default."""
+        return 1.0
+
     def started(self, q: Array, v: Array) -> System:
         """The system that moves on from a state.
 
@@ -93,6 +98,10 @@ class ConstrainedSystem(System):
     @property
     def is_damped(self) -> bool:
         return True  # what violates the constraints is, if they are stabilised
+
+    @property
+    def accuracy(self) -> float:
+        return 0.01  # stabilised constraints then drift by less than 1e-9 m
 
     def started(self, q: Array, v: Array) -> System:
         anchored = self.constrained.anchored(q)
