@@ -96,7 +96,7 @@ def simulate(
             for Python callables, dampers, stiff feedback and stiff links. ``"bdf"``: CVODES, backward differentiation
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
             fixed length. ``"auto"``: radau where the integrator calls Python, a force depends on velocity or
-            constraints hold the robot, otherwise adams.
+            constraints are stabilised at more than 1000/s, otherwise adams.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
             estimate of the error is cautious, and which divides the ``abstol`` of v by the length of the step in
             seconds: an error of v moves q by so much in a step. A hundredth of that where constraints hold the robot.

@@ -19,6 +19,8 @@ Robot = Dynamics | ConstrainedDynamics
 """What can be simulated."""
 
 _NONE = ca.DM(0, 1)
+_FAST = 1e3
+"""1/s: errors of constraints that decay faster ask for a method with Newton's iteration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ class ConstrainedSystem(System):
 
     @property
     def is_damped(self) -> bool:
-        return True  # what violates the constraints is, if they are stabilised
+        return super().is_damped or self.constrained.stabilisation_rate > _FAST
 
     @property
     def accuracy(self) -> float:

@@ -14,6 +14,7 @@ from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import casadi as ca
+import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
@@ -153,6 +154,11 @@ class ConstrainedDynamics(Closure):
     def nc(self) -> int:
         """The number of rows of all constraints: of forces and residuals."""
         return sum(self._set.rows)
+
+    @property
+    def stabilisation_rate(self) -> float:
+        """How fast errors of the constraints decay at most [1/s]: the damping, or the root of the stiffness."""
+        return float(np.maximum(self._set.damping, np.sqrt(self._set.stiffness)).max())
 
     def at(self, p: Values = None) -> Self:
         """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
