@@ -16,6 +16,7 @@ author = "The gdalembert developers"
 release = version = version_of("gdalembert")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+extensions += ["sphinx-mathjax-offline"]  # MathJax is in the site: equations are read without a network
 include_patterns = ["*.md", "docs/**.md", "benchmarks/**.md", "urdf/README.md"]
 root_doc = "docs/index"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pinocchio as pin
@@ -21,6 +23,14 @@ pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
 def planar() -> tuple[pin.Model, gd.Simulation]:
     model = gd.load_urdf("two_link_arm")
     return model, gd.simulate(gd.NewtonEuler(model), [0.3, 0.2, 0, 0], 0.5, lambda t, q, v: [1 - v[0], 0.1])
+
+
+def test_figures_with_several_axes_are_saved(planar: tuple[pin.Model, gd.Simulation], tmp_path: Path) -> None:
+    for axes in (plotting.motion(planar[1], planar[0]), plotting.energy_balance(planar[1])):
+        axes.savefig(tmp_path / "motion.svg")
+        assert (tmp_path / "motion.svg").read_text().startswith("<?xml")
+        assert axes.figure is axes[0].figure
+        (tmp_path / "motion.svg").unlink()
 
 
 def test_a_motion_is_drawn_with_its_limits(planar: tuple[pin.Model, gd.Simulation]) -> None:

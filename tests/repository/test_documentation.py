@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -112,6 +113,18 @@ def entries_of_toctrees() -> list[Path]:
             names = [re.sub(r"^.*<(.*)>$", r"\1", line) for line in lines]
             entries += [file.resolve() for name in names for file in page.parent.glob(f"{name}.md")]
     return entries
+
+
+def test_equations_of_the_site_need_no_network() -> None:
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    assert "sphinx-mathjax-offline" in conf["extensions"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert any(each.startswith("sphinx-mathjax-offline") for each in extras["docs"])
+
+
+def test_the_first_page_shows_a_picture() -> None:
+    head = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    assert re.search(r"!\[.+\]\(images/\w+\.png\)", head)
 
 
 def test_every_page_is_in_one_toctree() -> None:

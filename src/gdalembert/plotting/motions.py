@@ -37,7 +37,7 @@ def motion(
             of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
 
     Returns:
-        An array of three Axes.
+        An array of three Axes, with ``figure`` and ``savefig``.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
@@ -119,13 +119,14 @@ def energy_balance(simulation: Simulation) -> Any:
     is zero except for errors of the integration.
 
     Returns:
-        An array of two Axes.
+        An array of two Axes, with ``figure`` and ``savefig``.
 
     Raises:
         ArgumentTypeError: if it is not a simulation.
     """
     _check("energy_balance", simulation)
-    above, below = panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
+    grid = panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
+    above, below = grid
     parts = {
         "kinetic": simulation.kinetic,
         "potential, from its start": simulation.potential - simulation.potential[0],
@@ -145,7 +146,7 @@ def energy_balance(simulation: Simulation) -> Any:
     below.yaxis.get_offset_text().set_fontsize(8)
     label(below, "time [s]", "balance [J]")
     legend(below)
-    return np.array([above, below])
+    return grid
 
 
 def _check(where: str, simulation: object) -> None:

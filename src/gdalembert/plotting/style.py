@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gdalembert.errors import ArgumentTypeError, MissingPackageError
 
 if TYPE_CHECKING:
@@ -47,11 +49,25 @@ def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection
     return ax
 
 
+class Panels(np.ndarray[Any, Any]):
+    """An array of the Axes of one figure, which it saves."""
+
+    @property
+    def figure(self) -> Any:
+        """The figure of all Axes."""
+        return self.flat[0].figure
+
+    def savefig(self, *arguments: Any, **options: Any) -> None:
+        """As ``Figure.savefig``."""
+        self.figure.savefig(*arguments, **options)
+
+
 def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) -> Any:
     """The Axes (rows, columns) of a new figure of ``size`` inches."""
     from matplotlib import pyplot
 
-    return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1]
+    grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1]
+    return grid.view(Panels)
 
 
 def label(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:

@@ -38,8 +38,8 @@ class Row:
     Attributes:
         joint: ``"R"`` (revolute) or ``"P"`` (prismatic).
         theta, d, a, alpha: the row; q is added to θ of a revolute joint and to d of a prismatic one.
-        mass: of the link. ``com``: from the origin of frame i, in its axes (3). ``inertia``: about the centre of mass,
-            in the axes of frame i: 3 principal moments, or 3 × 3.
+        mass: of the link. ``com``: from the origin of frame i, at the far end of the link, in its axes (3).
+            ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
         armature: rotor inertia, reflected to the joint.
     """
 
