@@ -130,7 +130,7 @@ def siblings(*names: str) -> pin.Model:
 @pytest.mark.parametrize("kind", ["armature", "friction"])
 def test_nothing_is_written_into_a_model_with_another_order_of_joints(kind: str) -> None:
     ours = gd.NewtonEuler(siblings("a", "b"), friction="model", parameters=[kind])
-    with pytest.raises(ArgumentError, match="has a joint 'b' where '' has 'a'; give a model with the same"):
+    with pytest.raises(ArgumentError, match="has a joint 'b' where 'unnamed model' has 'a'; give a"):
         ours.parameters.write(siblings("b", "a"))
 
 
