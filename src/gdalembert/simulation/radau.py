@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import projected
 from gdalembert.simulation.control import Control, PythonLaw
 from gdalembert.simulation.integration import U_FAILED, check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.packages import required
 
 TOLERANCES = 1e-7, 1e-9
 """``reltol`` and ``abstol`` by default: the estimate, of order 3, is cautious, and errors are as large as those of the
@@ -127,7 +127,7 @@ class Radau:
         max_steps: between two output times.
 
     Raises:
-        UnsupportedError: without SciPy.
+        MissingPackageError: without SciPy.
     """
 
     method: ClassVar[str] = "radau"
@@ -139,13 +139,7 @@ class Radau:
     max_steps: float
 
     def __post_init__(self) -> None:
-        try:
-            from scipy.integrate import Radau as Solver
-        except ModuleNotFoundError:
-            raise UnsupportedError(
-                "simulate: method='radau' needs SciPy: pip install 'gdalembert[simulation]', or give method='bdf'"
-            ) from None
-        self._solver_type: Any = Solver
+        self._solver_type: Any = required("simulate: method='radau'", "scipy.integrate").Radau
         self._rates = Rates(self.plant, self.control, self.p)
         self._length: float | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import casadi as ca
@@ -96,7 +97,7 @@ def simulate(
             for Python callables, dampers, stiff feedback and stiff links. ``"bdf"``: CVODES, backward differentiation
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
             fixed length. ``"auto"``: radau where the integrator calls Python, a force depends on velocity or
-            constraints are stabilised at more than 1000/s, otherwise adams.
+            constraints are stabilised at more than 1000/s (bdf if SciPy is not installed), otherwise adams.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
             estimate of the error is cautious, and which divides the ``abstol`` of v by the length of the step in
             seconds: an error of v moves q by so much in a step. A hundredth of that where constraints hold the robot.
@@ -111,7 +112,8 @@ def simulate(
         ArgumentTypeError, ArgumentError: if an argument cannot be used, no robot has the parameters p (the inertia of
             a link is not that of a body), x0 violates a constraint, or a is not finite at x0.
         UnknownNameError: if a name in p is not that of a parameter.
-        UnsupportedError: if M is singular in every configuration, or radau lacks SciPy (extra ``simulation``).
+        UnsupportedError: if M is singular in every configuration.
+        MissingPackageError: if ``method="radau"`` and SciPy is not installed.
         CompilationError: if it cannot be ``compiled``: there is no compiler, or it fails.
         SimulationError: if the integration fails before the end; it has the motion up to there in ``result``.
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
@@ -237,7 +239,8 @@ def _flat(values: Any) -> Any:
 
 def _method(system: System, method: str, is_called: bool) -> str:
     if method == "auto":
-        return "radau" if is_called or system.is_damped else "adams"
+        stiff = "bdf" if find_spec("scipy") is None else "radau"
+        return stiff if is_called or system.is_damped else "adams"
     return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", *FIXED))
 
 
