@@ -178,16 +178,17 @@ def test_an_actuator_of_a_mode_has_no_limit_of_a_joint() -> None:
     assert bounds.u_upper.tolist() == [model.effortLimit[0], np.inf]
 
 
-def test_no_actuator_of_a_free_flyer_alone_but_those_that_drive_it_together() -> None:
-    """Its own entries are held at 0, in any order of the columns; a thruster that pushes and turns it is not."""
+def test_a_free_flyer_is_passive_unless_an_actuation_says_what_drives_it() -> None:
+    """Its own entries are held at 0 where u are all joints' torques; a thruster of an own B is not."""
     model = models.build(np.random.default_rng(0), ["FreeFlyer", "RX"], [0, 1])
     model.effortLimit = np.full(7, 5.0)
     thruster = np.array([0.0, 0.0, 1.0, 0.1, 0.0, 0.0, 0.0])
     dyn = gd.NewtonEuler(model, actuation=np.column_stack([np.eye(7)[6], np.eye(7)[2], thruster]))
     bounds = ocp.Bounds.of(dyn, model)
     assert bounds.u_names == ("RX_1", "FreeFlyer_0[2]", "u[2]")
-    assert bounds.passive == ("FreeFlyer_0[2]",)
-    assert bounds.u_upper.tolist() == [5.0, 0.0, np.inf]
+    assert bounds.passive == ()
+    assert bounds.u_upper.tolist() == [5.0, 5.0, np.inf]
+    assert len(ocp.Bounds.of(gd.NewtonEuler(model), model).passive) == 6
 
 
 def test_an_unlimited_effort_is_so_behind_any_gear() -> None:

@@ -405,6 +405,18 @@ def test_a_quaternion_of_another_length_is_refused() -> None:
         two.end([1, 0, 0, 0, 0, 2.0])
 
 
+def test_a_free_flyer_without_actuators_is_refused_at_once() -> None:
+    dyn = turning(pin.JointModelFreeFlyer())
+    with pytest.raises(
+        gd.errors.ArgumentError,
+        match=r"^turning: nothing drives it: joint 'turn' has no actuators, and all of u are held at 0; give the robot "
+        r"actuation=B \(nv × nu\), or bounds u=",
+    ):
+        ocp.Problem(dyn, 1.0, 5)
+    lifted = gd.NewtonEuler(dyn.tree, actuation=np.eye(6)[:, 2:3])
+    assert ocp.Problem(lifted, 1.0, 5).u.shape == (1, 5)
+
+
 def test_ends_that_are_refused_leave_nothing_behind() -> None:
     """The second try counts, and nothing of the first."""
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 10, control="linear")

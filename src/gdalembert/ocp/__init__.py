@@ -1,5 +1,6 @@
 """Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
 
+from gdalembert.ocp.acados import AcadosExpressions, acados_expressions
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.problem import Problem
@@ -9,6 +10,7 @@ from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import collocation, rk4
 
 __all__ = [
+    "AcadosExpressions",
     "Bounds",
     "Guess",
     "OptimizationError",
@@ -17,6 +19,7 @@ __all__ = [
     "SolutionWarning",
     "Solver",
     "Stages",
+    "acados_expressions",
     "add_to_rockit",
     "collocation",
     "rest_to_rest",

@@ -59,7 +59,7 @@ class Bounds:
 
         Quaternions, pairs (cos, sin), modes and rotors have no bounds. A joint with an effort limit of 0 is passive:
         its u is 0. So is a free-flyer. With a B of your own, an actuator that drives one joint alone has its effort
-        limit, divided by the entry of B; the effort of any other is not bounded.
+        limit, divided by the entry of B; the effort of any other is not bounded, and no free-flyer is passive.
 
         Args:
             dyn: rigid or flexible.
@@ -88,7 +88,8 @@ class Bounds:
             lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
             upper["u"] = _effort_limits(dyn, model.effortLimit)
             lower["u"] = -upper["u"]
-        unactuated = [joint for joint in tree.joints if not joint.type.is_actuated]
+        everything = dyn.nu == joints and np.all((dyn.actuation == 0) | (dyn.actuation == 1))
+        unactuated = [joint for joint in tree.joints if everything and not joint.type.is_actuated]
         passive = {v_names[i] for joint in unactuated for i in joint.columns if i < joints}
         held = [name in passive for name in names["u"]]
         lower["u"][held], upper["u"][held] = 0.0, 0.0
@@ -106,6 +107,19 @@ class Bounds:
         """Names of the entries of u that are fixed at 0."""
         held = (self.u_lower == 0) & (self.u_upper == 0)
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
+
+    def check_drives(self, tree: Tree) -> None:
+        """Refuse a floating robot all of whose actuators are held at 0.
+
+        Raises:
+            ArgumentError: with what to do.
+        """
+        floating = [joint.name for joint in tree.joints if not joint.type.is_actuated]
+        if floating and len(self.passive) == len(self.u_names):
+            raise ArgumentError(
+                f"{tree.name}: nothing drives it: joint {floating[0]!r} has no actuators, and all of u are held at 0; "
+                "give the robot actuation=B (nv × nu), or bounds u={name: (lower, upper)}"
+            )
 
     def check(self, what: str, x: Array, key: str) -> None:
         """Raises ArgumentError unless x, q or v (``key``), lies within its bounds."""

@@ -114,6 +114,7 @@ class Problem:
         self.bounds = Bounds.of(dyn) if bounds is None else bounds
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
             raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
+        self.bounds.check_drives(dyn.tree)
         self.opti = ca.Opti()
         self._robot = ModelParameters(self.opti, dyn, p, design)
         self._parameters = Parameters(self.opti, intervals)

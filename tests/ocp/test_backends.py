@@ -1,0 +1,107 @@
+"""The same problem by several solvers, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import UnsupportedError
+from tests.helpers.models import relative_error
+from tests.helpers.ocp import slider
+
+ARM = gd.load_urdf("two_link_arm")
+
+
+def quadrotor() -> gd.NewtonEuler:
+    """Four rotors, which push up and twist by reaction."""
+    model = pin.Model()
+    model.name = "quadrotor"
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    inertia = pin.Inertia(0.6, np.zeros(3), np.diag([2e-3, 2e-3, 4e-3]))
+    model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    arm, drag = 0.15, 0.02
+    rotors = [[0, arm, 0, -arm], [-arm, 0, arm, 0], [drag, -drag, drag, -drag]]
+    return gd.NewtonEuler(model, actuation=np.vstack([np.zeros((2, 4)), np.ones(4), rotors]))
+
+
+def flight() -> ocp.Problem:
+    dyn = quadrotor()
+    thrusts = {f"u[{i}]": (0.0, 4.0) for i in range(4)}
+    problem = ocp.Problem(dyn, 1.5, 8, bounds=ocp.Bounds.of(dyn, u=thrusts), degree=2)
+    problem.start([0, 0, 0, 0, 0, 0, 1])
+    problem.end([1, 0.5, 1, 0, 0, np.sin(0.5), np.cos(0.5)])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    return problem
+
+
+def swing(duration: Any = 1.0, intervals: int = 6, **options: Any) -> ocp.Problem:
+    dyn = gd.NewtonEuler(ARM)
+    problem = ocp.Problem(dyn, duration, intervals, bounds=ocp.Bounds.of(dyn, ARM), **options)
+    problem.start([-1.5, 0.0])
+    problem.end([0.3, 0.4])
+    problem.minimize(problem.duration + problem.integral(lambda u: 1e-2 * ca.sumsqr(u)))
+    return problem
+
+
+def lightest() -> ocp.Problem:
+    """∫ u² dt and the mass cost: the mass is optimised."""
+    dyn = gd.NewtonEuler(slider(), parameters=["inertia"])
+    problem = ocp.Problem(dyn, 1.5, 6, design={"slide.m": (0.1, 50.0)})
+    problem.start([0.0])
+    problem.end([0.7])
+    m = problem.p[dyn.parameters.index("slide.m")]
+    problem.minimize(problem.integral(lambda u: u**2) + 3 / m)
+    return problem
+
+
+@pytest.mark.parametrize(
+    "problem", [flight, swing, lambda: swing((0.2, 2.0)), lambda: swing(intervals=14, method="rk4"), lightest]
+)
+def test_fatrop_finds_what_ipopt_finds(problem: Any) -> None:
+    """With a fixed and a free duration, quaternions, and a parameter of the robot."""
+    made = problem()
+    one, other = made.solve("ipopt"), made.solve("fatrop")
+    assert other.cost == pytest.approx(one.cost, rel=1e-6)
+    assert max(other.violations.values()) < 1e-6
+    for name in ("q", "v", "u", "p"):
+        assert relative_error(getattr(other, name), getattr(one, name)) < 1e-4  # the solvers' own tolerances
+
+
+def test_sqpmethod_finds_what_ipopt_finds() -> None:
+    made = swing(degree=2)
+    one, other = made.solve("ipopt"), made.solve("sqpmethod")
+    assert other.cost == pytest.approx(one.cost, rel=1e-6)
+    assert relative_error(other.u, one.u) < 1e-4
+
+
+def test_fatrop_refuses_what_connects_intervals() -> None:
+    made = swing()
+    made.opti.subject_to(made.u[0, 0] == made.u[0, 3])
+    with pytest.raises(
+        UnsupportedError, match=r"^fatrop: the constraint .* connects the intervals 0 and 3; give constr"
+    ):
+        made.solver("fatrop")
+    made = swing()
+    made.minimize(made.integral(lambda u: ca.sumsqr(u)) + ca.sumsqr(ca.diff(made.u, 1, 1)))
+    with pytest.raises(
+        UnsupportedError, match=r"^fatrop: cost or constraints multiply variables of the intervals 0 and"
+    ):
+        made.solver("fatrop")
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the constraint .* connects the intervals 0 and 1; give"):
+        swing(control="linear").solver("fatrop")
+    made = swing()
+    slack = made.opti.variable()
+    made.opti.subject_to(made.q[0, 2] <= slack)
+    with pytest.raises(
+        UnsupportedError, match=r"^fatrop: a variable of opti belongs to no interval; take another solver"
+    ):
+        made.solver("fatrop")
+    made.minimize(made.integral(lambda u: ca.sumsqr(u)) + slack**2)
+    made.opti.set_initial(slack, 0.3)
+    assert made.solve("ipopt").solved
