@@ -43,8 +43,8 @@ def flight() -> ocp.Problem:
 def swing(duration: Any = 1.0, intervals: int = 6, **options: Any) -> ocp.Problem:
     dyn = gd.NewtonEuler(ARM)
     problem = ocp.Problem(dyn, duration, intervals, bounds=ocp.Bounds.of(dyn, ARM), **options)
-    problem.start([-1.5, 0.0])
-    problem.end([0.3, 0.4])
+    problem.start([0.1, 0.2])
+    problem.end([0.5, 0.9])
     problem.minimize(problem.duration + problem.integral(lambda u: 1e-2 * ca.sumsqr(u)))
     return problem
 

@@ -20,13 +20,11 @@ class Backend:
 
     Attributes:
         options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
-        fixes: whether it takes equal bounds of a variable as an equation.
         stagewise: whether it is told the structure of the intervals, which is then checked.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     warm: Mapping[str, Any] = field(default_factory=dict)
-    fixes: bool = True
     stagewise: bool = False
 
 
@@ -44,7 +42,7 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_mult_bound_push": 1e-6,
         },
     ),
-    "fatrop": Backend({"fatrop.print_level": 0}, {"fatrop.mu_init": 1e-4}, fixes=False, stagewise=True),
+    "fatrop": Backend({"fatrop.print_level": 0}, {"fatrop.mu_init": 1e-4}, stagewise=True),
     "sqpmethod": Backend(
         {
             "print_header": False,

@@ -46,7 +46,8 @@ class NLP:
     Args:
         motion: of a robot. ``opti``: its problem, baked.
         p, other_p: the parameters of the ``Opti`` as numbers; they differ in those that a solve may set to any value.
-        fix: whether an equation of one variable becomes a pair of equal bounds.
+        stagewise: whether the constants of the motion have a variable in each interval, not one for all, and equations
+            of one variable stay constraints, instead of becoming a pair of equal bounds.
 
     Attributes:
         problem: z, p, f, g, for ``casadi.nlpsol``.
@@ -54,18 +55,25 @@ class NLP:
         equal: whether a row of g is an equation. ``variables``, ``constraints``: places of the entries of z and g.
     """
 
-    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, other_p: Array, *, fix: bool) -> None:
+    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, other_p: Array, *, stagewise: bool) -> None:
         self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
         scales = np.array(opti.x_linear_scale, dtype=float).ravel()
         groups, intervals = self._variable_places()
-        self._order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
+        first_copy = self._first_copies(stagewise)
+        order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
+        self._order = order[first_copy[order] == order]
+        numbers = np.empty(n, dtype=int)
+        numbers[self._order] = np.arange(len(self._order))
+        self._of_x = numbers[first_copy]
         self.variables = Places(groups[self._order], intervals[self._order])
-        rows = self._all_rows(p, other_p, fix)
+        rows = self._all_rows(p, other_p, not stagewise, first_copy)
         first = np.full(opti.ng, _LAST)
         np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
         self._gaps = (np.arange(opti.ng) >= meta.start) & (np.arange(opti.ng) < meta.stop)
-        kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows))
+        same = self._gaps.copy()
+        same[self._gaps] = np.tile(np.arange(motion.state.shape[0]) >= motion.x.shape[0], motion.intervals)
+        kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows) & (stagewise | ~same))
         self._kept = kept[np.lexsort((kept, ~self._gaps[kept], first[kept]))]
         first[first == _LAST] = NOWHERE
         self.constraints = Places(rows.group[self._kept], first[self._kept])
@@ -105,6 +113,11 @@ class NLP:
         constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
         return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
 
+    @property
+    def size(self) -> int:
+        """Number of variables z."""
+        return len(self._order)
+
     def scaled(self, x: Array) -> Array:
         """z of ``opti.x``."""
         return np.asarray(x[self._order] / self._scales)
@@ -112,10 +125,8 @@ class NLP:
     def unscaled(self, z: Any) -> Any:
         """``opti.x`` of z: numbers, or an expression."""
         if isinstance(z, ca.MX):
-            return (ca.DM(self._scales) * z)[np.argsort(self._order).tolist()]
-        x = np.empty(len(z))
-        x[self._order] = z * self._scales
-        return x
+            return (ca.DM(self._scales) * z)[self._of_x.tolist()]
+        return (z * self._scales)[self._of_x]
 
     def structure(self) -> dict[str, int | list[int]]:
         """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
@@ -151,6 +162,15 @@ class NLP:
         where = ca.Function("where", [self._x], [ca.vec(part)])(np.arange(self._x.numel()))
         return np.array(where.full().ravel(), dtype=int)
 
+    def _first_copies(self, stagewise: bool) -> Indices:
+        """For each entry of ``opti.x`` the one whose variable it has: of a constant, that of the first instant."""
+        found = np.arange(self._x.numel())
+        constants = self._motion.state[self._motion.x.shape[0] :, :]
+        if not stagewise and constants.numel():
+            entries = self._entries(constants).reshape(constants.shape[1], -1)
+            found[entries] = entries[0]
+        return found
+
     def _variable_places(self) -> tuple[Indices, Indices]:
         n = self._x.numel()
         groups, intervals = np.full(n, len(self._motion.blocks)), np.full(n, NOWHERE)
@@ -160,7 +180,7 @@ class NLP:
             intervals[own] = np.repeat(np.arange(matrix.shape[1]) // width, matrix.shape[0])
         return groups, intervals
 
-    def _all_rows(self, p: Array, other_p: Array, fix: bool) -> Rows:
+    def _all_rows(self, p: Array, other_p: Array, fix: bool, first_copy: Indices) -> Rows:
         opti = self._opti
         limits = ca.Function("limits", [opti.p], [opti.lbg, opti.ubg])
         both = [[bound.full().ravel() for bound in limits(each)] for each in (p, other_p)]
@@ -179,8 +199,9 @@ class NLP:
                 candidates.append(meta)
         entry = np.zeros(opti.ng, dtype=int)
         entry[row] = column
-        usable = alone & ~free & (fix | ~equal)
-        return Rows(group, equal, measured, free, row, column, _simple_bounds(opti, candidates, entry, usable))
+        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & (fix | ~equal))
+        bounds = bounds._replace(entries=first_copy[bounds.entries])
+        return Rows(group, equal, measured, free, row, column, bounds)
 
 
 def _simple_bounds(

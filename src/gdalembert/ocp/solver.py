@@ -45,7 +45,7 @@ class Solver:
         self._motion, self._report, self._inputs, self._initial = motion, report, inputs, initial
         self._opti, self._name, self._options = opti, name, dict(options)
         self._iterate: tuple[Array, Array] | None = None
-        self._nlp = NLP(motion, opti, inputs.filled(0.25), inputs.filled(0.5), fix=backend(name).fixes)
+        self._nlp = NLP(motion, opti, inputs.filled(0.25), inputs.filled(0.5), stagewise=backend(name).stagewise)
         self._cold = make(name, self._nlp, options)
         self._warm: ca.Function | None = None
         self.last: Solution | None = None
@@ -124,7 +124,7 @@ class Solver:
             The parameters of the robot, and ends that are numbers, are those of the last solve.
         """
         nlp, p = self._nlp, self._inputs.expression()
-        begin = {"z0": self._opti.nx, "lam_x0": self._opti.nx, "lam_g0": len(nlp.equal)}
+        begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = self._inputs.named | {name: ca.MX.sym(name, size) for name, size in begin.items()}
         found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **nlp.limits(p=p))
         motion, nq = self._motion, self._motion.dyn.tree.nq
