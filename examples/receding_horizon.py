@@ -3,8 +3,8 @@
     python examples/receding_horizon.py            100 ticks of 50 ms, each a plan of 0.6 s
     python examples/receding_horizon.py --coarse   30 ticks
 
-The solver is built once. Each tick begins at the last plan, primal and dual, shifted by one interval; the first u of the
-new plan moves a robot that carries 0.5 kg more than the plan knows.
+The solver is built once. Each tick begins at the last plan, primal and dual, shifted by one interval; the first u of
+the new plan moves a robot that carries 0.5 kg more than the plan knows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def run(solver: ocp.Solver, model: pin.Model, ticks: int) -> Loop:
     robot, placement = gd.NewtonEuler(heavy), gd.Kinematics(model).frame_placement("flange")
     q, v = HOME, np.zeros(7)
     start = placement(q).full()[:3, 3]
-    centre = start + [0.0, 0.2, 0.06]
+    centre = start + np.array([0.0, 0.2, 0.06])
     rows = []
     for tick in range(ticks):
         times = TICK * (tick + np.arange(INTERVALS + 1))
