@@ -109,10 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     loop = run(build(model), model, 30 if given.coarse else 100)
     print(f"ticks solved: {int(loop.solved.sum())} of {len(loop.solved)}")
     print(f"iterations: first {int(loop.iterations[0])}, then {np.median(loop.iterations[1:]):.0f} (median)")
-    print(
     milliseconds = 1e3 * loop.seconds
     print(f"time of a tick: first {milliseconds[0]:.0f} ms, then {np.median(milliseconds[1:]):.0f} ms (median)")
-    )
     print(f"distance from the centre of the sphere: at least {loop.distance.min():.4f} m, allowed {RADIUS} m")
     print(f"distance from the point where the sphere is far: {loop.error[loop.distance > 2 * RADIUS].max():.4f} m")
     if given.plot:
