@@ -53,6 +53,10 @@ class UrdfWarning(UserWarning):
     """A URDF that can be loaded but is probably not what its author meant."""
 
 
+class CleaningWarning(UserWarning):
+    """Cleaning that changes the dynamics of a robot by more than rounding."""
+
+
 class TipWarning(UserWarning):
     """Modes that leave the tip of a flexible link where it is."""
 

@@ -10,7 +10,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, CleaningWarning
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
@@ -159,6 +159,16 @@ def test_products_of_inertia_of_a_thin_rod_are_kept() -> None:
         a = cls(model).forward_dynamics(pin.neutral(model), np.zeros(3), tau).full().ravel()
         # the moment 5e-8 is a difference in a pseudo-inertia of size 0.8, good to 1e-16 / 5e-8
         assert a[2] == pytest.approx(reference[2], rel=1e-7, abs=0)
+
+
+@pytest.mark.parametrize("cls", [*gd.formulations().values()])
+def test_cleaning_that_is_more_than_rounding_is_a_warning(cls: type[gd.Dynamics]) -> None:
+    model = pin.buildModelFromXML(TEXT.replace("5e-12", "5e-7"))
+    message = r"^noisy: clean=1e-06 changes tau by 3.3e-07 and accelerations by 8.2e-07 of their size; give a smaller"
+    with pytest.warns(CleaningWarning, match=message):
+        dyn = cls(model, clean=1e-6)
+    assert 1e-7 < dyn.change_in_tau < 1e-5
+    cls(model)  # warnings are errors
 
 
 @pytest.mark.extras

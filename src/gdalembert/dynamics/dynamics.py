@@ -35,6 +35,7 @@ from gdalembert.dynamics.forces.force import check_forces
 from gdalembert.dynamics.forces.friction import FrictionOfJoints, JointFriction
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.linear_analysis import LinearAnalysis
+from gdalembert.dynamics.newton_euler.cleaning import warn_of_cleaning
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.dynamics.regressors import Regressors
 from gdalembert.dynamics.sources import Source
@@ -161,6 +162,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             )
         self.clean = clean
         self.nominal, self.changes = clean_tree(self._given, clean)
+        if self.changes:
+            warn_of_cleaning(self._given, self.nominal, clean)
         options = Options(springs=springs, friction=friction, forces=forces, parameters=parameters, wrenches=wrenches)
         self._set_up(options, ())
         self._given_actuation = actuation
