@@ -178,16 +178,26 @@ def test_states_that_violate_constraints_are_refused() -> None:
 
 
 def test_redundant_constraints_without_regularization_are_refused_where_they_are_so() -> None:
-    """Two arms of one bar that end at the same point: one row is redundant where both lie in a line."""
+    """A chain of two bars ends where a third one does: one row is redundant where all lie in a line."""
     model = pin.Model()
-    for k, x in enumerate((0.0, 2.0)):
-        joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3(np.eye(3), np.array([x, 0, 0])), f"arm_{k}")
-        model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
-        end = pin.SE3(np.eye(3), np.array([1.0 if k == 0 else -1.0, 0, 0]))
-        model.addFrame(pin.Frame(f"end_{k}", joint, 0, end, pin.OP_FRAME))
-    con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Loop("end_0", "end_1", "3D")])
-    with pytest.raises(ArgumentError, match="a is not finite at x0, where M may be singular or constraints redundant"):
-        gd.simulate(con, (pin.neutral(model), np.zeros(6)), 1.0)
+    joints = {}
+    for name, parent, x, length in (
+        ("upper", None, 0.0, 0.0),
+        ("fore", "upper", 1.5, -0.5),
+        ("strut", None, 2.0, -1.0),
+    ):
+        at = pin.SE3(np.eye(3), np.array([x, 0, 0]))
+        joints[name] = model.addJoint(joints.get(parent, 0), pin.JointModelSpherical(), at, name)
+        model.appendBodyToJoint(joints[name], pin.Inertia.Random(), pin.SE3.Identity())
+        end = pin.SE3(np.eye(3), np.array([length, 0, 0]))
+        model.addFrame(pin.Frame(f"end of {name}", joints[name], 0, end, pin.OP_FRAME))
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Loop("end of fore", "end of strut", "3D")])
+    message = (
+        r"^simulate: Loop\('end of fore', .*\): 1 of its 3 rows is redundant at this q, .*; give regularization=1e-6"
+    )
+    with pytest.raises(ArgumentError, match=message):
+        gd.simulate(con, (pin.neutral(model), np.zeros(9)), 1.0)
+    con.check_state("simulate", con.closed_configuration(pin.randomConfiguration(model)), np.zeros(9))
 
 
 def test_the_result_says_how_far_it_drifts(swing: gd.Simulation) -> None:

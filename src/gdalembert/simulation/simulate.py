@@ -120,7 +120,7 @@ def simulate(
 
     Warns:
         SimulationWarning: if the balance is off by more than 1e-5 and 1000 ``reltol`` of the energy exchanged (1e-3
-            with fixed steps), constraints drift by more than 1e-4 m or rad, or a vibration is too fast for an explicit
+            with fixed steps), constraints drift by more than 1e-4 m or rad or become redundant, or a vibration is too fast for an explicit
             method.
     """
     if not isinstance(options, Mapping | None):
@@ -154,6 +154,7 @@ def simulate(
         raise _failure(result, reason, times) from cause
     _warn_of_imbalance(result, float(settings.get("reltol", 0)))
     _warn_of_drift(result)
+    _warn_of_redundancy(result)
     return result
 
 
@@ -202,6 +203,17 @@ def _warn_of_drift(result: Simulation) -> None:
         warnings.warn(
             f"simulate: {result.model}: the constraints drift by {drift:.3g} m or rad; give them stiffness=1/T² and "
             "damping=2/T, with the time T in which an error vanishes",
+            SimulationWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_redundancy(result: Simulation) -> None:
+    unknown = np.flatnonzero(~np.isfinite(result.forces).all(axis=1))
+    if len(unknown):
+        warnings.warn(
+            f"simulate: {result.model}: the constraints are redundant at t = {result.t[unknown[0]]:g} s, so that their "
+            "forces are not determined; give them regularization=1e-6 for the smallest forces",
             SimulationWarning,
             stacklevel=3,
         )

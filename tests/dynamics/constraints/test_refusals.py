@@ -220,7 +220,26 @@ GAINS: dict[str, Case] = {
     ),
 }
 
+
+def bricard() -> pin.Model:
+    """A loop of six hinges, each across the next (Bricard), which moves although it has no degree to spare."""
+    model, parent, at = pin.Model(), 0, pin.SE3.Identity()
+    for k in range(6):
+        parent = model.addJoint(parent, pin.JointModelRZ(), at, f"hinge{k}")
+        model.appendBodyToJoint(parent, pin.Inertia.FromBox(1.0, 0.5, 0.1, 0.1), pin.SE3.Identity())
+        turn = pin.utils.rotate("x", (-1) ** k * np.pi / 2)
+        at = pin.SE3(turn, np.array([1.0, 0, 0]))
+    model.addFrame(pin.Frame("end", parent, 0, at, pin.OP_FRAME))
+    return model
+
+
 SETS: dict[str, Case] = {
+    "an overconstrained linkage": (
+        lambda: gd.ConstrainedDynamics(gd.NewtonEuler(bricard()), [gd.Loop("end", "universe")]),
+        ArgumentError,
+        "Loop('end', 'universe', '6D'): 1 of its 6 rows is redundant wherever it is closed, so that its forces are "
+        "not determined; give regularization=1e-6 for the smallest forces",
+    ),
     "too many rows for a link": (
         lambda: held(gd.Contact("link3")),
         ArgumentError,

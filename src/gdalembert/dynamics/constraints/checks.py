@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -24,6 +24,8 @@ from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
 DEPENDENT = 1e-9
 """Relative: a smaller singular value of the Jacobian is zero."""
+NEARLY_DEPENDENT = 1e-6
+"""The same at a configuration that satisfies the constraints by no more than that."""
 
 
 def checked_constraints(dynamics: object, given: Any) -> tuple[Constraint, ...]:
@@ -175,43 +177,62 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
-    rows = np.split(np.arange(sum(constraints.rows)), np.cumsum(constraints.rows)[:-1])
-    for pair, own in zip(constraints.pairs, rows, strict=True):
+    for pair, own in zip(constraints.pairs, _rows(constraints), strict=True):
         if _redundant(samples, [own]) == pair.rows:
             raise ArgumentError(f"{pair.name}: no joint moves what it holds; give frames that move, or leave it out")
     if not constraints.regularization:
-        _check_redundant(samples, constraints, rows)
+        for name, redundant, less in _redundancies(samples, constraints):
+            raise ArgumentError(f"{name}: {redundant}, so that its forces are not determined; {less}, or {_WAY_OUT}")
 
 
-_Rows = npt.NDArray[np.signedinteger[Any]]
+def check_independent_at(where: str, jacobians: Sequence[Array], constraints: ConstraintSet, there: str) -> None:
+    """Refuse, without a regularization, constraints that are redundant where they have these Jacobians.
 
-
-def _check_redundant(samples: Sequence[Array], constraints: ConstraintSet, rows: list[_Rows]) -> None:
-    """Refuse constraints that are redundant wherever the robot is."""
-    for k, pair in enumerate(constraints.pairs):
-        redundant = _redundant(samples, rows[: k + 1])
-        if redundant:
-            needed = [n for n in range(k) if _redundant(samples, rows[:n] + rows[n + 1 : k + 1]) < redundant]
-            others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
-            less = "leave it out" if pair.is_point else "hold less ('3D')"
+    Raises:
+        ArgumentError: with the first one that adds less than all of its rows there.
+    """
+    if not constraints.regularization:
+        for name, redundant, _ in _redundancies(jacobians, constraints, NEARLY_DEPENDENT):
             raise ArgumentError(
-                f"{pair.name}: {redundant} of its {pair.rows} rows {'is' if redundant == 1 else 'are'} redundant"
-                f"{f' beside {others}' if others else ''}, so that its forces are not determined; {less}, or give "
-                "regularization=1e-6 for the smallest forces"
+                f"{where}{name}: {redundant} {there}, so that its forces are not determined; {_WAY_OUT}"
             )
 
 
-def _redundant(samples: Sequence[Array], rows: Sequence[_Rows]) -> int:
-    """How many of the rows of the Jacobian depend on the others wherever the robot is."""
+_Rows = npt.NDArray[np.signedinteger[Any]]
+_WAY_OUT = "give regularization=1e-6 for the smallest forces"
+
+
+def _rows(constraints: ConstraintSet) -> list[_Rows]:
+    """Those of each constraint."""
+    return np.split(np.arange(sum(constraints.rows)), np.cumsum(constraints.rows)[:-1])
+
+
+def _redundancies(
+    samples: Sequence[Array], constraints: ConstraintSet, tolerance: float = DEPENDENT
+) -> Iterator[tuple[str, str, str]]:
+    """The constraints that add less than all of their rows at all samples, what is redundant, and what to do."""
+    rows = _rows(constraints)
+    for k, pair in enumerate(constraints.pairs):
+        redundant = _redundant(samples, rows[: k + 1], tolerance)
+        if redundant:
+            needed = [n for n in range(k) if _redundant(samples, rows[:n] + rows[n + 1 : k + 1], tolerance) < redundant]
+            others = ", ".join(constraints.pairs[n].name for n in needed or range(k))
+            of = f"{redundant} of its {pair.rows} rows {'is' if redundant == 1 else 'are'} redundant"
+            less = "leave it out" if pair.is_point else "hold less ('3D')"
+            yield pair.name, f"{of}{f' beside {others}' if others else ''}", less
+
+
+def _redundant(samples: Sequence[Array], rows: Sequence[_Rows], tolerance: float = DEPENDENT) -> int:
+    """How many of the rows of the Jacobian depend on the others at all samples."""
     held = np.concatenate(rows)
-    return len(held) - max(rank(j[held]) for j in samples)
+    return len(held) - max(rank(j[held], tolerance) for j in samples)
 
 
 _CONFIGURATIONS = 3
 """Redundant constraints are so in all of them, but for a set of measure zero."""
 
 
-def rank(j: Array) -> int:
+def rank(j: Array, tolerance: float = DEPENDENT) -> int:
     """The number of rows of a Jacobian that are independent."""
     values = np.linalg.svd(j, compute_uv=False)
-    return int(np.sum(values > DEPENDENT * max(1.0, values.max(initial=0))))
+    return int(np.sum(values > tolerance * max(1.0, values.max(initial=0))))

@@ -10,6 +10,7 @@ which converge quadratically even where rows of J are redundant, because λ vani
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,12 +20,18 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.constraints.checks import DEPENDENT, rank
+from gdalembert.dynamics.constraints.checks import DEPENDENT, check_independent_at, rank
 from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.model.configuration import checked_configuration, integrate, projected, unit_blocks
+from gdalembert.model.configuration import (
+    checked_configuration,
+    integrate,
+    projected,
+    random_configuration,
+    unit_blocks,
+)
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import derivative_along, function, symbols
@@ -36,6 +43,8 @@ _DESCENT = 1e-4
 """The part of the expected decrease of ‖c‖² that a step must bring."""
 _STATIONARY = 1e-10
 """Relative: a smaller decrease of ‖c‖² is none."""
+_TRIES = 3
+"""Configurations from which loops are closed, to see whether they are redundant there."""
 _SPREADS = (0.0, 0.1, 1.0)
 """[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
 
@@ -48,6 +57,7 @@ class Closure(ABC):
 
     dynamics: Dynamics
     constraints: tuple[Constraint, ...]
+    regularization: float
     _robot: Dynamics
     _set: ConstraintSet
 
@@ -205,11 +215,29 @@ class Closure(ABC):
 
         Raises:
             ArgumentTypeError, ArgumentError: if it is not a state, or violates a constraint: the message says which
-                one, by how much, and what to do.
+                one, by how much, and what to do; if constraints are redundant there, as those of an overconstrained
+                linkage are wherever it is closed, and there is no regularization.
         """
         con, at = self._satisfied(where, q)
+        check_independent_at(f"{where}: ", [con._rates(at)], con._set, "at this q")
         moving = vector(f"{where}: v", v, self._robot.tree.nv)
         con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+
+    def _check_where_closed(self) -> None:
+        """Refuse, without a regularization, loops that are redundant wherever they are closed: as far as can be seen.
+
+        Raises:
+            ArgumentError: with the first one that adds less than all of its rows there.
+        """
+        if self.regularization or not all(each.is_anchored for each in self.constraints):
+            return
+        tree, rng = self._robot.nominal, np.random.default_rng(0)
+        closed = []
+        for _ in range(_TRIES):
+            with contextlib.suppress(ArgumentError):
+                closed.append(self._rates(self.closed_configuration(random_configuration(tree, rng))))
+        if closed:
+            check_independent_at("", closed, self._set, "wherever it is closed")
 
     def _satisfied(self, where: str, q: npt.ArrayLike) -> tuple[Self, Array]:
         """The same with all contacts anchored, and q, which must satisfy the constraints."""

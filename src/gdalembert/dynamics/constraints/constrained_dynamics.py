@@ -109,6 +109,8 @@ class ConstrainedDynamics(Closure):
         )
         check_consistent(dynamics.nominal, self.constraints)
         check_independent(self._robot.nominal, self._set)
+        if self._robot.nominal.is_rigid:
+            self._check_where_closed()
 
     def __reduce__(self) -> tuple[Any, ...]:
         gains = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
@@ -200,7 +202,8 @@ class ConstrainedDynamics(Closure):
     def forward_dynamics(self) -> ca.Function:
         """(q, v, tau) → (a, forces): equals ``pin.constraintDynamics``.
 
-        Without regularization the result is not finite where constraints become redundant.
+        Without regularization the result means nothing where constraints become redundant, ``degrees_of_freedom(q)``
+        above nv − nc: it is not finite, or has arbitrary forces. ``check_state`` refuses such a q.
         """
         s = self.symbols("q", "v", "tau", "wrenches")
         a, forces = self._solved(s, s["q"], s["v"], s["tau"])
@@ -279,7 +282,8 @@ class ConstrainedDynamics(Closure):
     def impact(self) -> ca.Function:
         """(q, v) → (v_after, impulses): the constraints take hold at once; equals ``pin.impulseDynamics``.
 
-        Without regularization the result is not finite where constraints become redundant.
+        Without regularization the result means nothing where constraints become redundant, ``degrees_of_freedom(q)``
+        above nv − nc: it is not finite, or has arbitrary forces. ``check_state`` refuses such a q.
 
         J v_after = −restitution J v, M (v_after − v) = Jᵀ impulses; impulses have the rows of forces [N s; N m s].
         """
