@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -16,6 +17,7 @@ from benchmarks.common import robots
 from gdalembert.errors import ArgumentError
 from gdalembert.simulation.plant import plant
 from gdalembert.simulation.result import SimulationWarning
+from gdalembert.simulation.simulate import warn_of_redundancy
 from tests.helpers.linkages import BASE, COUPLER, CRANK, ROCKER, closed_four_bar, five_bar_loop, four_bar_loop, linkage
 from tests.helpers.models import inertia, placement, relative_error
 
@@ -181,23 +183,25 @@ def test_redundant_constraints_without_regularization_are_refused_where_they_are
     """A chain of two bars ends where a third one does: one row is redundant where all lie in a line."""
     model = pin.Model()
     joints = {}
-    for name, parent, x, length in (
-        ("upper", None, 0.0, 0.0),
-        ("fore", "upper", 1.5, -0.5),
-        ("strut", None, 2.0, -1.0),
-    ):
+    bars = (("upper", None, 0.0, 0.0), ("fore", "upper", 1.5, -0.5), ("strut", None, 2.0, -1.0))
+    for name, parent, x, length in bars:
         at = pin.SE3(np.eye(3), np.array([x, 0, 0]))
         joints[name] = model.addJoint(joints.get(parent, 0), pin.JointModelSpherical(), at, name)
         model.appendBodyToJoint(joints[name], pin.Inertia.Random(), pin.SE3.Identity())
         end = pin.SE3(np.eye(3), np.array([length, 0, 0]))
         model.addFrame(pin.Frame(f"end of {name}", joints[name], 0, end, pin.OP_FRAME))
     con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Loop("end of fore", "end of strut", "3D")])
-    message = (
-        r"^simulate: Loop\('end of fore', .*\): 1 of its 3 rows is redundant at this q, .*; give regularization=1e-6"
-    )
+    message = r"^simulate: Loop\('end of fore', .*\): 1 of its 3 rows is redundant at this q, .*; give regularization"
     with pytest.raises(ArgumentError, match=message):
         gd.simulate(con, (pin.neutral(model), np.zeros(9)), 1.0)
     con.check_state("simulate", con.closed_configuration(pin.randomConfiguration(model)), np.zeros(9))
+
+
+def test_forces_that_are_not_determined_later_are_a_warning(swing: gd.Simulation) -> None:
+    forces = swing.forces.copy()
+    forces[7] = np.nan
+    with pytest.warns(SimulationWarning, match=f"are redundant at t = {swing.t[7]:g} s, .* regularization"):
+        warn_of_redundancy(replace(swing, forces=forces))
 
 
 def test_the_result_says_how_far_it_drifts(swing: gd.Simulation) -> None:

@@ -120,8 +120,8 @@ def simulate(
 
     Warns:
         SimulationWarning: if the balance is off by more than 1e-5 and 1000 ``reltol`` of the energy exchanged (1e-3
-            with fixed steps), constraints drift by more than 1e-4 m or rad or become redundant, or a vibration is too fast for an explicit
-            method.
+            with fixed steps), constraints drift by more than 1e-4 m or rad or become redundant, or a vibration is too
+            fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
@@ -154,7 +154,7 @@ def simulate(
         raise _failure(result, reason, times) from cause
     _warn_of_imbalance(result, float(settings.get("reltol", 0)))
     _warn_of_drift(result)
-    _warn_of_redundancy(result)
+    warn_of_redundancy(result)
     return result
 
 
@@ -208,7 +208,8 @@ def _warn_of_drift(result: Simulation) -> None:
         )
 
 
-def _warn_of_redundancy(result: Simulation) -> None:
+def warn_of_redundancy(result: Simulation) -> None:
+    """Warn of forces that are no numbers, because constraints are redundant there."""
     unknown = np.flatnonzero(~np.isfinite(result.forces).all(axis=1))
     if len(unknown):
         warnings.warn(
