@@ -15,6 +15,7 @@ from gdalembert.dynamics.dynamics import REGISTRY, Springs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build, relative_error, states
+from tests.helpers.sets import quick
 
 CONTRACT = {
     "inverse_dynamics": (["q", "v", "a"], ["tau"]),
@@ -285,7 +286,7 @@ def test_no_comparison_with_pinocchio_where_it_crashes() -> None:
         gd.validate(gd.NewtonEuler(model), against=model)
 
 
-@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 def test_inverse_of_the_mass_matrix(name: str) -> None:
     """Of every formulation, with joints that mimic another, and with p."""
     rng = np.random.default_rng(4)

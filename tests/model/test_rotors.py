@@ -179,7 +179,7 @@ def test_rotors_obey_the_equations_of_the_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("name", quick(ROBOTS, "puma560", "floating_tree"))
+@pytest.mark.parametrize("name", quick(ROBOTS, "puma560"))
 def test_formulations_equal_pinocchio_and_obey_the_laws(name: str, formulation: str) -> None:
     check_formulation(*robot(name), formulation)
 

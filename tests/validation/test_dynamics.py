@@ -91,9 +91,10 @@ def test_force_elements_that_are_forgotten() -> None:
     assert [check.name for check in report.checks if not check.ok] == ["forward_dynamics"]
 
 
-@pytest.mark.parametrize("b", [np.eye(6)[:, 1:4], 100 * np.eye(6), np.eye(6)[:, ::-1]], ids=["few", "geared", "order"])
+@pytest.mark.parametrize("b", [np.eye(3)[:, 1:], 100 * np.eye(3), np.eye(3)[:, ::-1]], ids=["few", "geared", "order"])
 def test_actuation(b: np.ndarray) -> None:
-    assert_valid(gd.NewtonEuler(PUMA, actuation=b), PUMA, samples=50)
+    arm = gd.load_urdf("puma560_3")
+    assert_valid(gd.NewtonEuler(arm, actuation=b), arm, samples=50)
 
 
 def test_no_function_is_forgotten() -> None:

@@ -19,7 +19,7 @@ NEWTON_EULER = gd.NewtonEuler(PUMA)
 
 def test_seed_decides() -> None:
     def run(seed: int) -> dict[str, Any]:
-        return validate(gd.NewtonEuler(PUMA), PUMA, samples=20, seed=seed).to_dict()
+        return validate(NEWTON_EULER, PUMA, samples=20, seed=seed).to_dict()
 
     assert run(3) == run(3)
     assert run(3)["checks"] != run(4)["checks"]
