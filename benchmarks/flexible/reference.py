@@ -156,7 +156,8 @@ def arm(model: Model, situation: Situation) -> gd.FlexibleArm:
         return gd.FlexibleArm(rigid)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TipWarning)  # of clamped-clamped modes: the table shows it
-        link = gd.FlexibleLink(situation.beam, bending_y=model.bending, foreshortening=model.foreshortening)
+        bending = {} if model.bending is None else {"bending_y": model.bending}
+        link = gd.FlexibleLink(situation.beam, **bending, foreshortening=model.foreshortening)
         links = {"link1": link, "link2": link}
         return gd.FlexibleArm(rigid, links, kinematics="exact" if model.exact else "first_order")
 
