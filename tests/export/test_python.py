@@ -41,8 +41,10 @@ def check_python(dynamics: gd.Dynamics, source: str, functions: Mapping[str, ca.
                 assert relative_error(result, expected) < TOLERANCE, name
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("robot", quick(["shala_likaj_rpr", "mixed"], "shala_likaj_rpr"))
+@pytest.mark.parametrize(
+    ("robot", "formulation"),
+    [*(("shala_likaj_rpr", each) for each in FORMULATIONS), *quick([("mixed", gd.NewtonEuler)])],
+)
 def test_python_is_the_graph(robot: str, formulation: type[gd.Dynamics]) -> None:
     model = mixed() if robot == "mixed" else gd.load_urdf(robot)
     dynamics = formulation(model)
