@@ -237,6 +237,7 @@ def test_analytic_derivatives_equal_those_of_another_formulation(name: str) -> N
                 assert relative_error(one.full(), two.full()) < max(TIGHT, 1e-15 * condition)
 
 
+@pytest.mark.long
 def test_the_validator_knows_rotors() -> None:
     model, rotors = robot("puma560")
     geared = gd.with_rotors(model, rotors)

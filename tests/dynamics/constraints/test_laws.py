@@ -18,6 +18,8 @@ from tests.helpers.models import MIMICABLE, build, placement, relative_error, st
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import planar
 
+pytestmark = pytest.mark.long
+
 TIGHT = 1e-11
 
 DERIVATIVES = ("da_dq", "da_dv", "da_dtau", "dforces_dq", "dforces_dv", "dforces_dtau")

@@ -249,6 +249,7 @@ def test_angles_as_they_are_rounded_in_a_urdf() -> None:
     assert_same_outside(rounded_angles())
 
 
+@pytest.mark.filterwarnings("ignore:.* clean=1e-06 changes tau")
 @pytest.mark.parametrize("clean", [1e-11, 1e-6])
 def test_preparation_cleans_nothing_on_its_own(clean: float) -> None:
     """Formulations agree on a tree that was cleaned."""
