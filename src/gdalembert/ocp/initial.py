@@ -2,14 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
+from gdalembert.dynamics.parameters.physical import check_mass_matrix
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
 from gdalembert.ocp.model_parameters import ModelParameters
+from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import Motion
+from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
+
+
+class Initial:
+    """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
+
+    Args:
+        motion: of a robot.
+        bounds, ends: of the problem. ``parameters``: those of the robot.
+    """
+
+    def __init__(self, motion: Motion, bounds: Bounds, ends: Sequence[End], parameters: ModelParameters) -> None:
+        self._motion, self._bounds, self._ends, self._parameters = motion, bounds, ends, parameters
+        self._guess: Guess | None = None
+
+    def set(self, guess: Guess | Simulation | Solution) -> None:
+        """Begin there ever after.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is none of these, or another robot's.
+        """
+        self._guess = self._checked(guess)
+
+    def set_scales(self) -> None:
+        """Tell the ``Opti`` the magnitudes of its variables."""
+        rest = neutral(self._motion.dyn.tree).full().ravel()
+        set_scales(self._motion, self._known() or self._between(rest, rest), self._parameters)
+
+    def variables(self, guess: Any) -> Array:
+        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if there is none, or as :meth:`set`.
+        """
+        motion = self._known() if guess is None else self._checked(guess)
+        if motion is None:
+            raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
+        check_mass_matrix("solve", self._motion.dyn, motion.q[0], self._parameters.last)
+        set_initial(self._motion, motion, self._bounds, self._parameters)
+        opti = self._motion.opti.debug
+        return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
+
+    def _known(self) -> Guess | None:
+        """The guess, or the motion between the ends, if one of them is known."""
+        if self._guess is not None:
+            return self._guess
+        start = self._ends[0].configuration(None)
+        end = self._ends[1].configuration(start)
+        if start is None and end is None:
+            return None
+        first, last = (start if start is not None else end), (end if end is not None else start)
+        return self._between(np.asarray(first), np.asarray(last))
+
+    def _between(self, q_start: Array, q_end: Array) -> Guess:
+        return between(self._motion, self._bounds, q_start, q_end, self._parameters.last)
+
+    def _checked(self, motion: Guess | Simulation | Solution) -> Guess:
+        dyn = self._motion.dyn
+        if isinstance(motion, Solution):
+            motion = motion.guess()
+        if isinstance(motion, Simulation):
+            if motion.model != dyn.tree.name:
+                raise ArgumentError(f"guess: the simulation is of {motion.model!r}, not of {dyn.tree.name!r}")
+            motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, unit_blocks(dyn.tree))
+        if not isinstance(motion, Guess):
+            raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
+        shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
+        if shapes != (own := (dyn.tree.nq, dyn.tree.nv, dyn.nu)):
+            raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {dyn.tree.name} has {own}")
+        return motion
 
 
 def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Array) -> Guess:

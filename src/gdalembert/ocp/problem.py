@@ -12,19 +12,18 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.dynamics.parameters.physical import check_mass_matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.backends import same_options
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
 from gdalembert.ocp.ends import End, Fixed
-from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
+from gdalembert.ocp.expressions import Expression
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import between, set_initial, set_scales
+from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.inputs import Inputs
 from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.parameters import Parameters
+from gdalembert.ocp.quantities import Quantities
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
 from gdalembert.ocp.solver import Solver
@@ -119,7 +118,6 @@ class Problem:
         self._robot = ModelParameters(self.opti, dyn, p, design)
         self._parameters = Parameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
-        self._guess: Guess | None = None
         self._cost: ca.MX | None = None
         self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
         self._paths: dict[str, PathOfStates] = {}
@@ -136,6 +134,8 @@ class Problem:
             End(name, self.opti, self._constraints, dyn.tree, self.bounds, self._motion.x[:, column], column > 0)
             for name, column in (("start", 0), ("end", intervals))
         ]
+        self._initial = Initial(self._motion, self.bounds, self._ends, self._robot)
+        self._quantities = Quantities(self._motion, self._parameters, self._robot)
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -215,7 +215,7 @@ class Problem:
         """
         if at is not None:
             choice("path: at", at, _PATHS)
-        found = self._evaluated(expression, at or "stages")
+        found = self._quantities.evaluate(expression, at or "stages")
         low, high = symbolic_bounds(lower, upper, found.values.shape[0])
         for bound in (low, high):
             if isinstance(bound, ca.MX):
@@ -226,7 +226,7 @@ class Problem:
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = PathOfStates(found, low, high, constants)
             if at is None and not same_bounds(low, high):
-                values = ca.horzcat(values, self._evaluated(expression, "grid").values)
+                values = ca.horzcat(values, self._quantities.evaluate(expression, "grid").values)
         self._constraints.bound(name, values, low, high)
 
     def integral(self, expression: Expression) -> ca.MX:
@@ -235,21 +235,7 @@ class Problem:
         Args:
             expression: as in :meth:`path`.
         """
-        return self._motion.integral(self._evaluated(expression, "stages").values)
-
-    def _evaluated(self, expression: Expression, at: str) -> EvaluatedExpression:
-        """An expression at each stage, at each instant of the grid, or at its first or last one."""
-        motion, named = self._motion, self._parameters.symbols
-        p = {"p": self._robot.along} if self.dyn.parameters else {}
-        if at == "stages":
-            states = {name: getattr(self.stages, name) for name in ("q", "v", "a", "u", "t")}
-            p = {name: motion.at_stages(x) if x.shape[1] > 1 else x for name, x in p.items()}
-            others = {name: motion.between(x) if x.shape[1] > 1 else x for name, x in named.items()}
-            return evaluate(expression, states | p | others, at, named)
-        column = {"start": [0], "end": [self.intervals]}.get(at, slice(None))
-        states = {"q": self.q[:, column], "v": self.v[:, column], "t": self.t[:, column]}
-        others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in (p | named).items()}
-        return evaluate(expression, states | others, at, named)
+        return self._motion.integral(self._quantities.evaluate(expression, "stages").values)
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
@@ -272,21 +258,7 @@ class Problem:
 
         Its time is scaled to the fixed duration, or into the range of a free one.
         """
-        self._guess = self._as_guess(motion)
-
-    def _as_guess(self, motion: Guess | Simulation | Solution) -> Guess:
-        if isinstance(motion, Solution):
-            motion = motion.guess()
-        if isinstance(motion, Simulation):
-            if motion.model != self.dyn.tree.name:
-                raise ArgumentError(f"guess: the simulation is of {motion.model!r}, not of {self.dyn.tree.name!r}")
-            motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, unit_blocks(self.dyn.tree))
-        if not isinstance(motion, Guess):
-            raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
-        shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
-        if shapes != (own := (self.q.shape[0], self.v.shape[0], self.u.shape[0])):
-            raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {self.dyn.tree.name} has {own}")
-        return motion
+        self._initial.set(motion)
 
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
@@ -302,37 +274,12 @@ class Problem:
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
-        set_scales(self._motion, self._known_motion() or self._motion_at_rest(), self._robot)
+        self._initial.set_scales()
         opti = self.opti.advanced
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._ends)
         report = Report(self._motion, opti, self.bounds, self._constraints, self.p, self._finer, self._paths)
-        return Solver(self._motion, opti, inputs, report, self._initial, solver, dict(options or {}))
-
-    def _known_motion(self) -> Guess | None:
-        """The guess, or the motion between the ends, if one of them is known."""
-        if self._guess is not None:
-            return self._guess
-        start = self._ends[0].configuration(None)
-        end = self._ends[1].configuration(start)
-        if start is None and end is None:
-            return None
-        first, last = (start if start is not None else end), (end if end is not None else start)
-        return between(self._motion, self.bounds, np.asarray(first), np.asarray(last), self._robot.last)
-
-    def _motion_at_rest(self) -> Guess:
-        rest = neutral(self.dyn.tree).full().ravel()
-        return between(self._motion, self.bounds, rest, rest, self._robot.last)
-
-    def _initial(self, guess: Any) -> Array:
-        """The variables of the ``Opti`` where a solve begins."""
-        motion = self._known_motion() if guess is None else self._as_guess(guess)
-        if motion is None:
-            raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
-        check_mass_matrix("solve", self.dyn, motion.q[0], self._robot.last)
-        set_initial(self._motion, motion, self.bounds, self._robot)
-        opti = self.opti.debug
-        return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
+        return Solver(self._motion, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
 
     def solve(
         self,
