@@ -13,6 +13,7 @@ import numpy as np
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.physical import columns
 from gdalembert.ocp.bounds import NEGLIGIBLE, Bounds
+from gdalembert.ocp.systems import System
 from gdalembert.spatial.arrays import Array
 
 _FEWEST, _MOST = 16, 4096
@@ -54,13 +55,12 @@ class Accuracy:
     """A solution beside finer steps, which are taken when they are asked for.
 
     Args:
-        dyn, bounds, control, p: of the solution. ``finer``: a Runge–Kutta step.
+        system, bounds, control, p: of the solution.
         t, x, u: a row for each instant of the grid, or interval.
         paths: by name.
     """
 
-    dyn: Dynamics
-    finer: ca.Function
+    system: System
     bounds: Bounds
     control: str
     t: Array
@@ -71,7 +71,7 @@ class Accuracy:
 
     @cached_property
     def _motion(self) -> tuple[float, Array, Array]:
-        return finer_motion(self.dyn, self.finer, self.t, self.x, self.u, self.control, self.p)
+        return finer_motion(self.system.dynamics, self.system.finer, self.t, self.x, self.u, self.control, self.p)
 
     @property
     def step_error(self) -> float:
@@ -82,7 +82,7 @@ class Accuracy:
     def excess(self) -> dict[str, float]:
         """As :attr:`~gdalembert.ocp.Solution.excess`."""
         t, x = self._motion[1:] if np.isfinite(self.step_error) else (self.t, self.x)
-        q, v = x[:, : self.dyn.tree.nq], x[:, self.dyn.tree.nq :]
+        q, v = x[:, : self.system.robot.tree.nq], x[:, self.system.robot.tree.nq :]
         found = self.bounds.excess(q, v)
         over = {name: path.excess(t, q, v, self.t) for name, path in self.paths.items()}
         return found | {name: x for name, x in over.items() if x > NEGLIGIBLE}

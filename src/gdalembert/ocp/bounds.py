@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.steps import check_dynamics
+from gdalembert.ocp.systems import Robot
 from gdalembert.spatial.arrays import Array, frozen
 
 Range = float | tuple[float, float]
@@ -48,7 +50,7 @@ class Bounds:
     @classmethod
     def of(
         cls,
-        dyn: Dynamics,
+        dyn: Robot,
         model: pin.Model | None = None,
         *,
         q: Mapping[str, Range] | None = None,
@@ -62,7 +64,7 @@ class Bounds:
         limit, divided by the entry of B; the effort of any other is not bounded, and no free-flyer is passive.
 
         Args:
-            dyn: rigid or flexible.
+            dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`.
             model: the model of ``dyn``, with ``lowerPositionLimit``, ``upperPositionLimit``, ``velocityLimit`` and
                 ``effortLimit``. Without it there are only the bounds by name.
             q, v, u: bounds by the names of the entries, (lower, upper) or one number for −number to number.
@@ -72,6 +74,8 @@ class Bounds:
             UnknownNameError: if no entry has a name.
             ArgumentError: if the model is another robot's, or a range is empty; the message names the joint.
         """
+        if isinstance(dyn, ConstrainedDynamics):
+            dyn = dyn.dynamics
         check_dynamics("Bounds.of", dyn)
         tree = dyn.tree
         joints, v_names = dyn.modes.start, dyn.coordinate_names

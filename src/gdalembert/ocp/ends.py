@@ -126,6 +126,16 @@ class End:
         ]
         return np.concatenate(parts)
 
+    @property
+    def fixed(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which entries of q and of v are fixed."""
+        return self._fixed[0], self._fixed[1]
+
+    @property
+    def values(self) -> tuple[Array, Array]:
+        """q and v of the last solve, the free entries of no meaning."""
+        return self._last[0], self._last[1]
+
     def configuration(self, otherwise: Array | None) -> Array | None:
         """q at this end, if it is fixed, its free entries those of another configuration."""
         fixed = self._fixed[0]

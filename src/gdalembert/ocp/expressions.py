@@ -12,7 +12,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.parameters import foreign
 
 Expression = ca.Function | Callable[..., Any]
-"""A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, or p: the parameters of the robot."""
+"""A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, t, forces, or p: the robot's parameters."""
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 

@@ -19,7 +19,7 @@ from gdalembert.model.configuration import (
     projected,
     unit_blocks,
 )
-from gdalembert.ocp.steps import check_driven_by_u
+from gdalembert.ocp.systems import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -66,7 +66,7 @@ class Guess:
 
 
 def rest_to_rest(
-    dyn: Dynamics,
+    dyn: Robot,
     q_start: npt.ArrayLike,
     q_end: npt.ArrayLike,
     duration: float = 1.0,
@@ -76,10 +76,11 @@ def rest_to_rest(
 ) -> Guess:
     """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
-    τ = t / duration. u is the least-squares solution of B u = inverse dynamics.
+    τ = t / duration. u is the least-squares solution of B u + Jᵀ forces = inverse dynamics.
 
     Args:
-        dyn: rigid or flexible.
+        dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`, whose constraints the motion need not
+            satisfy between both ends.
         q_start, q_end: configurations (nq).
         duration: [s].
         samples: number of rows, at least 2.
@@ -88,13 +89,20 @@ def rest_to_rest(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
     """
-    check_driven_by_u("rest_to_rest", dyn)
-    tree = dyn.tree
+    system = System.of("rest_to_rest", dyn)
+    return rest_to_rest_of(system, q_start, q_end, duration, samples, p)
+
+
+def rest_to_rest_of(
+    system: System, q_start: npt.ArrayLike, q_end: npt.ArrayLike, duration: float, samples: int, p: Values
+) -> Guess:
+    """As :func:`rest_to_rest`."""
+    tree = system.dynamics.tree
     start = checked_configuration("rest_to_rest: q_start", q_start, tree)
     end = checked_configuration("rest_to_rest: q_end", q_end, tree)
     samples = integer("rest_to_rest: samples", samples, 2)
     duration = number("rest_to_rest: duration", duration, "s")
-    values = physical_parameters("rest_to_rest", dyn, p)
+    values = physical_parameters("rest_to_rest", system.dynamics, p)
     s = symbols(q=tree.nq, v=tree.nv, q_end=tree.nq)
     step = function("integrate", {"q": s["q"], "v": s["v"]}, {"q_next": integrate(tree, s["q"], s["v"])})
     apart = function("difference", {"q": s["q"], "q_end": s["q_end"]}, {"v": difference(tree, s["q"], s["q_end"])})
@@ -107,8 +115,7 @@ def rest_to_rest(
     )
     q = np.array([step(start, f * way).full().ravel() for f in fraction])
     v, a = np.outer(rate, way), np.outer(second, way)
-    forces = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(values, samples)).full()
-    u = np.linalg.lstsq(dyn.actuation, forces, rcond=None)[0].T
+    u, _ = system.efforts(q, v, a, values)
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
 
 

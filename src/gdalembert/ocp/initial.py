@@ -13,12 +13,14 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, rest_to_rest, typical_sizes
+from gdalembert.ocp.guess import Guess, rest_to_rest_of, typical_sizes
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import Motion
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
+
+_SAMPLES = 51
 
 
 class Initial:
@@ -43,8 +45,16 @@ class Initial:
 
     def set_scales(self) -> None:
         """Tell the ``Opti`` the magnitudes of its variables."""
+        set_scales(self._motion, self._likely(), self._parameters)
+
+    def configuration(self, row: int) -> Array:
+        """q at the first (0) or last (−1) instant of the guess."""
+        return np.asarray(self._likely().q[row])
+
+    def _likely(self) -> Guess:
+        """The guess, or a motion between the ends, or none."""
         rest = neutral(self._motion.dyn.tree).full().ravel()
-        set_scales(self._motion, self._known() or self._between(rest, rest), self._parameters)
+        return self._known() or self._between(rest, rest)
 
     def variables(self, guess: Any) -> Array:
         """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``.
@@ -55,7 +65,7 @@ class Initial:
         motion = self._known() if guess is None else self._checked(guess)
         if motion is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
-        check_mass_matrix("solve", self._motion.dyn, motion.q[0], self._parameters.last)
+        check_mass_matrix("solve", self._motion.system.dynamics, motion.q[0], self._parameters.last)
         set_initial(self._motion, motion, self._bounds, self._parameters)
         opti = self._motion.opti.debug
         return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
@@ -92,20 +102,22 @@ class Initial:
 
 def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Array) -> Guess:
     """The motion from rest to rest, within the bounds of v if the duration allows it."""
-    once = rest_to_rest(motion.dyn, q_start, q_end, 1.0, p=p)
+    once = rest_to_rest_of(motion.system, q_start, q_end, 1.0, _SAMPLES, p)
     fastest = (np.abs(once.v) / bounds.v_upper).max()
     duration = float(np.clip(1.25 * fastest, *motion.range))
-    return rest_to_rest(motion.dyn, q_start, q_end, duration, p=p)
+    return rest_to_rest_of(motion.system, q_start, q_end, duration, _SAMPLES, p)
 
 
 def set_scales(motion: Motion, guess: Guess, parameters: ModelParameters) -> None:
     """Tell the ``Opti`` the magnitudes of its variables in a guess."""
     duration = _duration(motion, guess)
-    q, v, a = typical_sizes(motion.dyn, guess, duration, parameters.last)
+    q, v, a = typical_sizes(motion.system.dynamics, guess, duration, parameters.last)
     constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
     sizes = [(motion.state, np.concatenate([q, v, constants])), (motion.u, motion.effort)]
     if motion.k is not None:
-        sizes.append((motion.k, np.concatenate([a, np.ones(len(motion.free))])))
+        sizes.append(
+            (motion.k, np.concatenate([a, np.ones(len(motion.free)), _force_sizes(motion, guess, parameters)]))
+        )
     for matrix, size in sizes:
         motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
 
@@ -118,9 +130,19 @@ def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelP
     opti.set_initial(motion.state, np.hstack([q, v, np.tile(constants, (n + 1, 1))]).T)
     opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
     if motion.k is not None:
-        q, v, a, _ = guess.at(motion.fractions, duration)
+        q, v, a, u = guess.at(motion.fractions, duration)
+        u = np.clip(u, bounds.u_lower, bounds.u_upper)
+        _, forces = motion.system.efforts(q, v, a, parameters.last, u)
         rates = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-        opti.set_initial(motion.k, ca.vertcat(a.T, ca.horzcat(*rates)[motion.free, :]))
+        opti.set_initial(motion.k, ca.vertcat(a.T, ca.horzcat(*rates)[motion.free, :], forces.T))
+
+
+def _force_sizes(motion: Motion, guess: Guess, parameters: ModelParameters) -> Array:
+    """Typical magnitudes of the independent forces."""
+    if not motion.system.independent:
+        return np.zeros(0)
+    _, forces = motion.system.efforts(*guess.at(np.linspace(0, 1, 5), _duration(motion, guess))[:3], parameters.last)
+    return np.full(motion.system.independent, np.abs(forces).max(initial=1.0))
 
 
 def _duration(motion: Motion, guess: Guess) -> float:

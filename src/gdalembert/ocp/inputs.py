@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.ends import End
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.spatial.arrays import Array
+
+
+class Fixing(Protocol):
+    """What fixes a state by parameters of the ``Opti``, which every solve sets anew."""
+
+    @property
+    def symbols(self) -> Sequence[ca.MX]:
+        """The parameters."""
+
+    @property
+    def numbers(self) -> Sequence[Array]:
+        """Their values in the last solve."""
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        """Which rows are there."""
+
+    @property
+    def expression(self) -> ca.MX:
+        """The value of the first of them, as an expression of parameters with names."""
+
+    def set(self, parameters: Parameters) -> None:
+        """Take the values of a solve."""
+
+    def filled(self, number: float) -> Array:
+        """The value of the first of them, with a number in place of what a solve may set to any value."""
 
 
 class Inputs:
@@ -25,7 +50,7 @@ class Inputs:
     """
 
     def __init__(
-        self, opti: ca.OptiAdvanced, parameters: Parameters, robot: ModelParameters, ends: Sequence[End]
+        self, opti: ca.OptiAdvanced, parameters: Parameters, robot: ModelParameters, ends: Sequence[Fixing]
     ) -> None:
         self._opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
         self._pattern = [end.pattern for end in ends]
@@ -40,14 +65,14 @@ class Inputs:
         Raises:
             As :meth:`Solver.__call__`.
         """
-        if [end.pattern for end in self._ends] != self._pattern:
-            raise ArgumentError(
-                f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
-            )
         self._parameters.set(where, values)
         self._robot.set(p)
         for end in self._ends:
             end.set(self._parameters)
+        if [end.pattern for end in self._ends] != self._pattern:
+            raise ArgumentError(
+                f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
+            )
         return self.current()
 
     def current(self) -> Array:

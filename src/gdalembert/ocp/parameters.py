@@ -12,7 +12,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array
 
-RESERVED = ("q", "v", "a", "u", "t", "p", "shift", "guess")
+RESERVED = ("q", "v", "a", "u", "t", "p", "forces", "shift", "guess")
 """Names of other inputs of expressions and solvers."""
 
 

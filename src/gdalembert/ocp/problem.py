@@ -10,24 +10,25 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.backends import same_options
 from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.closing import close
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
 from gdalembert.ocp.ends import End, Fixed
 from gdalembert.ocp.expressions import Expression
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
-from gdalembert.ocp.inputs import Inputs
+from gdalembert.ocp.inputs import Fixing, Inputs
 from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.quantities import Quantities
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
 from gdalembert.ocp.solver import Solver
-from gdalembert.ocp.steps import CONTROLS, check_driven_by_u, rk4
+from gdalembert.ocp.steps import CONTROLS
+from gdalembert.ocp.systems import Robot, System
 from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
@@ -51,7 +52,7 @@ class Problem:
     ``opti`` is its ``casadi.Opti``: add any constraint of your own there, with the expressions below.
 
     Args:
-        dyn: rigid or flexible; under wrenches: ``dyn.under(wrenches)``.
+        dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`; under wrenches: ``dyn.under(wrenches)``.
         duration: [s], or (shortest, longest) if it is free.
         intervals: number N of steps.
         bounds: of q, v and u; none by default.
@@ -87,7 +88,7 @@ class Problem:
 
     def __init__(
         self,
-        dyn: Dynamics,
+        dyn: Robot,
         duration: float | tuple[float, float],
         intervals: int,
         *,
@@ -101,21 +102,21 @@ class Problem:
         design: Design | None = None,
         compiled: bool = False,
     ) -> None:
-        check_driven_by_u("Problem", dyn)
+        self._system = System.of("Problem", dyn)
         intervals = integer("intervals", intervals, 1)
         choice("method", method, METHODS)
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         if not isinstance(bounds, Bounds | None):
             raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
-        self._finer = rk4(dyn)  # refuses a singular M
+        self._system.check(method)
         self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
         self.bounds = Bounds.of(dyn) if bounds is None else bounds
         if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
             raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
         self.bounds.check_drives(dyn.tree)
         self.opti = ca.Opti()
-        self._robot = ModelParameters(self.opti, dyn, p, design)
+        self._robot = ModelParameters(self.opti, self._system.dynamics, p, design)
         self._parameters = Parameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
         self._cost: ca.MX | None = None
@@ -123,7 +124,7 @@ class Problem:
         self._paths: dict[str, PathOfStates] = {}
         how = Scheme(method, degree, scheme, control, compiled)
         self._motion = Motion(
-            self.opti, dyn, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
+            self.opti, self._system, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
         )
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         nq = dyn.tree.nq
@@ -136,6 +137,8 @@ class Problem:
         ]
         self._initial = Initial(self._motion, self.bounds, self._ends, self._robot)
         self._quantities = Quantities(self._motion, self._parameters, self._robot)
+        self._closings = close(self._motion, self._constraints, self._robot, self._ends, self._initial)
+        self._fixed: list[Fixing] = [*self._ends, *self._closings]
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -221,7 +224,7 @@ class Problem:
             if isinstance(bound, ca.MX):
                 self._parameters.check("path", bound)
         name, values = self._constraints.next_path(), found.values
-        if at in (None, *PLACES) and not {"a", "u"} & set(found.graph.name_in()):
+        if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = PathOfStates(found, low, high, constants)
@@ -274,11 +277,13 @@ class Problem:
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        for closing in self._closings:
+            closing.prepare()
         self._initial.set_scales()
         opti = self.opti.advanced
         opti.bake()
-        inputs = Inputs(opti, self._parameters, self._robot, self._ends)
-        report = Report(self._motion, opti, self.bounds, self._constraints, self.p, self._finer, self._paths)
+        inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
+        report = Report(self._motion, opti, self.bounds, self._constraints, self.p, self._paths)
         return Solver(self._motion, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
 
     def solve(
@@ -314,12 +319,12 @@ class Problem:
             SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
                 has the optimum of p.
         """
-        wanted, pattern = dict(options or {}), [end.pattern for end in self._ends]
+        wanted = dict(options or {})
         self._parameters.set("solve", values)
         self._robot.set(p)
-        for end in self._ends:
+        for end in self._fixed:
             end.set(self._parameters)
-        key = solver, pattern, self._contents()
+        key = solver, [end.pattern for end in self._fixed], self._contents()
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
             self._built = key, wanted, self.solver(solver, wanted)
         solution = self._built[2].cold()

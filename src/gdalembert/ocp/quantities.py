@@ -28,7 +28,8 @@ class Quantities:
         motion, named = self._motion, self._parameters.symbols
         p = {"p": self._robot.along} if motion.dyn.parameters else {}
         if at == "stages":
-            states = {name: getattr(motion.stages, name) for name in ("q", "v", "a", "u", "t")}
+            names = ("q", "v", "a", "u", "t", *["forces"][: motion.system.nc])
+            states = {name: getattr(motion.stages, name) for name in names}
             p = {name: motion.at_stages(x) if x.shape[1] > 1 else x for name, x in p.items()}
             others = {name: motion.between(x) if x.shape[1] > 1 else x for name, x in named.items()}
             return evaluate(expression, states | p | others, at, named)

@@ -34,7 +34,7 @@ class Report:
 
     Args:
         motion: of a robot. ``opti``: its problem, baked.
-        bounds, constraints, p: of the problem. ``finer``: a Runge–Kutta step, for the accuracy.
+        bounds, constraints, p: of the problem.
         paths: by name, those that are followed between the stages.
     """
 
@@ -45,10 +45,9 @@ class Report:
         bounds: Bounds,
         constraints: Constraints,
         p: ca.MX,
-        finer: ca.Function,
         paths: Mapping[str, PathOfStates],
     ) -> None:
-        self._motion, self._bounds, self._finer = motion, bounds, finer
+        self._motion, self._bounds = motion, bounds
         violations = {"the equations of motion": ca.norm_inf(motion.equations)} | constraints.violations()
         self._names, self._paths = tuple(violations), dict(paths)
         stages = {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
@@ -100,6 +99,6 @@ class Report:
             length_violation=float(np.abs(lengths(states[:, :nq], blocks) - 1).max(initial=0)),
             violations=dict(zip(self._names, found["violations"].ravel().tolist(), strict=True)),
             stats=dict(stats),
-            accuracy=Accuracy(dyn, self._finer, self._bounds, control, t, states, u, values, paths),
+            accuracy=Accuracy(self._motion.system, self._bounds, control, t, states, u, values, paths),
             solved=solved,
         )

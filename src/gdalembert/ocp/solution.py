@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.ocp.accuracy import Accuracy
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess
+from gdalembert.ocp.systems import Robot, robot_alone
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
@@ -34,6 +34,7 @@ class Stages(NamedTuple):
     v: Any
     a: Any
     u: Any
+    forces: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,8 @@ class Solution:
         q, v: (N + 1) × nq and (N + 1) × nv.
         u: N × nu (constant) or (N + 1) × nu (linear) [N m, N].
         p: the parameters of the robot (n_p), the optimum of those that are optimised; empty if it has none.
-        stages: ``t, q, v, a, u`` at the stages, one row for each.
+        stages: ``t, q, v, a, u, forces`` at the stages, one row for each; ``forces`` are those of contacts and loops
+            (nc), as of :class:`~gdalembert.ConstrainedDynamics`.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
         violations: by name, the largest violation of each kind of equations and inequalities of the problem.
@@ -56,7 +58,7 @@ class Solution:
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
     """
 
-    dyn: Dynamics
+    dyn: Robot
     bounds: Bounds
     control: str
     status: str
@@ -104,7 +106,7 @@ class Solution:
         return dict(zip(self.dyn.parameters.names, self.p.tolist(), strict=True))
 
     @property
-    def robot(self) -> Dynamics:
+    def robot(self) -> Robot:
         """The robot with the numbers p in place of parameters, ``dyn.at(p)``."""
         return self.dyn.at(self.p)
 
@@ -123,7 +125,7 @@ class Solution:
         """A row for each instant of the grid; the last one is repeated if u is constant over the intervals."""
         return np.vstack([self.u, self.u[-1:]]) if self.control == "constant" else self.u
 
-    def simulate(self, dyn: Dynamics | None = None, *, samples: int = 1, **options: Any) -> Simulation:
+    def simulate(self, dyn: Robot | None = None, *, samples: int = 1, **options: Any) -> Simulation:
         """The motion under this u, by :func:`gdalembert.simulate`: it shows the error of the steps of the problem.
 
         Args:
@@ -170,7 +172,7 @@ def doubts(solution: Solution) -> Iterator[str]:
             "solution.simulate()"
         )
     try:
-        physical_parameters("the optimum of p", solution.dyn, solution.p)
+        physical_parameters("the optimum of p", robot_alone(solution.dyn), solution.p)
     except ArgumentError as error:
         yield f"{error}; or give narrower bounds in design"
 

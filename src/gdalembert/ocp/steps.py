@@ -62,11 +62,11 @@ def rk4_method() -> Method:
     return Method(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
 
 
-def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
+def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca.Function:
     """A step of the classical Runge–Kutta method, with forward dynamics.
 
     Args:
-        dyn: rigid or flexible.
+        dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`.
         control: ``"constant"``: u (nu) is held over the step; ``"linear"``: u (nu × 2) are its values at both ends.
 
     Returns:
@@ -76,23 +76,23 @@ def rk4(dyn: Dynamics, *, control: str = "constant") -> ca.Function:
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    check_driven_by_u("rk4", dyn)
+    check_driven_by_u("rk4", dyn.dynamics if isinstance(dyn, ConstrainedDynamics) else dyn)
     method, nq = rk4_method(), dyn.tree.nq
-    s = _step_symbols(dyn, control)
+    s = step_symbols(dyn, control)
     blocks = unit_blocks(dyn.tree)
     states: list[ca.SX] = []
     rates: list[ca.SX] = []
     for i in range(len(method.c)):
         x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.a[i], rates, strict=False) if w), ca.SX(0))
         q, scale = unit_and_scale(x[:nq], blocks)
-        rate = dyn.state_derivative(ca.vertcat(q, x[nq:]), _control_at(s["u"], method.c[i]), *dyn.symbols().values())
+        rate = dyn.state_derivative(ca.vertcat(q, x[nq:]), control_at(s["u"], method.c[i]), *dyn.symbols().values())
         states.append(ca.vertcat(q, x[nq:]))
         rates.append(ca.vertcat(scale * rate[:nq], rate[nq:]))
     x = s["x"] + s["h"] * sum((w * f for w, f in zip(method.b, rates, strict=True)), ca.SX(0))
     q, _ = unit_and_scale(x[:nq], blocks)
     stages, slopes = ca.horzcat(*states), ca.horzcat(*rates)
     outputs = {"x_next": ca.vertcat(q, x[nq:]), "q": stages[:nq, :], "v": stages[nq:, :], "a": slopes[nq:, :]}
-    return _differentiable(function("rk4", s, outputs))
+    return differentiable(function("rk4", s, outputs))
 
 
 def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
@@ -115,20 +115,11 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
     check_driven_by_u("collocation", dyn)
-    method, nq, nv = collocation_method(degree, scheme), dyn.tree.nq, dyn.tree.nv
-    free, follows = free_rates(dyn.tree)
-    a_sum, b_sum = ca.DM(method.a), ca.DM(method.b)
-    s = _step_symbols(dyn, control, k=(nv + len(free), degree))
-    q0, v0, h = s["x"][:nq], s["x"][nq:], s["h"]
+    method, nv = collocation_method(degree, scheme), dyn.tree.nv
+    free, _ = free_rates(dyn.tree)
+    s = step_symbols(dyn, control, k=(nv + len(free), degree))
+    q, v, x_next = interpolated(dyn.tree, method, s["x"], s["k"], s["h"])
     a, w = s["k"][:nv, :], s["k"][nv:, :]
-    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
-
-    v = ca.repmat(v0, 1, degree) + h * (a @ a_sum.T)
-    q = ca.repmat(q0, 1, degree) + h * (
-        follows @ (v0 @ ca.DM(method.c).T + h * (a @ (a_sum @ a_sum).T)) + spread @ (w @ a_sum.T)
-    )
-    v_next = v0 + h * (a @ b_sum)
-    q_next = q0 + h * (follows @ (v0 + h * (a @ (a_sum.T @ b_sum))) + spread @ (w @ b_sum))
 
     blocks, effort = unit_blocks(dyn.tree), spatial.constant(dyn.actuation)
     stages, residual = [], []
@@ -137,17 +128,33 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
         stages.append(unit)
         residual += [
             dyn.inverse_dynamics(unit, v[:, i], a[:, i], *dyn.symbols().values())
-            - effort @ _control_at(s["u"], method.c[i]),
+            - effort @ control_at(s["u"], method.c[i]),
             w[:, i] - dyn.tree.configuration_rate(q[:, i], v[:, i])[free, 0],
         ]
     outputs = {
-        "x_next": ca.vertcat(q_next, v_next),
+        "x_next": x_next,
         "residual": ca.vertcat(*residual),
         "q": ca.horzcat(*stages),
         "v": v,
         "a": a,
     }
-    return _differentiable(function("collocation", s, outputs))
+    return differentiable(function("collocation", s, outputs))
+
+
+def interpolated(tree: Tree, method: Method, x: ca.SX, k: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """q and v, a column for each stage, and [q; v] after the step, of a (nv rows of k) and the free rates below."""
+    nq, nv, degree = tree.nq, tree.nv, k.shape[1]
+    free, follows = free_rates(tree)
+    a_sum, b_sum = ca.DM(method.a), ca.DM(method.b)
+    q0, v0, a, w = x[:nq], x[nq:], k[:nv, :], k[nv:, :]
+    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
+    v = ca.repmat(v0, 1, degree) + h * (a @ a_sum.T)
+    q = ca.repmat(q0, 1, degree) + h * (
+        follows @ (v0 @ ca.DM(method.c).T + h * (a @ (a_sum @ a_sum).T)) + spread @ (w @ a_sum.T)
+    )
+    v_next = v0 + h * (a @ b_sum)
+    q_next = q0 + h * (follows @ (v0 + h * (a @ (a_sum.T @ b_sum))) + spread @ (w @ b_sum))
+    return q, v, ca.vertcat(q_next, v_next)
 
 
 def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
@@ -182,7 +189,7 @@ def check_driven_by_u(where: str, dyn: Dynamics) -> None:
     dyn.external_wrenches.refuse(where)
 
 
-def _differentiable(step: ca.Function) -> ca.Function:
+def differentiable(step: ca.Function) -> ca.Function:
     """The same Function, for which CasADi uses whole Jacobians, not forward directions column by column."""
     inputs = step.sx_in()
     by_jacobian = {"enable_forward": False}
@@ -190,12 +197,12 @@ def _differentiable(step: ca.Function) -> ca.Function:
     return ca.Function(step.name(), inputs, step.call(inputs), step.name_in(), step.name_out(), options)
 
 
-def _step_symbols(dyn: Dynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
+def step_symbols(dyn: Dynamics | ConstrainedDynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:
     choice("control", control, CONTROLS)
     shapes = {"x": (dyn.tree.nq + dyn.tree.nv, 1), **more, "u": (dyn.nu, 1 + (control == "linear"))}
     return {name: ca.SX.sym(name, *shape) for name, shape in (shapes | {"h": (1, 1)}).items()} | dyn.symbols()
 
 
-def _control_at(u: ca.SX, fraction: float) -> Matrix:
+def control_at(u: ca.SX, fraction: float) -> Matrix:
     """u at a fraction of the step."""
     return u if u.shape[1] == 1 else (1 - fraction) * u[:, 0] + fraction * u[:, 1]

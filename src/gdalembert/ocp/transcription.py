@@ -8,12 +8,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.external import external
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
 from gdalembert.ocp.solution import Stages
-from gdalembert.ocp.steps import collocation, collocation_method, free_rates, rk4, rk4_method
+from gdalembert.ocp.steps import collocation_method, free_rates, rk4, rk4_method
+from gdalembert.ocp.systems import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
 
@@ -38,7 +38,7 @@ class Motion:
 
     Args:
         opti: the ``casadi.Opti``.
-        dyn: the robot.
+        system: the robot.
         intervals: number N of steps.
         duration: [s], or (shortest, longest) if it is free.
         scheme: of the transcription.
@@ -49,7 +49,8 @@ class Motion:
         rule: the Runge–Kutta method.
         state: a column for each of the N + 1 instants: q, v, and the constants.
         u: a column for each interval, or instant if it is linear.
-        k: the unknowns of implicit steps, a column for each stage: a, and the rates of the entries ``free`` of q.
+        k: the unknowns of implicit steps, a column for each stage: a, the rates of the entries ``free`` of q, and
+            independent forces of constraints. ``s``: what moves the ends of the steps onto the constraints.
         t: times of the grid (1 × (N + 1)) [s].
         stages: t, q, v, a, u at the stages, a column for each; ``fractions`` are their times over the duration.
         equations: residuals of the equations of motion. ``gaps``: the number of the constraint that connects the
@@ -62,14 +63,15 @@ class Motion:
     def __init__(
         self,
         opti: ca.Opti,
-        dyn: Dynamics,
+        system: System,
         intervals: int,
         duration: float | tuple[float, float],
         scheme: Scheme,
         effort: Array,
         parameters: ModelParameters,
     ) -> None:
-        self.opti, self.dyn, self.intervals, self.scheme, self.effort = opti, dyn, intervals, scheme, effort
+        self.opti, self.system, self.intervals, self.scheme, self.effort = opti, system, intervals, scheme, effort
+        self.dyn = dyn = system.robot
         self.rule = rk4_method() if scheme.method == "rk4" else collocation_method(scheme.degree, scheme.scheme)
         n, size = intervals, dyn.tree.nq + dyn.tree.nv
         self.range = duration if isinstance(duration, tuple) else (duration, duration)
@@ -82,6 +84,7 @@ class Motion:
         self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
         self.fractions = (np.arange(n)[:, None] + self.rule.c).ravel() / n
         self.k: ca.MX | None = None
+        self.s = opti.variable(system.projections, n) if system.projections else None
         self.free: list[int] = []
         self._connect(parameters)
 
@@ -94,7 +97,8 @@ class Motion:
     def blocks(self) -> list[tuple[ca.MX, int]]:
         """Each matrix of variables, and how many of its columns belong to an interval."""
         k = [] if self.k is None else [(self.k, len(self.rule.c))]
-        return [(self.state, 1), *k, (self.u, 1)]
+        s = [] if self.s is None else [(self.s, 1)]
+        return [(self.state, 1), *k, *s, (self.u, 1)]
 
     def at_stages(self, rows: ca.MX) -> ca.MX:
         """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
@@ -110,7 +114,13 @@ class Motion:
         return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
 
     def _connect(self, parameters: ModelParameters) -> None:
-        opti, dyn, n, (method, degree, scheme, control, compiled) = self.opti, self.dyn, self.intervals, self.scheme
+        opti, system, n, (method, degree, scheme, control, compiled) = (
+            self.opti,
+            self.system,
+            self.intervals,
+            self.scheme,
+        )
+        dyn = system.robot
         size = self.x.shape[0]
         p = parameters.columns(n) if len(parameters) else []
         ends = (
@@ -122,23 +132,23 @@ class Motion:
             graph = step_of_parts(step, parameters) if p else step
             return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(n)
 
-        residual = ca.MX(0, 1)
+        residual, forces, none = ca.MX(0, 1), [], [ca.MX(0, n * len(self.rule.c))]
         if method == "rk4":
             x_next, q, v, a = mapped(rk4(dyn, control=control))(begins, ends, steps, *p)
         else:
             self.free = free_rates(dyn.tree)[0]
-            self.k = opti.variable(dyn.tree.nv + len(self.free), n * degree)
-            step = collocation(dyn, degree=degree, scheme=scheme, control=control)
-            x_next, residual, q, v, a = mapped(step)(begins, self.k, ends, steps, *p)
-            forces = np.abs(dyn.actuation) @ self.effort
-            sizes = np.concatenate([np.where(forces > 0, forces, 1.0), np.ones(len(self.free))])
+            self.k = opti.variable(dyn.tree.nv + len(self.free) + system.independent, n * degree)
+            step, moved = system.implicit_step(degree, scheme, control), [] if self.s is None else [self.s]
+            x_next, residual, q, v, a, *forces = mapped(step)(begins, self.k, *moved, ends, steps, *p)
+            efforts = np.abs(system.dynamics.actuation) @ self.effort
+            sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
         gaps = ca.vec(self.state[:, 1:] - ca.vertcat(x_next, self.state[size:, :-1]))
         self.gaps = len(opti.advanced.constraints())
         opti.subject_to(gaps == 0)
         self.equations = ca.vertcat(ca.vec(residual), gaps)
         times = self.at_stages(self._durations) * ca.DM(self.fractions).T
-        self.stages = Stages(times, q, v, a, self.u @ _spread(n, self.rule.c, control))
+        self.stages = Stages(times, q, v, a, self.u @ _spread(n, self.rule.c, control), *(forces or none))
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:

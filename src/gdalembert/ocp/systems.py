@@ -1,0 +1,135 @@
+"""What a transcription asks of a robot: one that moves freely, or one that contacts and loops hold."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import UnsupportedError
+from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation
+from gdalembert.ocp.steps import check_driven_by_u, collocation, rk4
+from gdalembert.spatial.arrays import Array
+
+Robot = Dynamics | ConstrainedDynamics
+"""What can be planned for."""
+
+
+def robot_alone(robot: Robot) -> Dynamics:
+    """The robot without its constraints."""
+    return robot.dynamics if isinstance(robot, ConstrainedDynamics) else robot
+
+
+class System:
+    """A robot that moves freely.
+
+    Args:
+        dynamics: the robot.
+
+    Attributes:
+        dynamics: the robot without constraints. ``robot``: with them.
+        rows: of all constraints; ``None`` if there are none. ``places``: of those that are anchored.
+        nc: the number of forces of the constraints. ``independent``: the number of those that are unknowns.
+        projections: the number of unknowns that move the end of a step.
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics: Dynamics = dynamics
+        self.robot: Robot = dynamics
+        self.rows: Rows | None = None
+        self.places: Rows | None = None
+        self.nc = self.independent = self.projections = 0
+
+    @staticmethod
+    def of(where: str, robot: Any) -> System:
+        """That of a robot whose motion follows from u alone.
+
+        Raises:
+            ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
+            UnsupportedError: if wrenches are an input of it, or what is redundant among its constraints turns with q.
+        """
+        if isinstance(robot, ConstrainedDynamics):
+            check_driven_by_u(where, robot.dynamics)
+            return ConstrainedSystem(robot)
+        check_driven_by_u(where, robot)
+        return System(robot)
+
+    def check(self, method: str) -> None:
+        """Refuse a method that cannot be used, or a robot whose M is singular.
+
+        Raises:
+            UnsupportedError: if it is so.
+        """
+        _ = self.finer
+
+    @cached_property
+    def finer(self) -> ca.Function:
+        """A step by forward dynamics, which shows the error of other steps."""
+        return rk4(self.robot)
+
+    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
+        """A step of collocation: (x, k, u, h) → (x_next, residual, q, v, a), s behind k if there are projections."""
+        return collocation(self.dynamics, degree=degree, scheme=scheme, control=control)
+
+    def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
+        """u (N × nu) and the independent forces of the constraints that come nearest to a motion (a row for each time).
+
+        With u given, the forces alone.
+        """
+        tau = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *([np.tile(p[:, None], (1, len(q)))] if p.size else []))
+        found = np.linalg.lstsq(self.dynamics.actuation, tau.full(), rcond=None)[0].T if u is None else u
+        return found, np.zeros((len(q), 0))
+
+
+class ConstrainedSystem(System):
+    """A robot that contacts and loops hold.
+
+    Args:
+        con: the robot.
+    """
+
+    def __init__(self, con: ConstrainedDynamics) -> None:
+        super().__init__(con.dynamics)
+        self.robot = con
+        self.con, self.rows = con, Rows.of(con)
+        known = anchored_part(con)
+        self.places = self.rows if known is con else None if known is None else Rows.of(known)
+        self.nc, self.independent = con.nc, len(self.rows)
+        self.projections = self.independent + (0 if self.places is None else len(self.places))
+
+    def check(self, method: str) -> None:
+        if method != "collocation":
+            raise UnsupportedError(
+                f"{self.con.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
+            )
+
+    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
+        assert self.rows is not None
+        return constrained_collocation(self.rows, self.places, degree=degree, scheme=scheme, control=control)
+
+    def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
+        assert self.rows is not None
+        own = [p] if p.size else []
+        b, driven = self.dynamics.actuation, self._driven
+        inputs, forces = np.zeros((len(q), self.dynamics.nu)), np.zeros((len(q), self.independent))
+        for i, (here, speed, rate) in enumerate(zip(q, v, a, strict=True)):
+            tau = self.dynamics.inverse_dynamics(here, speed, rate, *own).full().ravel()
+            jacobian = self.rows.jacobian(ca.DM(here), own).full()
+            if u is None:
+                both = np.linalg.lstsq(np.hstack([b[:, driven], jacobian.T]), tau, rcond=None)[0]
+                inputs[i, driven], forces[i] = both[: len(driven)], both[len(driven) :]
+            else:
+                inputs[i] = u[i]
+                forces[i] = np.linalg.lstsq(jacobian.T, tau - b @ u[i], rcond=None)[0]
+        return inputs, forces
+
+    @property
+    def _driven(self) -> list[int]:
+        """The entries of u that drive anything but a free-flyer."""
+        idle = [i for joint in self.dynamics.tree.joints if not joint.type.is_actuated for i in joint.columns]
+        others = np.setdiff1d(np.arange(self.dynamics.tree.nv), idle)
+        return np.flatnonzero(np.any(self.dynamics.actuation[others], axis=0)).tolist()
