@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -18,6 +18,7 @@ from gdalembert.ocp.closing import close
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
 from gdalembert.ocp.ends import End, Fixed
 from gdalembert.ocp.expressions import Expression
+from gdalembert.ocp.friction import Cone, Sole, friction_cones
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.inputs import Fixing, Inputs
@@ -122,6 +123,7 @@ class Problem:
         self._cost: ca.MX | None = None
         self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
         self._paths: dict[str, PathOfStates] = {}
+        self.cones: list[Cone] = []
         how = Scheme(method, degree, scheme, control, compiled)
         self._motion = Motion(
             self.opti, self._system, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
@@ -231,6 +233,38 @@ class Problem:
             if at is None and not same_bounds(low, high):
                 values = ca.horzcat(values, self._quantities.evaluate(expression, "grid").values)
         self._constraints.bound(name, values, low, high)
+
+    def friction(
+        self,
+        mu: float,
+        contacts: Sequence[str] | None = None,
+        *,
+        normal: npt.ArrayLike = (0.0, 0.0, 1.0),
+        form: str = "inscribed",
+        half_length: float | None = None,
+        half_width: float | None = None,
+        sole: Any = None,
+    ) -> None:
+        """Keep forces of contacts in their friction cones at every stage: the ground pushes, and feet do not slip.
+
+        Args:
+            mu: coefficient of friction.
+            contacts: frames of contacts; all by default.
+            normal: of the ground under points (3D), in the universe.
+            form: of the cone, as for :func:`~gdalembert.friction_cone` (3D) and :func:`~gdalembert.wrench_cone` (6D):
+                linear by default, in the axes of the universe or the sole.
+            half_length, half_width, sole: of 6D contacts, as for :func:`~gdalembert.wrench_cone`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if there are no contacts, or an argument cannot be used.
+            UnknownNameError: if no contact has a name.
+        """
+        shape = Sole(half_length, half_width, sole)
+        for cone in friction_cones(self._system.con, contacts, mu, normal, form, shape):
+            margins = self._quantities.evaluate(cone.margin, "stages").values
+            size = margins.shape[0]
+            self._constraints.bound(f"friction of {cone.name}", margins, np.zeros(size), np.full(size, np.inf))
+            self.cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:
         """∫ expression dt over the motion, by the quadrature of the method, in the shape of the expression.

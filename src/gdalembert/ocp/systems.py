@@ -31,7 +31,7 @@ class System:
         dynamics: the robot.
 
     Attributes:
-        dynamics: the robot without constraints. ``robot``: with them.
+        dynamics: the robot without constraints. ``robot``: with them. ``con``: the same, ``None`` if there are none.
         rows: of all constraints; ``None`` if there are none. ``places``: of those that are anchored.
         nc: the number of forces of the constraints. ``independent``: the number of those that are unknowns.
         projections: the number of unknowns that move the end of a step.
@@ -40,6 +40,7 @@ class System:
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics: Dynamics = dynamics
         self.robot: Robot = dynamics
+        self.con: ConstrainedDynamics | None = None
         self.rows: Rows | None = None
         self.places: Rows | None = None
         self.nc = self.independent = self.projections = 0
@@ -104,7 +105,7 @@ class ConstrainedSystem(System):
     def check(self, method: str) -> None:
         if method != "collocation":
             raise UnsupportedError(
-                f"{self.con.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
+                f"{self.robot.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
             )
 
     def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
