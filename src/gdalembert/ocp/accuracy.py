@@ -20,6 +20,8 @@ _FEWEST, _MOST = 16, 4096
 """Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
 """Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
+_AT_REST = 1e-6
+"""[rad/s, m/s] A robot that is slower is at rest, and a part of this is what its errors are compared with."""
 _NONE = np.zeros(0)
 """The parameters of a robot without any."""
 
@@ -105,7 +107,8 @@ def finer_motion(
     missed = (reached[nq:, :] - x[1:, nq:].T).full()
     energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
     kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
-    largest = max(np.abs(kinetic).max(), np.finfo(float).tiny)
+    slow = dyn.kinetic_energy(x[0, :nq], np.full(dyn.tree.nv, _AT_REST), *columns(p, 1))
+    largest = max(np.abs(kinetic).max(), float(slow), np.finfo(float).tiny)
     error = float(np.sqrt(np.abs(energies).max() / largest))
     return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
 

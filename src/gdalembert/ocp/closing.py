@@ -17,11 +17,10 @@ from gdalembert.ocp.ends import End
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.parameters import Parameters
+from gdalembert.ocp.solution import CLOSED
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
 
-CLOSED = "contacts and loops"
-"""The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
 _FREE = 1e30
 """As in :mod:`gdalembert.ocp.ends`."""
 
@@ -35,9 +34,8 @@ def close(
     system, x, n = motion.system, motion.x, motion.intervals + 1
     if system.rows is None:
         return []
-    p = [robot.along if robot.along.shape[1] > 1 else ca.repmat(robot.p, 1, n)] if len(robot) else []
-    positions = system.places.residual.map(n)(x, *p) if system.places is not None else ca.MX(0, n)
-    velocities = system.rows.velocity.map(n)(x, *p)
+    positions = closure(motion, robot, x)
+    velocities = ca.MX(system.rows.velocity.map(n)(x, *_columns(motion, robot, n)))
     both = ca.vertcat(positions, velocities)
     if n > 2:
         zero = np.zeros(both.shape[0])
@@ -47,6 +45,22 @@ def close(
         Closing(end, motion, constraints, initial, positions[:, column], velocities[:, column], row)
         for end, column, row in zip(ends, (0, motion.intervals), (0, -1), strict=True)
     ]
+
+
+def closure(motion: Motion, robot: ModelParameters, x: ca.MX) -> ca.MX:
+    """Independent rows of c(q) at states (columns): at the instants of the grid or at the stages."""
+    places, n = motion.system.places, x.shape[1]
+    return ca.MX(0, n) if places is None else ca.MX(places.residual.map(n)(x, *_columns(motion, robot, n)))
+
+
+def _columns(motion: Motion, robot: ModelParameters, n: int) -> list[ca.MX]:
+    """p, if there is any, a column for each of n states."""
+    if not len(robot):
+        return []
+    p = robot.along
+    if p.shape[1] == 1:
+        return [ca.repmat(p, 1, n)]
+    return [p if p.shape[1] == n else motion.at_stages(p)]
 
 
 class Closing:

@@ -20,7 +20,8 @@ from gdalembert.ocp.transcription import Motion
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
-_SAMPLES = 51
+_FEW, _SAMPLES = 11, 51
+"""Instants at which the fastest v is looked for, and those of a guess."""
 
 
 class Initial:
@@ -79,7 +80,19 @@ class Initial:
         if start is None and end is None:
             return None
         first, last = (start if start is not None else end), (end if end is not None else start)
-        return self._between(np.asarray(first), np.asarray(last))
+        closed = (self._closed(k, np.asarray(q)) for k, q in enumerate((first, last)))
+        return self._between(*closed)
+
+    def _closed(self, end: int, q: Array) -> Array:
+        """q on the constraints, with the joints that this end fixes as they are."""
+        fixed = self._ends[end].fixed[0]
+        if fixed.all():
+            return q
+        tree = self._motion.dyn.tree
+        hold = [
+            joint.name for joint in tree.independent_joints if fixed[joint.idx_q : joint.idx_q + joint.type.nq].all()
+        ]
+        return self._motion.system.closed(q, hold)
 
     def _between(self, q_start: Array, q_end: Array) -> Guess:
         return between(self._motion, self._bounds, q_start, q_end, self._parameters.last)
@@ -102,7 +115,7 @@ class Initial:
 
 def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Array) -> Guess:
     """The motion from rest to rest, within the bounds of v if the duration allows it."""
-    once = rest_to_rest_of(motion.system, q_start, q_end, 1.0, _SAMPLES, p)
+    once = rest_to_rest_of(motion.system, q_start, q_end, 1.0, _FEW, p)
     fastest = (np.abs(once.v) / bounds.v_upper).max()
     duration = float(np.clip(1.25 * fastest, *motion.range))
     return rest_to_rest_of(motion.system, q_start, q_end, duration, _SAMPLES, p)

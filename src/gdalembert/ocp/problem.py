@@ -317,7 +317,7 @@ class Problem:
         opti = self.opti.advanced
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
-        report = Report(self._motion, opti, self.bounds, self._constraints, self.p, self._paths)
+        report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths)
         return Solver(self._motion, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
 
     def solve(

@@ -12,8 +12,10 @@ import numpy as np
 from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.ocp.accuracy import Accuracy, FollowedPath
 from gdalembert.ocp.bounds import Bounds
+from gdalembert.ocp.closing import closure
 from gdalembert.ocp.constraints import Bound, Constraints
 from gdalembert.ocp.expressions import EvaluatedExpression
+from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.solution import Solution, Stages
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
@@ -34,7 +36,7 @@ class Report:
 
     Args:
         motion: of a robot. ``opti``: its problem, baked.
-        bounds, constraints, p: of the problem.
+        bounds, constraints: of the problem. ``robot``: the parameters of the robot.
         paths: by name, those that are followed between the stages.
     """
 
@@ -44,7 +46,7 @@ class Report:
         opti: ca.OptiAdvanced,
         bounds: Bounds,
         constraints: Constraints,
-        p: ca.MX,
+        robot: ModelParameters,
         paths: Mapping[str, PathOfStates],
     ) -> None:
         self._motion, self._bounds = motion, bounds
@@ -55,12 +57,14 @@ class Report:
             "x": motion.x,
             "t": motion.t,
             "u": motion.u,
-            "p": p,
+            "p": robot.p,
             "cost": opti.f,
             **stages,
             "violations": ca.vertcat(*violations.values()),
             "largest": ca.fmax(ca.mmax(ca.fmax(opti.lbg - opti.g, opti.g - opti.ubg)), 0) if opti.ng else ca.MX(0),
         }
+        if motion.system.places is not None:
+            outputs["drift"] = ca.norm_inf(closure(motion, robot, ca.vertcat(motion.stages.q, motion.stages.v)))
         for name, path in paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
@@ -97,6 +101,7 @@ class Report:
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
             constraint_violation=float(found["largest"][0, 0]),
             length_violation=float(np.abs(lengths(states[:, :nq], blocks) - 1).max(initial=0)),
+            constraint_drift=float(found["drift"][0, 0]) if "drift" in found else 0.0,
             violations=dict(zip(self._names, found["violations"].ravel().tolist(), strict=True)),
             stats=dict(stats),
             accuracy=Accuracy(self._motion.system, self._bounds, control, t, states, u, values, paths),

@@ -22,6 +22,8 @@ from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
+CLOSED = "contacts and loops"
+"""The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
 
@@ -52,6 +54,8 @@ class Solution:
             (nc), as of :class:`~gdalembert.ConstrainedDynamics`.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
+        constraint_drift: the largest residual of contacts and loops at the stages [m, rad], between the instants of the
+            grid, where they hold.
         violations: by name, the largest violation of each kind of equations and inequalities of the problem.
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
         solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
@@ -72,6 +76,7 @@ class Solution:
     stages: Stages
     constraint_violation: float
     length_violation: float
+    constraint_drift: float
     violations: dict[str, float]
     stats: dict[str, Any]
     accuracy: Accuracy
@@ -152,9 +157,10 @@ class Solution:
         worst = max(self.excess.items(), key=lambda item: item[1], default=None)
         beyond = "" if worst is None else f", {worst[0]} {worst[1]:.2g} beyond its bound between grid points"
         drift = "" if not unit_blocks(self.dyn.tree) else f", unit lengths off by {self.length_violation:.1e}"
+        between = f", contacts and loops by {self.constraint_drift:.1e} between" if self.stages.forces.size else ""
         return (
             f"{self.dyn.tree.name}: {self.status} after {self.iterations} iterations: cost {self.cost:.6g}, "
-            f"{self.duration:.6g} s, constraints violated by {self.constraint_violation:.1e}{drift}{beyond}, "
+            f"{self.duration:.6g} s, constraints violated by {self.constraint_violation:.1e}{between}{drift}{beyond}, "
             f"steps off by {self.step_error:.1e} of the velocity"
         )
 
@@ -165,6 +171,8 @@ class SolutionWarning(UserWarning):
 
 def doubts(solution: Solution) -> Iterator[str]:
     """Why a solution may be none: each is worth a warning."""
+    if (gap := solution.violations.get(CLOSED, 0.0)) > _FEASIBLE:
+        yield f"start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
     if not solution.step_error <= COARSE:
         yield (
             "the steps are too coarse: velocities after one miss those of the motion by "

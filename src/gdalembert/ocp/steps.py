@@ -171,8 +171,8 @@ def check_dynamics(where: str, dyn: object) -> None:
     """Raises ArgumentTypeError unless dyn is a Dynamics."""
     if isinstance(dyn, ConstrainedDynamics):
         raise ArgumentTypeError(
-            f"{where} takes a Dynamics, not ConstrainedDynamics; in a casadi.Opti of your own its inverse_dynamics and "
-            "acceleration_error take a and forces as variables (examples/talos_on_one_foot.py)"
+            f"{where} takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
+            "your own its inverse_dynamics and acceleration_error take a and forces as variables"
         )
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")

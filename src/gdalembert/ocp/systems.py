@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +12,8 @@ import numpy as np
 
 from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import UnsupportedError
-from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation, values_of
 from gdalembert.ocp.steps import check_driven_by_u, collocation, rk4
 from gdalembert.spatial.arrays import Array
 
@@ -76,6 +78,14 @@ class System:
         """A step of collocation: (x, k, u, h) → (x_next, residual, q, v, a), s behind k if there are projections."""
         return collocation(self.dynamics, degree=degree, scheme=scheme, control=control)
 
+    def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
+        """A configuration near q that satisfies the constraints where that can be, with some joints as they are."""
+        return q
+
+    def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """A motion nearby (a row for each time) that satisfies the constraints where that is possible."""
+        return q, v, a
+
     def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
         """u (N × nu) and the independent forces of the constraints that come nearest to a motion (a row for each time).
 
@@ -111,6 +121,24 @@ class ConstrainedSystem(System):
     def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
         assert self.rows is not None
         return constrained_collocation(self.rows, self.places, degree=degree, scheme=scheme, control=control)
+
+    def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
+        if self.places is not None:
+            with contextlib.suppress(ArgumentError):
+                return np.array(self.places.con.closed_configuration(q, hold))
+        return q
+
+    def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        assert self.rows is not None
+        p = values_of(self.rows.con)
+        q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
+        for i, here in enumerate(q):
+            jacobian = self.rows.numbers(here)
+            inverse = np.linalg.pinv(jacobian)
+            v[i] -= inverse @ jacobian @ v[i]
+            bias = self.rows.basis @ self.rows.con.bias_acceleration(here, v[i], *p).full().ravel()
+            a[i] -= inverse @ (jacobian @ a[i] + bias)
+        return q, v, a
 
     def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
         assert self.rows is not None

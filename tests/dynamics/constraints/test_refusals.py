@@ -40,11 +40,11 @@ def corrected(Kp: float, Kd: float = 0.0) -> pin.RigidConstraintModel:
 Case = tuple[Callable[[], object], type[GdalembertError], str]
 
 LISTED: dict[str, Case] = {
-    "a problem": (
-        lambda: gd.ocp.Problem(held(HAND), 1.0, 10),
+    "a step": (
+        lambda: gd.ocp.collocation(held(HAND)),
         ArgumentTypeError,
-        "Problem takes a Dynamics, not ConstrainedDynamics; in a casadi.Opti of your own its inverse_dynamics and "
-        "acceleration_error take a and forces as variables (examples/talos_on_one_foot.py)",
+        "collocation takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
+        "your own its inverse_dynamics and acceleration_error take a and forces as variables",
     ),
     "a validation": (
         lambda: gd.validate(held(HAND)),

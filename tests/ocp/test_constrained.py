@@ -1,0 +1,259 @@
+"""Motions that contacts and loops hold: forces, ends, independent equations, friction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
+from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, four_bar_loop
+from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
+
+FIRST, SECOND = 2.0, 3.0  # kg
+WAY, TIME = 0.7, 1.5
+
+
+def two_sliders(**options: Any) -> gd.ConstrainedDynamics:
+    """Masses on one line, pinned together; only the first one is driven."""
+    model = pin.Model()
+    model.name = "sliders"
+    for name, mass in (("first", FIRST), ("second", SECOND)):
+        joint = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), name)
+        model.appendBodyToJoint(joint, pin.Inertia(mass, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+        model.addFrame(pin.Frame(f"{name} pin", joint, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    dyn = gd.NewtonEuler(model, actuation=np.eye(2)[:, :1], **options)
+    return gd.ConstrainedDynamics(dyn, [gd.Loop("first pin", "second pin", "3D")], regularization=1e-6)
+
+
+def sliding(**options: Any) -> ocp.Problem:
+    problem = ocp.Problem(two_sliders(), TIME, 6, control="linear", degree=2, **options)
+    problem.start([0.0, 0.0])
+    problem.end([WAY, WAY])
+    problem.minimize(problem.integral(lambda u: u**2))
+    return problem
+
+
+def crank(intervals: int = 12) -> ocp.Problem:
+    """From one angle of a crank to another, with the least torque at it."""
+    model = four_bar()
+    dyn = gd.NewtonEuler(model, actuation=np.eye(3)[:, :1])
+    loop = gd.Loop("coupler end", "rocker end", "3D")
+    problem = ocp.Problem(gd.ConstrainedDynamics(dyn, [loop], regularization=1e-6), 0.8, intervals)
+    problem.start(closed_four_bar(0.5))
+    problem.end(closed_four_bar(1.5))
+    problem.minimize(problem.integral(lambda u: u**2))
+    return problem
+
+
+def smallest_singular_value(problem: ocp.Problem) -> float:
+    """Of the derivatives of all equations by the variables that are not fixed, each row of unit length."""
+    solver = problem.solver()
+    solution = solver()
+    nlp, (z, p) = solver._nlp, (solver._found[0], solver._iterate[1])
+    limits = nlp.limits(p=p)
+    moving = (limits["lbx"].full() < limits["ubx"].full()).ravel()
+    jacobian = ca.Function("J", [nlp.problem["x"], nlp.problem["p"]], [ca.jacobian(nlp.problem["g"], nlp.problem["x"])])
+    rows = jacobian(z, p).full()[nlp.equal][:, moving]
+    assert solution.solved
+    return float(np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)[-1])
+
+
+def test_two_pinned_masses_move_as_one() -> None:
+    """The least ∫ u² dt is 12 m² d² / T³, u falls along a line, and the pin pulls the second mass."""
+    solution = sliding().solve()
+    mass = FIRST + SECOND
+    assert solution.cost == pytest.approx(12 * (mass * WAY) ** 2 / TIME**3, rel=1e-9)
+    line = 6 * mass * WAY / TIME**2 * (1 - 2 * solution.t / TIME)
+    assert relative_error(solution.u[:, 0], line) < 1e-8  # the solver's own tolerance
+    pulled = np.zeros((len(solution.stages.a), 3))
+    pulled[:, 0] = -SECOND * solution.stages.a[:, 1]
+    assert relative_error(solution.stages.forces, pulled) < 1e-8
+    assert solution.violations["contacts and loops"] < 1e-9
+
+
+def test_a_linkage_moves_as_its_constrained_dynamics_and_its_simulation() -> None:
+    problem = crank()
+    solution = problem.solve()
+    con, stages = problem.dyn, solution.stages
+    a, forces = con.forward_dynamics(stages.q.T, stages.v.T, con.dynamics.actuation @ stages.u.T)
+    assert relative_error(stages.a, a.full().T) < 1e-6  # of the solver's 1e-8, through M⁻¹
+    assert relative_error(stages.forces, forces.full().T) < 1e-6
+    assert solution.violations["contacts and loops"] < 1e-8
+    assert 1e-12 < solution.constraint_drift < 1e-4
+    assert solution.step_error < 1e-4
+    motion = solution.simulate()
+    assert np.abs(motion.q - solution.q).max() < 1e-5
+    assert np.abs(solution.q[-1] - closed_four_bar(1.5)).max() < 1e-7
+    angles = np.array([closed_four_bar(crank) for crank in solution.q[:, 0]])
+    assert np.abs(angles - solution.q).max() < 1e-7
+
+
+@pytest.mark.long
+def test_errors_of_the_steps_fall_with_the_order_of_the_method() -> None:
+    """Moving the ends of the steps onto the constraints leaves the order of Gauss, 6 of 3 stages."""
+    costs = [crank(n).solve(options={"ipopt.tol": 1e-11}).step_error for n in (4, 8)]
+    assert costs[0] / costs[1] > 2**4
+
+
+ENDS: dict[str, Callable[[ocp.Problem], None]] = {
+    "all": lambda problem: None,
+    "the crank": lambda problem: problem.end({"crank": 1.5}, {"crank": 0.0}),
+    "crank and rocker": lambda problem: problem.end(
+        {"crank": 1.5, "rocker": float(closed_four_bar(1.5)[2])}, {"rocker": 0.0}
+    ),
+    "v alone": lambda problem: problem.end(None, 0.0),
+    "the crank of the start": lambda problem: problem.start({"crank": 0.5}),
+}
+
+
+@pytest.mark.parametrize("ends", quick(ENDS, "crank and rocker"))
+def test_equations_are_independent_whatever_the_ends_fix(ends: str) -> None:
+    """The linear independence of constraint gradients; where rows depend, the last singular value is 1e-16."""
+    problem = crank(4)
+    ENDS[ends](problem)
+    assert smallest_singular_value(problem) > 1e-6
+
+
+@pytest.mark.long
+def test_ends_by_name_are_those_of_the_whole_configuration() -> None:
+    by_name = crank(6)
+    by_name.end({"crank": 1.5}, {"crank": 0.0})
+    one, other = crank(6).solve(), by_name.solve()
+    assert other.cost == pytest.approx(one.cost, rel=1e-7)
+    assert np.abs(other.q - one.q).max() < 1e-6
+
+
+@pytest.mark.long
+def test_fatrop_finds_what_ipopt_finds() -> None:
+    one, other = crank(6).solve(), crank(6).solve("fatrop")
+    assert other.cost == pytest.approx(one.cost, rel=1e-6)
+    assert relative_error(other.stages.forces, one.stages.forces) < 1e-4  # the solvers' own tolerances
+
+
+@pytest.mark.long
+def test_a_solver_is_built_once_for_many_starts() -> None:
+    problem = crank(6)
+    problem.start(problem.parameter("q0", 3))
+    solver = problem.solver()
+    for angle in (0.4, 0.6):
+        plan = solver(q0=closed_four_bar(angle))
+        fresh = crank(6)
+        fresh.start(closed_four_bar(angle))
+        assert plan.cost == pytest.approx(fresh.solve().cost, rel=1e-6)
+    with pytest.raises(
+        ArgumentError, match=r"^start of the motion: q violates Loop\('coupler end', 'rocker end', '3D'"
+    ):
+        solver(q0=closed_four_bar(0.4) + 0.01)
+
+
+def test_parameters_of_a_robot_are_those_of_its_constraints_too() -> None:
+    con = two_sliders(parameters=["inertia"])
+    problem = ocp.Problem(con, TIME, 4, control="linear", degree=2, p={"second.m": 4.0})
+    problem.start([0.0, 0.0])
+    problem.end([WAY, WAY])
+    problem.minimize(problem.integral(lambda u: u**2))
+    for mass in (4.0, 1.0):
+        solution = problem.solve(p={"second.m": mass})
+        assert solution.cost == pytest.approx(12 * ((FIRST + mass) * WAY) ** 2 / TIME**3, rel=1e-7)
+    assert np.abs(solution.simulate().q - solution.q).max() < 1e-6
+
+
+# Friction.
+
+
+def block() -> gd.ConstrainedDynamics:
+    """A body of 2 kg with three translations and a contact at its origin, driven along x alone."""
+    model = pin.Model()
+    model.name = "block"
+    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("foot", joint, 0, pin.SE3(pin.utils.rotate("x", 0.4), np.zeros(3)), pin.OP_FRAME))
+    return gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("foot", "3D", anchor=np.zeros(3))])
+
+
+@pytest.mark.parametrize(("form", "share"), [("inscribed", 1 / 2**0.5), ("circumscribed", 1.0), ("norm", 1.0)])
+def test_a_foot_is_pushed_as_far_as_friction_holds(form: str, share: float) -> None:
+    """The weight is 2 · 9.81 N: the largest push along x is μ of it, or that of the pyramid in the cone."""
+    problem = ocp.Problem(block(), 0.2, 2)
+    problem.start(np.zeros(3))
+    problem.end(np.zeros(3))
+    problem.path(lambda u: u[1:], 0.0, 0.0)
+    problem.friction(0.5, ["foot"], form=form)
+    problem.minimize(-problem.integral(lambda u: u[0]))
+    solution = problem.solve()
+    push = 0.5 * share * 2 * 9.81
+    assert relative_error(solution.u[:, 0], np.full(2, push)) < 1e-5
+    world = solution.stages.forces @ pin.utils.rotate("x", 0.4).T
+    assert relative_error(world, np.tile([-push, 0, 2 * 9.81], (len(world), 1))) < 1e-5
+    assert solution.violations["friction of Contact('foot', '3D')"] < 1e-6
+
+
+# Refusals.
+
+REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
+    "method": (
+        lambda: ocp.Problem(four_bar_loop(), 1.0, 4, method="rk4"),
+        UnsupportedError,
+        r"^linkage: method='rk4' has no forces of contacts and loops; take 'collocation'",
+    ),
+    "no cone": (
+        lambda: sliding().friction(0.5),
+        ArgumentError,
+        r"^friction: the robot has no contacts; give gd.ConstrainedDynamics with gd.Contact to Problem",
+    ),
+    "a cone without contacts": (
+        lambda: ocp.Problem(five_bar_loop().dynamics, 1.0, 4).friction(0.5),
+        ArgumentError,
+        r"^friction: the robot has no contacts",
+    ),
+    "a contact": (lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, ["fot"]), UnknownNameError, "fot"),
+    "contacts": (
+        lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, "foot"),
+        ArgumentTypeError,
+        r"^friction: contacts='foot'; give a list of frames",
+    ),
+    "a sole of a point": (
+        lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, half_length=0.1, half_width=0.1),
+        ArgumentError,
+        r"^friction: points have no half_length, half_width or sole",
+    ),
+    "mu": (lambda: ocp.Problem(block(), 1.0, 4).friction(-0.5), ArgumentError, r"^friction_cone: mu"),
+    "forces without constraints": (
+        lambda: ocp.Problem(five_bar_loop().dynamics, 1.0, 4).path(lambda forces: forces, 0.0),
+        ArgumentError,
+        r"^an expression at the stages has the inputs \['forces'\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_wrong_input_is_refused(what: str) -> None:
+    call, kind, message = REFUSED[what]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_a_start_that_violates_a_constraint_is_refused() -> None:
+    problem = crank(4)
+    problem.start(closed_four_bar(0.5) + 0.1)
+    with pytest.raises(ArgumentError, match=r"^start of the motion: q violates Loop\(.* m; take closed_configuration"):
+        problem.solve()
+    problem.start(closed_four_bar(0.5), [1.0, 0.0, 0.0])
+    with pytest.raises(ArgumentError, match=r"^start of the motion: v violates Loop\(.* m/s; take consistent_veloc"):
+        problem.solve()
+
+
+@pytest.mark.long
+def test_names_that_contradict_a_loop_are_a_doubt() -> None:
+    problem = crank(6)
+    problem.end({"crank": 1.5, "rocker": float(closed_four_bar(1.5)[2]) + 0.01}, None)
+    with pytest.warns(ocp.SolutionWarning, match=r"start and end violate contacts and loops by"):
+        problem.solve()
