@@ -8,34 +8,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.guess import typical_sizes
 from tests.helpers.ocp import slider, turning
-from tests.helpers.paths import ROOT
-
-# Optima that are known.
-
-
-@pytest.mark.parametrize("continuous", [False, True])
-def test_modes_have_sizes_of_their_own(continuous: bool) -> None:
-    """f/K, f/√(K M), f/M, where f are the forces of the guess; in q they stand behind a pair (cos, sin) too."""
-    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
-    links = {name: gd.FlexibleLink(beam, bending_y=gd.modes.hermite()) for name, beam in beams.items()}
-    urdf = (ROOT / "urdf" / "two_link_flexible.urdf").read_text(encoding="utf-8")
-    if continuous:
-        urdf = urdf.replace('name="joint2" type="revolute"', 'name="joint2" type="continuous"')
-    arm = gd.FlexibleArm(gd.load_urdf(urdf, check="off"), links)
-    q_start = np.array([0.0, 1.0, *np.zeros(5)] if continuous else np.zeros(6))
-    way = np.array([0.8, -0.6, 0, 0, 0, 0])
-    q_end = gd.Kinematics(arm.tree).integrate(q_start, way).full().ravel()
-    motion = ocp.rest_to_rest(arm, q_start, q_end, 2.0, samples=21)
-    q, v, a = typical_sizes(arm, motion, 2.0)
-    force = np.abs(arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()).max(axis=1)[2:]
-    assert q[:-4].tolist() == [1] * (2 + continuous)
-    np.testing.assert_allclose(q[-4:] * np.diag(arm.stiffness_matrix)[2:], force, rtol=1e-9)
-    np.testing.assert_allclose(v[2:] ** 2, q[-4:] * a[2:], rtol=1e-12)
-    assert v[:2].tolist() == [1, 1]
-    np.testing.assert_allclose(a[2:] * np.diag(arm.mass_matrix(q_start).full())[2:], force, rtol=1e-9)
-
 
 # Expressions along the path.
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.dynamics.parameters.physical import columns, physical_parameters
+from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import (
     Blocks,
@@ -23,9 +22,6 @@ from gdalembert.ocp.systems import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
-
-_NONE = np.zeros(0)
-"""The parameters of a robot without any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,22 +113,3 @@ def rest_to_rest_of(
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
-
-
-def typical_sizes(dyn: Dynamics, motion: Guess, duration: float, p: Array = _NONE) -> tuple[Array, Array, Array]:
-    """Typical magnitudes of q (nq), v (nv) and a (nv) in a motion of ``duration`` [s] with p (n_p); all positive.
-
-    Joints: 1, and the largest a of any joint. A coordinate with stiffness K under a force f: f/K, f/√(K M), f/M.
-    """
-    nq, nv = dyn.tree.nq, dyn.tree.nv
-    q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
-    largest = np.abs(a).max(initial=1.0)
-    sizes = np.ones(nq), np.ones(nv), np.full(nv, largest)
-    if dyn.modes.start < nv:
-        force = np.abs(dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()).max(axis=1)
-        stiffness, mass = np.diag(dyn.force_stiffness(q[0], p)), np.diag(dyn.mass_matrix(q[0], *columns(p, 1)).full())
-        held = np.flatnonzero((stiffness > 0) & (np.arange(nv) >= dyn.modes.start) & (force > 0))
-        sizes[0][held + nq - nv] = force[held] / stiffness[held]
-        sizes[1][held] = force[held] / np.sqrt(stiffness[held] * mass[held])
-        sizes[2][held] = force[held] / mass[held]
-    return sizes

@@ -13,8 +13,9 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, rest_to_rest_of, typical_sizes
+from gdalembert.ocp.guess import Guess, rest_to_rest_of
 from gdalembert.ocp.model_parameters import ModelParameters
+from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import Motion
 from gdalembert.simulation.result import Simulation
@@ -44,9 +45,9 @@ class Initial:
         """
         self._guess = self._checked(guess)
 
-    def set_scales(self) -> None:
-        """Tell the ``Opti`` the magnitudes of its variables."""
-        set_scales(self._motion, self._likely(), self._parameters)
+    def set_scales(self) -> NaturalModes:
+        """Tell the ``Opti`` the magnitudes of its variables, with natural modes in the place of modal coordinates."""
+        return set_scales(self._motion, self._likely(), self._parameters)
 
     def configuration(self, row: int) -> Array:
         """q at the first (0) or last (−1) instant of the guess."""
@@ -121,18 +122,18 @@ def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Arr
     return rest_to_rest_of(motion.system, q_start, q_end, duration, _SAMPLES, p)
 
 
-def set_scales(motion: Motion, guess: Guess, parameters: ModelParameters) -> None:
-    """Tell the ``Opti`` the magnitudes of its variables in a guess."""
-    duration = _duration(motion, guess)
-    q, v, a = typical_sizes(motion.system.dynamics, guess, duration, parameters.last)
+def set_scales(motion: Motion, guess: Guess, parameters: ModelParameters) -> NaturalModes:
+    """Tell the ``Opti`` the magnitudes of its variables in a guess, with natural modes for modal coordinates."""
+    modes = NaturalModes.of(motion.system.dynamics, guess, _duration(motion, guess), parameters.last)
     constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
-    sizes = [(motion.state, np.concatenate([q, v, constants])), (motion.u, motion.effort)]
+    sizes = [(motion.state, np.concatenate([modes.q, modes.v, constants])), (motion.u, motion.effort)]
     if motion.k is not None:
         sizes.append(
-            (motion.k, np.concatenate([a, np.ones(len(motion.free)), _force_sizes(motion, guess, parameters)]))
+            (motion.k, np.concatenate([modes.a, np.ones(len(motion.free)), _force_sizes(motion, guess, parameters)]))
         )
     for matrix, size in sizes:
         motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
+    return modes
 
 
 def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelParameters) -> None:

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import UnsupportedError
+from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.places import NOWHERE, Indices, Places
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
@@ -44,7 +45,7 @@ class NLP:
     """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg, z being the scaled ``opti.x`` in another order.
 
     Args:
-        motion: of a robot. ``opti``: its problem, baked.
+        motion: of a robot. ``modes``: those that take the place of modal coordinates. ``opti``: its problem, baked.
         p, other_p: the parameters of the ``Opti`` as numbers; they differ in those that a solve may set to any value.
         stagewise: whether the constants of the motion have a variable in each interval, not one for all, and equations
             of one variable stay constraints, instead of becoming a pair of equal bounds.
@@ -55,8 +56,17 @@ class NLP:
         equal: whether a row of g is an equation. ``variables``, ``constraints``: places of the entries of z and g.
     """
 
-    def __init__(self, motion: Motion, opti: ca.OptiAdvanced, p: Array, other_p: Array, *, stagewise: bool) -> None:
-        self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
+    def __init__(
+        self,
+        motion: Motion,
+        modes: NaturalModes,
+        opti: ca.OptiAdvanced,
+        p: Array,
+        other_p: Array,
+        *,
+        stagewise: bool,
+    ) -> None:
+        self._motion, self._modes, self._opti, self._x, n = motion, modes, opti, opti.x, opti.nx
         scales = np.array(opti.x_linear_scale, dtype=float).ravel()
         groups, intervals = self._variable_places()
         first_copy = self._first_copies(stagewise)
@@ -66,7 +76,9 @@ class NLP:
         numbers[self._order] = np.arange(len(self._order))
         self._of_x = numbers[first_copy]
         self.variables = Places(groups[self._order], intervals[self._order])
-        rows = self._all_rows(p, other_p, not stagewise, first_copy)
+        self._to_x, modal = modes.variables(motion, self._entries, n)
+        self._from_x = modes.inverse().variables(motion, self._entries, n)[0]
+        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), modal))
         first = np.full(opti.ng, _LAST)
         np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
@@ -78,7 +90,7 @@ class NLP:
         first[first == _LAST] = NOWHERE
         self.constraints = Places(rows.group[self._kept], first[self._kept])
         self._rows, self.equal = rows, rows.equal[self._kept]
-        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
+        self._equations, sizes = modes.equations(motion, opti)
         sizes[meta.start : meta.stop] = scales[self._entries(motion.state[:, 1:])]
         self._scales, self._sizes = scales[self._order], sizes[self._kept]
         self.problem, self.limits = self._scaled(), self._scaled_limits()
@@ -86,9 +98,12 @@ class NLP:
     def _scaled(self) -> dict[str, ca.MX]:
         opti = self._opti
         z = ca.MX.sym("z", len(self._order))
-        both = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g])
-        f, g = both.call([self.unscaled(z), opti.p], True, False)
-        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
+        all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(self._motion.reached)])
+        f, g, reached = all_of.call([self.unscaled(z), opti.p], True, False)
+        begun = self._unordered(z)[self._entries(self._motion.state[:, 1:]).tolist()]
+        first, last = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]])
+        rows = ca.vertcat(g[:first], begun - self._modes.states(self._motion) @ reached, g[last + 1 :])
+        return {"x": z, "p": opti.p, "f": f, "g": (self._equations @ rows)[self._kept.tolist()] / ca.DM(self._sizes)}
 
     # Numbers.
 
@@ -120,13 +135,17 @@ class NLP:
 
     def scaled(self, x: Array) -> Array:
         """z of ``opti.x``."""
-        return np.asarray(x[self._order] / self._scales)
+        return np.asarray((self._from_x @ x).full().ravel()[self._order] / self._scales)
 
     def unscaled(self, z: Any) -> Any:
         """``opti.x`` of z: numbers, or an expression."""
         if isinstance(z, ca.MX):
-            return (ca.DM(self._scales) * z)[self._of_x.tolist()]
-        return (z * self._scales)[self._of_x]
+            return self._to_x @ self._unordered(z)
+        return (self._to_x @ (z * self._scales)[self._of_x]).full().ravel()
+
+    def _unordered(self, z: ca.MX) -> ca.MX:
+        """z in the order and the units of ``opti.x``, with η in the place of the coordinates of modes."""
+        return ca.MX((ca.DM(self._scales) * z)[self._of_x.tolist()])
 
     def structure(self) -> dict[str, int | list[int]]:
         """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
@@ -180,7 +199,7 @@ class NLP:
             intervals[own] = np.repeat(np.arange(matrix.shape[1]) // width, matrix.shape[0])
         return groups, intervals
 
-    def _all_rows(self, p: Array, other_p: Array, fix: bool, first_copy: Indices) -> Rows:
+    def _all_rows(self, p: Array, other_p: Array, fix: bool, first_copy: Indices, modal: Indices) -> Rows:
         opti = self._opti
         limits = ca.Function("limits", [opti.p], [opti.lbg, opti.ubg])
         both = [[bound.full().ravel() for bound in limits(each)] for each in (p, other_p)]
@@ -199,7 +218,7 @@ class NLP:
                 candidates.append(meta)
         entry = np.zeros(opti.ng, dtype=int)
         entry[row] = column
-        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & (fix | ~equal))
+        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & ~modal[entry] & (fix | ~equal))
         bounds = bounds._replace(entries=first_copy[bounds.entries])
         return Rows(group, equal, measured, free, row, column, bounds)
 

@@ -149,7 +149,8 @@ class Problem:
         b = self.bounds
         kept = [(self.q, b.q_lower, b.q_upper), (self.v, b.v_lower, b.v_upper), (self.u, b.u_lower, b.u_upper)]
         if at == "stages":
-            kept += [(self.stages.q, b.q_lower, b.q_upper), (self.stages.v, b.v_lower, b.v_upper)]
+            q, v = self._motion.inside(self.stages.q), self._motion.inside(self.stages.v)
+            kept += [(q, b.q_lower, b.q_upper), (v, b.v_lower, b.v_upper)]
         names = ("q at the grid", "v at the grid", "u", "q at stages", "v at stages")
         for name, given in zip(names, kept, strict=False):
             self._constraints.bound(f"bounds of {name}", *given)
@@ -231,7 +232,7 @@ class Problem:
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = PathOfStates(found, low, high, constants)
             if at is None and not same_bounds(low, high):
-                values = ca.horzcat(values, self._quantities.evaluate(expression, "grid").values)
+                values = ca.horzcat(self._motion.inside(values), self._quantities.evaluate(expression, "grid").values)
         self._constraints.bound(name, values, low, high)
 
     def friction(
@@ -313,12 +314,12 @@ class Problem:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
         for closing in self._closings:
             closing.prepare()
-        self._initial.set_scales()
+        modes = self._initial.set_scales()
         opti = self.opti.advanced
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
         report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths)
-        return Solver(self._motion, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
+        return Solver(self._motion, modes, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
 
     def solve(
         self,

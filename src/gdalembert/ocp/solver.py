@@ -14,6 +14,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
 from gdalembert.ocp.backends import backend, last_line, make
 from gdalembert.ocp.inputs import Inputs
+from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.report import Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
@@ -35,6 +36,7 @@ class Solver:
     def __init__(
         self,
         motion: Motion,
+        modes: NaturalModes,
         opti: ca.OptiAdvanced,
         inputs: Inputs,
         report: Report,
@@ -45,7 +47,7 @@ class Solver:
         self._motion, self._report, self._inputs, self._initial = motion, report, inputs, initial
         self._opti, self._name, self._options = opti, name, dict(options)
         self._iterate: tuple[Array, Array] | None = None
-        self._nlp = NLP(motion, opti, inputs.filled(0.25), inputs.filled(0.5), stagewise=backend(name).stagewise)
+        self._nlp = NLP(motion, modes, opti, inputs.filled(0.25), inputs.filled(0.5), stagewise=backend(name).stagewise)
         self._cold = make(name, self._nlp, options)
         self._warm: ca.Function | None = None
         self.last: Solution | None = None

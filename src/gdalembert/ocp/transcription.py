@@ -53,6 +53,7 @@ class Motion:
             independent forces of constraints. ``s``: what moves the ends of the steps onto the constraints.
         t: times of the grid (1 × (N + 1)) [s].
         stages: t, q, v, a, u at the stages, a column for each; ``fractions`` are their times over the duration.
+        reached: the state at the end of each interval, that the steps give.
         equations: residuals of the equations of motion. ``gaps``: the number of the constraint that connects the
             intervals.
 
@@ -104,6 +105,11 @@ class Motion:
         """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
         return ca.kron(rows[:, : self.intervals], ca.DM.ones(1, len(self.rule.c)))
 
+    def inside(self, columns: ca.MX) -> ca.MX:
+        """The columns, of one for each stage, of those stages that are not at an instant of the grid."""
+        c = self.rule.c
+        return columns[:, np.flatnonzero(np.tile((c > 0) & (c < 1), self.intervals)).tolist()]
+
     def between(self, rows: ca.MX) -> ca.MX:
         """A column for each stage, interpolated between the instants of the grid."""
         return rows @ _spread(self.intervals, self.rule.c, "linear")
@@ -143,7 +149,8 @@ class Motion:
             efforts = np.abs(system.dynamics.actuation) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
-        gaps = ca.vec(self.state[:, 1:] - ca.vertcat(x_next, self.state[size:, :-1]))
+        self.reached = ca.vertcat(x_next, self.state[size:, :-1])
+        gaps = ca.vec(self.state[:, 1:] - self.reached)
         self.gaps = len(opti.advanced.constraints())
         opti.subject_to(gaps == 0)
         self.equations = ca.vertcat(ca.vec(residual), gaps)

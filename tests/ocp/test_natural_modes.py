@@ -1,0 +1,138 @@
+"""Flexible arms: natural modes as a solver's variables, whatever the modal coordinates are."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.ocp.natural_modes import NaturalModes
+from tests.helpers.paths import ROOT
+
+HERMITE = gd.modes.hermite()
+NEARLY_DEPENDENT = HERMITE.combined([[1.0, 0.0], [1.0, 0.02]])
+
+
+def planar(shapes: gd.modes.ModeSet = HERMITE, continuous: bool = False) -> gd.FlexibleArm:
+    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
+    urdf = (ROOT / "urdf" / "two_link_flexible.urdf").read_text(encoding="utf-8")
+    if continuous:
+        urdf = urdf.replace('name="joint2" type="revolute"', 'name="joint2" type="continuous"')
+    model = gd.load_urdf(urdf, check="off")
+    return gd.FlexibleArm(model, {name: gd.FlexibleLink(beam, bending_y=shapes) for name, beam in beams.items()})
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
+    """f/ω², f/ω, f, where f are the forces of the guess that bend the arm, elastic forces apart."""
+    arm = planar(continuous=continuous)
+    q_start = np.array([0.0, 1.0, *np.zeros(5)] if continuous else np.zeros(6))
+    q_end = gd.Kinematics(arm.tree).integrate(q_start, [0.8, -0.6, 0.1, 0, 0, 0.02]).full().ravel()
+    motion = ocp.rest_to_rest(arm, q_start, q_end, 2.0, samples=21)
+    found = NaturalModes.of(arm, motion, 2.0)
+    frequencies, shapes = arm.natural_modes(motion.q[10])
+    assert np.abs(np.abs(found.shapes) - np.abs(shapes[2:])).max() < 1e-12
+    tau = arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()
+    straight = tau - arm.stiffness_matrix @ np.vstack([np.zeros((2, 21)), motion.q[:, -4:].T])
+    force = np.abs(found.shapes.T @ straight[2:]).max(axis=1)
+    assert found.q[:-4].tolist() == [1] * (2 + continuous)
+    assert found.v[:2].tolist() == [1, 1]
+    assert found.a[0] == found.a[1] == np.abs(motion.a).max()
+    np.testing.assert_allclose(found.forces, force, rtol=1e-12)
+    np.testing.assert_allclose(found.q[-4:] * frequencies**2, force, rtol=1e-12)
+    np.testing.assert_allclose(found.v[2:] * frequencies, force, rtol=1e-12)
+    np.testing.assert_allclose(found.a[2:], force, rtol=1e-12)
+
+
+def test_a_rigid_robot_has_none() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    found = NaturalModes.of(dyn, ocp.rest_to_rest(dyn, [0, 0], [1, 1], 1.0), 1.0)
+    assert found.shapes.shape == (0, 0)
+    assert found.q.tolist() == [1, 1]
+
+
+def least_effort(arm: gd.FlexibleArm) -> ocp.Solution:
+    problem = ocp.Problem(arm, 2.0, 30, degree=2)
+    problem.start(np.zeros(arm.tree.nq))
+    problem.end([0.8, -0.6, *np.zeros(arm.tree.nq - 2)])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    return problem.solve(options={"ipopt.max_iter": 60})
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_modal_coordinates_do_not_matter() -> None:
+    """Shapes that are nearly dependent take as many iterations as Hermite's, to the same motion."""
+    arms = planar(), planar(NEARLY_DEPENDENT)
+    one, other = (least_effort(arm) for arm in arms)
+    assert other.iterations <= one.iterations + 2
+    assert abs(one.cost - other.cost) < 1e-8 * one.cost  # the tolerance of the solver
+    tips = [arm.tip_placement("link2")(found.q[15]) for arm, found in zip(arms, (one, other), strict=True)]
+    assert ca.norm_fro(tips[0] - tips[1]) < 1e-6
+
+
+@pytest.mark.parametrize("method", ["collocation", "rk4"])
+def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None:
+    """The solver has opti's variables and rows in other coordinates, and each gap is closed by variables of its own."""
+    problem = ocp.Problem(planar(), 0.03, 3, method=method, degree=2)
+    problem.start(np.zeros(6))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    nlp = problem.solver()._nlp
+    opti, motion, modes = nlp._opti, nlp._motion, nlp._modes
+    x = 0.1 * np.random.default_rng(1).normal(size=opti.nx)
+    z = nlp.scaled(x)
+    assert np.abs(nlp.unscaled(z) - x).max() < 1e-12
+    rows = ca.Function("rows", [nlp.problem["x"], opti.p], [nlp.problem["g"]])(z, opti.value(opti.p)).full().ravel()
+    meta = opti.get_meta_con(opti.constraints()[motion.gaps])
+    given = ca.Function("g", [opti.x, opti.p], [opti.g])(x, opti.value(opti.p)).full().ravel()
+    kept = nlp._kept
+    gaps = np.flatnonzero((kept >= meta.start) & (kept < meta.stop))
+    expected = (modes.states(motion) @ given[meta.start : meta.stop]).full().ravel()
+    found = (rows * nlp._sizes)[gaps]
+    assert np.abs(found - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
+    others = np.setdiff1d(np.arange(len(rows)), gaps)
+    expected = (modes.equations(motion, opti)[0] @ given).full().ravel()[kept[others]]
+    assert np.abs((rows * nlp._sizes)[others] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
+    row, column = (np.array(each) for each in ca.jacobian_sparsity(nlp.problem["g"], nlp.problem["x"]).get_triplet())
+    later = np.isin(row, gaps) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])
+    assert np.bincount(row[later], minlength=len(rows))[gaps].tolist() == [1] * len(gaps)
+
+
+def spatial() -> tuple[pin.Model, gd.FlexibleArm]:
+    """PUMA's first three joints with two tubes and 2 kg: 10 coordinates, modes from 7 to 690 Hz."""
+    model = gd.load_urdf("puma560_3")
+    material = {"density": 2700.0, "youngs_modulus": 70e9, "poisson_ratio": 0.33, "wall": 0.0015}
+    upper, lower = (gd.Beam.tube(None, outer_diameter=x, **material) for x in (0.03, 0.025))
+    load = pin.Inertia(2.0, np.zeros(3), 0.01 * np.eye(3))
+    links = {
+        "link2": gd.FlexibleLink(upper, HERMITE, HERMITE, modal_damping=0.01),
+        "link3": gd.FlexibleLink(
+            lower, HERMITE, gd.modes.clamped_free(1), to="wrist", tip_body=load, modal_damping=0.01
+        ),
+    }
+    return model, gd.FlexibleArm(model, links)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:link")
+def test_a_spatial_arm_in_gravity_is_planned_with_its_stiff_modes() -> None:
+    """With its modal coordinates as variables IPOPT has no solution after 300 iterations."""
+    model, arm = spatial()
+    ends = [arm.static_deflection([*joints, *np.zeros(7)]) for joints in ([0, -0.5, 1.0], [0.8, 0.2, 0.5])]
+    assert arm.tree.nq == 10
+    assert arm.natural_frequencies(ends[0])[-1] > 2 * np.pi * 500
+    bounds = ocp.Bounds.of(arm, model)
+    problem = ocp.Problem(arm, 1.0, 30, bounds=bounds, control="linear", degree=2, scheme="radau")
+    problem.start(ends[0])
+    problem.end(ends[1])
+    for column, q in ((0, ends[0]), (-1, ends[1])):
+        problem.opti.subject_to(problem.u[:, column] == arm.generalized_gravity(q)[:3])
+    relative = ca.DM(1 / model.effortLimit)
+    changes = ca.sumsqr(ca.diff(problem.u * ca.repmat(relative, 1, problem.u.shape[1]), 1, 1))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u * relative)) + 0.3 * changes)
+    solution = problem.solve(options={"ipopt.max_iter": 80})
+    assert solution.constraint_violation < 1e-6
+    assert solution.step_error < 0.02
