@@ -14,6 +14,7 @@ from gdalembert.dynamics.newton_euler import formulation as newton_euler
 from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
+from gdalembert.spatial.functions import function
 from tests.helpers.sets import with_extras
 
 Rng = np.random.Generator
@@ -214,3 +215,48 @@ def test_every_function_goes_through_it() -> None:
         s = [ca.SX.sym(name, graph.size1_in(k)) for k, name in enumerate(graph.name_in())]
         again = eliminate_common_subexpressions(s, graph.call(s, True, False))
         assert size(s, again) == graph.n_instructions()
+
+
+X, P = ca.SX.sym("x", 16), ca.SX.sym("p", 3)
+
+
+def divisions(graph: ca.Function) -> int:
+    return sum(graph.instruction_id(k) in (ca.OP_DIV, ca.OP_INV) for k in range(graph.n_instructions()))
+
+
+def shared_divisions(quotients: ca.SX) -> int:
+    """The number of divisions, where each reciprocal takes two instructions besides, and the constant 2."""
+    before, after = (
+        ca.Function("f", [X, P], outputs)
+        for outputs in ([quotients], eliminate_common_subexpressions([X, P], [quotients]))
+    )
+    rng = np.random.default_rng(8)
+    at = [rng.normal(size=16), rng.normal(size=3)]
+    assert np.allclose(before(*at).full(), after(*at).full(), rtol=1e-15, atol=0)
+    assert after.n_instructions() <= before.n_instructions() + 1 + 2 * P.numel()
+    return divisions(after)
+
+
+@pytest.mark.parametrize("divisor", [P[0], P[0] - P[1], P[0] * P[1], ca.sin(P[0])])
+def test_many_divisions_become_one(divisor: ca.SX) -> None:
+    assert shared_divisions(X[:11] / divisor) == 11
+    assert shared_divisions(X[:12] / divisor) == 1
+    assert shared_divisions(ca.vertcat(X / divisor, 1 / divisor)) == 1
+
+
+def test_beside_many_divisions_several_become_one() -> None:
+    assert shared_divisions(ca.vertcat(X / P[0], X[:8] / P[1])) == 1 + 1
+    assert shared_divisions(ca.vertcat(X / P[0], X / P[1], X[:7] / P[2])) == 1 + 1 + 7
+    assert shared_divisions(ca.vertcat(X[:15] / P[0], X[:8] / P[1])) == 15 + 8
+
+
+def test_a_function_keeps_its_reciprocals_where_it_is_called() -> None:
+    graph = function("f", {"x": X, "p": P}, {"y": X / (P[0] + P[1])})
+    again = ca.Function("again", [X, P], ca.cse(graph.call([X, P])))
+    assert divisions(graph) == divisions(again) == 1
+
+
+def test_zeros_that_are_not_stored_stay_so() -> None:
+    y = ca.diag(ca.sin(X[:3] - X[1:4]))
+    (small,) = eliminate_common_subexpressions([X], [y])
+    assert small.sparsity() == y.sparsity()

@@ -1,13 +1,16 @@
-"""Common subexpressions that are equal up to sign: those that ``ca.cse`` leaves behind.
+"""Every value of a graph once, up to its sign, and one reciprocal of what is divided by many times.
 
 ``ca.cse`` finds what is written twice in the same way. Robots are symmetrical, and a left arm's constants are a right
 arm's with other signs: a + b and b + a, x (−c) and −(x c), a − b and b − a are one value here, and a sign costs
-nothing as long as a sum or an output downstream can take it.
+nothing as long as a sum or an output downstream can take it. A division takes several times as long as a
+multiplication.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
@@ -18,33 +21,41 @@ Value = tuple[int, bool]
 
 _EVEN = {ca.OP_COS, ca.OP_FABS}
 _ODD = {ca.OP_SIN, ca.OP_TWICE, ca.OP_INV}
+_DIVISIONS = {ca.OP_DIV, ca.OP_INV}
+
+_MANY = 12
+"""Divisions by each value, on average, in a graph that has reciprocals, as those have that solve for the columns of a
+matrix. A reciprocal takes two instructions more: solving for a vector is smaller without."""
+_SEVERAL = 8
+"""Divisions by one value from which on such a graph makes its reciprocal."""
 
 
 class _Table:
-    """Every expression once, each but a constant without a sign of its own."""
+    """Every expression once, each but a constant without a sign of its own: an operation on numbers of others."""
 
     def __init__(self) -> None:
-        self.expressions: list[ca.SX] = []
+        self.nodes: list[tuple[int, ...] | ca.SX] = []
         self._numbers: dict[tuple[object, ...], int] = {}
-
-    def add(self, key: tuple[object, ...], expression: ca.SX) -> int:
-        """The number of a new expression."""
-        self._numbers[key] = len(self.expressions)
-        self.expressions.append(expression)
-        return self._numbers[key]
+        self._signs: set[Value] = set()
+        self._zero, self._one, self._two = (self.constant(float(x))[0] for x in range(3))
 
     def input(self, entry: ca.SX) -> Value:
         """An entry of an input; each is given once."""
-        return self.add(("input", len(self.expressions)), entry), False
+        self.nodes.append(entry)
+        return len(self.nodes) - 1, False
 
     def constant(self, x: float) -> Value:
         """A number."""
         key = ("constant", abs(x))
-        return self._numbers[key] if key in self._numbers else self.add(key, ca.SX(abs(x))), x < 0
+        if key not in self._numbers:
+            self._numbers[key] = len(self.nodes)
+            self.nodes.append(ca.SX(abs(x)))
+        return self._numbers[key], x < 0
 
     def operation(self, op: int, *operands: Value) -> Value:
         """The result of ``ca.OP_…``."""
         if op == ca.OP_NEG:
+            self._signs.update(operands)
             return _minus(*operands)
         if op == ca.OP_ADD:
             return self._sum(*operands)
@@ -56,82 +67,142 @@ class _Table:
             return self._product(*operands)
         return self._unary(op, *operands) if len(operands) == 1 else self._binary(op, *operands)
 
-    def signed(self, value: Value) -> ca.SX:
-        """The expression of a value with its sign."""
-        return self.expressions[self._with_sign(value)]
-
-    def _with_sign(self, value: Value) -> int:
+    def with_sign(self, value: Value) -> int:
         """The number of the value with its sign taken in."""
         number, minus = value
-        if not minus:
-            return number
-        key = ("minus", number)
-        return self._numbers[key] if key in self._numbers else self.add(key, -self.expressions[number])
+        return self._number(ca.OP_NEG, number) if minus else number
+
+    def _number(self, *node: int) -> int:
+        """The number of (``ca.OP_…``, numbers of its operands)."""
+        if node not in self._numbers:
+            self._numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._numbers[node]
 
     def _product(self, a: Value, b: Value) -> Value:
         """a b, the sign apart."""
-        x, y = sorted((a[0], b[0]))
-        key = ("product", x, y)
-        if key not in self._numbers:
-            self.add(key, self._combined(ca.OP_MUL, x, y))
-        return self._numbers[key], a[1] != b[1]
+        for one, other in ((a, b), (b, a)):
+            if one[0] == self._zero:
+                return one
+            if one[0] == self._one:
+                return other[0], a[1] != b[1]
+            if one[0] == self._two:
+                return self._number(ca.OP_TWICE, other[0]), a[1] != b[1]
+            if isinstance(node := self.nodes[one[0]], tuple) and node[0] == ca.OP_INV:
+                return self._quotient(other, (node[1], one[1]))
+        x, y = (a[0], b[0]) if a[0] < b[0] else (b[0], a[0])
+        return self._number(ca.OP_MUL, x, y), a[1] != b[1]
 
     def _sum(self, a: Value, b: Value) -> Value:
         """a + b; a difference is kept the way round in which it is met first."""
+        if a[0] == self._zero:
+            return b
+        if b[0] == self._zero:
+            return a
+        if a[0] == b[0]:
+            return (self._number(ca.OP_TWICE, a[0]), a[1]) if a[1] == b[1] else (self._zero, False)
         if a[1] == b[1]:
-            x, y = sorted((a[0], b[0]))
-            key = ("sum", x, y)
-            if key not in self._numbers:
-                self.add(key, self._combined(ca.OP_ADD, x, y))
-            return self._numbers[key], a[1]
+            x, y = (a[0], b[0]) if a[0] < b[0] else (b[0], a[0])
+            return self._number(ca.OP_ADD, x, y), a[1]
         x, y = (b[0], a[0]) if a[1] else (a[0], b[0])
-        key, other_way_round = ("difference", x, y), ("difference", y, x)
-        if other_way_round in self._numbers:
-            return self._numbers[other_way_round], True
-        if key not in self._numbers:
-            self.add(key, self._combined(ca.OP_SUB, x, y))
-        return self._numbers[key], False
+        if (other_way_round := self._numbers.get((ca.OP_SUB, y, x))) is not None:
+            return other_way_round, True
+        return self._number(ca.OP_SUB, x, y), False
 
     def _unary(self, op: int, a: Value) -> Value:
         """An operation on one value."""
-        x = a[0] if op in _EVEN | _ODD else self._with_sign(a)
-        key = (op, x)
-        if key not in self._numbers:
-            self.add(key, ca.SX.unary(op, self.expressions[x]))
-        return self._numbers[key], a[1] and op in _ODD
-
-    def _combined(self, op: int, x: int, y: int) -> ca.SX:
-        """The result of ``ca.OP_…`` on two numbered expressions; Python's operators take six times as long."""
-        return ca.SX.binary(op, self.expressions[x], self.expressions[y])
+        x = a[0] if op in _EVEN | _ODD else self.with_sign(a)
+        return self._number(op, x), a[1] and op in _ODD
 
     def _binary(self, op: int, a: Value, b: Value) -> Value:
         """Any other operation on two values."""
-        x, y = (a[0], b[0]) if op == ca.OP_DIV else (self._with_sign(a), self._with_sign(b))
-        key = (op, x, y)
-        if key not in self._numbers:
-            self.add(key, self._combined(op, x, y))
-        return self._numbers[key], op == ca.OP_DIV and a[1] != b[1]
+        if op == ca.OP_DIV:
+            return self._quotient(a, b)
+        return self._number(op, self.with_sign(a), self.with_sign(b)), False
+
+    def _quotient(self, a: Value, b: Value) -> Value:
+        """a / b, the sign apart."""
+        if a[0] == self._zero:
+            return a
+        minus = a[1] != b[1]
+        if a[0] == b[0]:
+            return self._one, minus
+        if a[0] == self._one:
+            return self._number(ca.OP_INV, b[0]), minus
+        return self._number(ca.OP_DIV, a[0], b[0]), minus
+
+    @property
+    def signs(self) -> int:
+        """How many values have had their sign taken in."""
+        return sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in self.nodes)
+
+    @property
+    def given_signs(self) -> int:
+        """How many different values a minus is put before in the given graph."""
+        return len(self._signs)
+
+    def expressions(self, wanted: Iterable[int]) -> dict[int, ca.SX]:
+        """Those with the wanted numbers, and what they are made of."""
+        needed = set(wanted)
+        for number in range(len(self.nodes) - 1, -1, -1):
+            if number in needed and isinstance(node := self.nodes[number], tuple):
+                needed.update(node[1:])
+        order = sorted(needed)
+        shared, reciprocals = self._shared_divisors(order), dict[int, ca.SX]()
+        made: dict[int, ca.SX] = {}
+        for number in order:
+            node = self.nodes[number]
+            if isinstance(node, ca.SX):
+                made[number] = node
+            elif node[0] in _DIVISIONS and node[-1] in shared:
+                if node[-1] not in reciprocals:
+                    reciprocals[node[-1]] = 2 / (2 * made[node[-1]])
+                reciprocal = reciprocals[node[-1]]
+                made[number] = reciprocal if node[0] == ca.OP_INV else made[node[1]] * reciprocal
+            elif len(node) == 2:
+                made[number] = ca.SX.unary(node[0], made[node[1]])
+            else:
+                made[number] = ca.SX.binary(node[0], made[node[1]], made[node[2]])
+        return made
+
+    def _shared_divisors(self, numbers: Iterable[int]) -> set[int]:
+        """What is divided by so many times that its reciprocal is made."""
+        nodes = (self.nodes[number] for number in numbers)
+        divisions = Counter(node[2] for node in nodes if isinstance(node, tuple) and node[0] == ca.OP_DIV)
+        if sum(divisions.values()) < _MANY * len(divisions):
+            return set()
+        return {x for x, times in divisions.items() if times >= _SEVERAL}
 
 
 def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> list[ca.SX]:
-    """The outputs (dense) with every value of their graph computed once, up to sign.
+    """The outputs with every value of their graph computed once, up to sign.
+
+    Where there are many divisions by p, x / p becomes x · (2 / (2 p)). It is not x · (1 / p), of which CasADi makes
+    x / p again.
 
     Args:
         inputs: symbols, dense.
-        outputs: dense.
     """
-    plain = ca.cse(list(outputs))
-    graph = ca.Function("graph", list(inputs), plain)
+    graph = ca.Function("graph", list(inputs), list(outputs))
     if ca.OP_CALL in operations(graph):
-        return plain
+        return ca.cse(list(outputs))
     table = _Table()
     entries = [[table.input(x[k]) for k in range(x.numel())] for x in inputs]
     results = evaluate(graph, entries, table.constant, table.operation)
-    condensed = [
-        ca.reshape(ca.vertcat(*map(table.signed, values)), *x.shape) for values, x in zip(results, outputs, strict=True)
+    stored = [
+        [table.with_sign(values[k]) for k in x.sparsity().find()] for values, x in zip(results, outputs, strict=True)
     ]
-    size = ca.Function("condensed", list(inputs), condensed).n_instructions()
-    return condensed if size < graph.n_instructions() else plain
+    made = table.expressions(itertools.chain.from_iterable(stored))
+    condensed = [
+        ca.SX(x.sparsity(), ca.vertcat(*(made[number] for number in numbers)))
+        for numbers, x in zip(stored, outputs, strict=True)
+    ]
+    return condensed if table.signs <= table.given_signs else _smaller(inputs, condensed, ca.cse(list(outputs)))
+
+
+def _smaller(inputs: Sequence[ca.SX], one: list[ca.SX], other: list[ca.SX]) -> list[ca.SX]:
+    sizes = [ca.Function("graph", list(inputs), outputs).n_instructions() for outputs in (one, other)]
+    return one if sizes[0] < sizes[1] else other
 
 
 def _minus(value: Value) -> Value:

@@ -8,7 +8,6 @@ import casadi as ca
 
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
-from gdalembert.spatial.reciprocals import share_reciprocals
 
 
 def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
@@ -19,7 +18,7 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
     """
     dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
     arguments = list(inputs.values())
-    small = share_reciprocals(arguments, eliminate_common_subexpressions(arguments, dense))
+    small = eliminate_common_subexpressions(arguments, dense)
     return ca.Function(name, arguments, small, list(inputs), list(outputs))
 
 
