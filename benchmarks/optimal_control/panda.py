@@ -3,9 +3,9 @@
     python -m benchmarks.optimal_control.panda               five solutions with each, alternately
     python -m benchmarks.optimal_control.panda --rounds 9
 
-Both sets of graphs are used in the same transcription and solved alternately in one process, by the same solver from
-the same guess. The benchmark compares the time in the functions of the problem (CasADi's ``t_wall_nlp_*``) per
-iteration. The page goes to standard output and to ``benchmarks/results``.
+All sets of graphs are used in the same transcription and solved alternately in one process, by the same solver from
+the same guess; ours also as machine code. The benchmark compares the time in the functions of the problem (CasADi's
+``t_proc_nlp_*``) per iteration. The page goes to standard output and to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import gdalembert as gd
 from benchmarks.common import peers
 from benchmarks.common.robots import load
 from benchmarks.common.tables import RESULTS, markdown
+from gdalembert.compilation.external import external
 
 ROBOT, TIP = "panda7", "flange"
 START = (-0.9, -0.3, 0.0, -2.2, 0.0, 2.0, 0.8)
@@ -35,7 +36,7 @@ TABLE = 0.5
 INTERVALS, DEGREE = 30, 3
 EFFORT = 1e-2
 """Weight of ∫ Σ (tau / limit)² dt against the time: makes the optimum unique."""
-OURS, ADAM = "gdalembert", "adam"
+OURS, COMPILED, ADAM = "gdalembert", "gdalembert, compiled", "adam"
 
 
 class Graphs(NamedTuple):
@@ -71,6 +72,11 @@ def ours(model: pin.Model) -> Graphs:
     return Graphs(gd.NewtonEuler(model).inverse_dynamics, ca.Function("position", [q], [position]))
 
 
+def compiled(model: pin.Model) -> Graphs:
+    """The same as machine code, with their derivatives."""
+    return Graphs(*(external(each, 2, "panda") for each in ours(model)))
+
+
 def adam(model: pin.Model) -> Graphs:
     """adam's M a + h and its placement of the flange, after ``ca.cse``; both compared with Pinocchio's."""
     inputs, outputs = peers.adam_graphs(ROBOT, model)  # which says what to install
@@ -89,7 +95,7 @@ def adam(model: pin.Model) -> Graphs:
     return Graphs(ca.Function("tau", states, ca.cse([outputs["inverse_dynamics"]])), position)
 
 
-PACKAGES: dict[str, Callable[[pin.Model], Graphs]] = {OURS: ours, ADAM: adam}
+PACKAGES: dict[str, Callable[[pin.Model], Graphs]] = {OURS: ours, COMPILED: compiled, ADAM: adam}
 
 
 def problem(model: pin.Model, graphs: Graphs, intervals: int = INTERVALS) -> ca.Opti:
@@ -130,16 +136,16 @@ def problem(model: pin.Model, graphs: Graphs, intervals: int = INTERVALS) -> ca.
 
 
 def solve(opti: ca.Opti) -> Run:
-    """Solve from the guess of the problem; times are those of CasADi's clock."""
+    """Solve from the guess of the problem; times are those of the processor, by CasADi."""
     solution = opti.solve()
     stats = opti.stats()
-    parts = {name.removeprefix("t_wall_"): t for name, t in stats.items() if name.startswith("t_wall_nlp_")}
+    parts = {name.removeprefix("t_proc_"): t for name, t in stats.items() if name.startswith("t_proc_nlp_")}
     return Run(
         iterations=stats["iter_count"],
         objective=solution.value(opti.f),
         duration=solution.value(opti.x[0]),
         functions=sum(parts.values()),
-        total=stats["t_wall_total"],
+        total=stats["t_proc_total"],
         parts=parts,
     )
 
@@ -164,9 +170,9 @@ def measure(rounds: int, intervals: int = INTERVALS) -> tuple[dict[str, Graphs],
     return graphs, found
 
 
-def ratio(found: dict[str, list[Run]], seconds: Callable[[Run], float]) -> float:
+def ratio(found: dict[str, list[Run]], seconds: Callable[[Run], float], ours: str = OURS) -> float:
     """The median over the rounds of ours over adam's."""
-    return statistics.median(seconds(a) / seconds(b) for a, b in zip(found[OURS], found[ADAM], strict=True))
+    return statistics.median(seconds(a) / seconds(b) for a, b in zip(found[ours], found[ADAM], strict=True))
 
 
 PARTS = {
@@ -185,15 +191,17 @@ rest, within the limits of q, v and tau, and never below {table} m. The transcri
 {degree} in {intervals} intervals, written in plain `casadi.Opti`; tau = ID(q, v, a) is a constraint at each of the
 {count} points.
 
-Both sets of graphs are used in the same transcription and solved alternately in one process, {rounds} times each, by
+All sets of graphs are used in the same transcription and solved alternately in one process, {rounds} times each, by
 IPOPT with MUMPS from the same guess: `python -m benchmarks.optimal_control.panda`.
 
 * *gdalembert*: `gd.NewtonEuler(model).inverse_dynamics` and `gd.Kinematics`.
+* *compiled*: the same and their derivatives as machine code, as `gd.ocp.Problem(…, compiled=True)` has them.
 * *adam*: M a + h, because it has no inverse dynamics, and its forward kinematics, after `ca.cse`; both are compared
   with Pinocchio's.
 
-Our time in the functions of the problem (CasADi's `t_wall_nlp_*`) per iteration is **{per_iteration:.2f}** of adam's,
-and our time for the whole solution is **{total:.2f}** of adam's. These are medians of the ratios of each round.
+Our time in the functions of the problem (CasADi's `t_proc_nlp_*`) per iteration is **{per_iteration:.2f}** of adam's,
+compiled **{compiled_per_iteration:.3f}**; our time for the whole solution is **{total:.2f}** of adam's, compiled
+**{compiled_total:.2f}**. These are medians of the ratios of each round.
 
 {rows}
 
@@ -205,12 +213,12 @@ def report(graphs: dict[str, Graphs], found: dict[str, list[Run]], intervals: in
     """The page: the ratios, then the medians of each package."""
 
     def row(title: str, form: str, value: Callable[[Run], float]) -> tuple[str, ...]:
-        medians = (statistics.median(map(value, found[name])) for name in PACKAGES)
-        return title, *(form.format(x) for x in medians), f"{ratio(found, value):.2f}"
+        ours, compiled, adam = (form.format(statistics.median(map(value, found[name]))) for name in PACKAGES)
+        return title, ours, adam, f"{ratio(found, value):.2f}", compiled, f"{ratio(found, value, COMPILED):.3f}"
 
     def counts(title: str, function: Callable[[Graphs], ca.Function]) -> tuple[str, ...]:
-        sizes = [function(graphs[name]).n_instructions() for name in PACKAGES]
-        return title, *map(str, sizes), f"{sizes[0] / sizes[1]:.2f}"
+        sizes = [function(graphs[name]).n_instructions() for name in (OURS, ADAM)]
+        return title, *map(str, sizes), f"{sizes[0] / sizes[1]:.2f}", "", ""
 
     rows = [
         counts("instructions of tau", lambda g: g.inverse_dynamics),
@@ -234,7 +242,9 @@ def report(graphs: dict[str, Graphs], found: dict[str, list[Run]], intervals: in
         rounds=len(found[OURS]),
         per_iteration=ratio(found, lambda s: s.per_iteration),
         total=ratio(found, lambda s: s.total),
-        rows="\n".join(markdown(["", OURS, ADAM, "ratio"], rows)),
+        compiled_per_iteration=ratio(found, lambda s: s.per_iteration, COMPILED),
+        compiled_total=ratio(found, lambda s: s.total, COMPILED),
+        rows="\n".join(markdown(["", OURS, ADAM, "ratio", "compiled", "ratio"], rows)),
         machine=f"Measured with Python {platform.python_version()}, {versions}.",
     )
 

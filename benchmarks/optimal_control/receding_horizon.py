@@ -16,7 +16,7 @@ import platform
 import time
 from collections.abc import Callable
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -289,8 +289,12 @@ def report(found: dict[str, list[Tick]]) -> str:
         later = found[name][1:]
         iterations = [tick.iterations for tick in later]
         seconds = [1e3 * tick.seconds for tick in later]
-        return name, f"{np.median(seconds):.0f}", f"{max(seconds):.0f}", f"{np.median(iterations):.0f}", str(
-            max(iterations)
+        return (
+            name,
+            f"{np.median(seconds):.0f}",
+            f"{max(seconds):.0f}",
+            f"{np.median(iterations):.0f}",
+            str(max(iterations)),
         )
 
     heads = ["", "ms a tick (median)", "largest", "iterations (median)", "largest"]

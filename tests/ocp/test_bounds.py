@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnknownNameError
 from tests.helpers import models
+from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
 
 # Expressions along the path.
@@ -189,6 +192,32 @@ def test_a_free_flyer_is_passive_unless_an_actuation_says_what_drives_it() -> No
     assert bounds.passive == ()
     assert bounds.u_upper.tolist() == [5.0, 5.0, np.inf]
     assert len(ocp.Bounds.of(gd.NewtonEuler(model), model).passive) == 6
+
+
+def test_efforts_of_a_function_have_the_bounds_of_the_user() -> None:
+    """The same problem as with the matrix that the Function multiplies by."""
+    model, b = models_of_gears(), np.array([[2.0, 0.0], [0.5, -1.0]])
+    q, u = ca.SX.sym("q", 2), ca.SX.sym("u", 2)
+    function = ca.Function("gears", [q, u], [ca.DM(b) @ u], ["q", "u"], ["tau"])
+    found = []
+    for actuation in (b, function):
+        dyn = gd.NewtonEuler(model, actuation=actuation)
+        bounds = ocp.Bounds.of(dyn, model, u={"u[0]": 1.2, dyn.actuator_names[1]: (-9.0, 9.0)})
+        problem = ocp.Problem(dyn, 0.6, 5, bounds=bounds, degree=2)
+        problem.start([0.1, 0.2])
+        problem.end([0.4, -0.2])
+        problem.minimize(problem.integral(lambda u, v: ca.sumsqr(u) + ca.sumsqr(v)))
+        found.append(problem.solve())
+    assert found[1].bounds.u_names == ("u[0]", "u[1]")
+    assert np.abs(found[0].u[:, 0]).max() == pytest.approx(1.2, abs=1e-6)
+    assert relative_error(found[1].u, found[0].u) < 1e-8
+
+
+def models_of_gears() -> pin.Model:
+    """Horizontal: nothing holds it up."""
+    model = gd.load_urdf("two_link_arm")
+    model.gravity = pin.Motion.Zero()
+    return model
 
 
 def test_an_unlimited_effort_is_so_behind_any_gear() -> None:

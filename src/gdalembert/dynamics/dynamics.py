@@ -29,7 +29,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
+from gdalembert.dynamics.actuation import Actuation, Actuators, actuators_of
 from gdalembert.dynamics.forces import Force, Springs
 from gdalembert.dynamics.forces.force import check_forces
 from gdalembert.dynamics.forces.friction import FrictionOfJoints, JointFriction
@@ -57,7 +57,7 @@ class Options(TypedDict, total=False):
     springs: SpringsByJoint | None
     friction: FrictionOfJoints | None
     forces: Sequence[Force] | None
-    actuation: npt.ArrayLike | None
+    actuation: Actuation | None
     parameters: Given | None
     wrenches: WrenchesByFrame | None
 
@@ -83,7 +83,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             ``viscous v + coulomb tanh(v / smoothing)`` to tau; ``"model"`` does so with ``model.damping`` and
             ``model.friction``, which the ``<dynamics>`` of a URDF fills, for all joints and the default ``smoothing``.
         forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
-        actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1.
+        actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1. Or
+            ``{name: column of B}``; or a ``casadi.Function`` (q, u) → tau, whose inputs behind q name the actuators.
         parameters: what is an input p, the last one, of every Function: ``{kind: True or names of elements}``, or a
             list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
             place of inertia, ``"armature"``, ``"gravity"``, and each force element that has parameters, by its name, as
@@ -105,7 +106,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         springs, friction: as given.
         forces: the force elements beside gravity. ``added_forces``: those of the arguments ``springs``, ``friction``
             and ``forces``.
-        actuation: B (nv × nu); u (nu) are the efforts of the actuators [N m, N].
+        actuators: tau of u (nu), the efforts of the actuators [N m, N]
+            (:class:`~gdalembert.dynamics.actuation.Actuators`).
         wrenches: as given, read only; ``external_wrenches``: the same frames
             (:class:`~gdalembert.dynamics.wrenches.ExternalWrenches`).
 
@@ -127,7 +129,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
     friction: FrictionOfJoints
     forces: tuple[Force, ...]
     added_forces: tuple[Force, ...]
-    actuation: Array
+    actuators: Actuators
     wrenches: WrenchesByFrame
     external_wrenches: ExternalWrenches
     _origin: tuple[Callable[[Dynamics, Array], Dynamics], tuple[Self, Array]] | None = None
@@ -150,7 +152,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         springs: SpringsByJoint | None = None,
         friction: FrictionOfJoints | None = None,
         forces: Sequence[Force] | None = None,
-        actuation: npt.ArrayLike | None = None,
+        actuation: Actuation | None = None,
         parameters: Given | None = None,
         wrenches: WrenchesByFrame | None = None,
     ) -> None:
@@ -167,7 +169,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         options = Options(springs=springs, friction=friction, forces=forces, parameters=parameters, wrenches=wrenches)
         self._set_up(options, ())
         self._given_actuation = actuation
-        self.actuation = actuation_matrix(self.tree.nv, actuation)
+        self.actuators = actuators_of(self.nominal, actuation)
 
     def _set_up(self, options: Options, own_forces: Sequence[Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -246,8 +248,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
 
     @property
     def actuator_names(self) -> tuple[str, ...]:
-        """A name for each entry of u: that of the coordinate which the actuator drives alone, else ``u[k]``."""
-        return actuator_names(self.actuation, self.coordinate_names)
+        """A name for each entry of u: the one given, that of the coordinate which it drives alone, or ``u[k]``."""
+        return self.actuators.names(self.coordinate_names)
 
     @property
     def damping_matrix(self) -> Array:

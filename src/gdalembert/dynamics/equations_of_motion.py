@@ -6,7 +6,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from gdalembert import spatial
+from gdalembert.dynamics.actuation import Actuators
 from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.errors import UnsupportedError
@@ -40,11 +40,11 @@ class EquationsOfMotion(Expressions):
 
     Attributes:
         nominal: the robot in numbers.
-        actuation: B (nv × nu) of tau = B u.
+        actuators: tau of u (nu).
     """
 
     nominal: Tree
-    actuation: Array
+    actuators: Actuators
 
     @property
     def nq(self) -> int:
@@ -59,7 +59,16 @@ class EquationsOfMotion(Expressions):
     @property
     def nu(self) -> int:
         """The number of actuators."""
-        return int(self.actuation.shape[1])
+        return self.actuators.nu
+
+    @property
+    def actuation(self) -> Array:
+        """B (nv × nu) of tau = B u.
+
+        Raises:
+            UnsupportedError: if the actuators are a Function.
+        """
+        return self.actuators.matrix("actuation")
 
     @cached_property
     def inverse_dynamics(self) -> ca.Function:
@@ -237,7 +246,7 @@ class EquationsOfMotion(Expressions):
 
     @cached_property
     def state_derivative(self) -> ca.Function:
-        """(x, u) → (xdot): x = [q; v] (nq + nv), u (nu), tau = B u, xdot = [dq/dt; a]: what an integrator wants.
+        """(x, u) → (xdot): x = [q; v] (nq + nv), u (nu) of the actuators, xdot = [dq/dt; a]: for integrators.
 
         Raises:
             UnsupportedError: as :attr:`forward_dynamics`.
@@ -246,7 +255,7 @@ class EquationsOfMotion(Expressions):
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=self.nu) | self.symbols("wrenches")
         q, v = s["x"][:nq], s["x"][nq:]
-        tau = spatial.constant(self.actuation) @ s["u"] - self.force_torque_expression(q, v)
+        tau = self.actuators.tau(q, s["u"]) - self.force_torque_expression(q, v)
         a = self.loaded_forward_dynamics_expression(q, v, tau, self.wrenches_of(s))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 

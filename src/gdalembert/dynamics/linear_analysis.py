@@ -128,14 +128,14 @@ class LinearAnalysis(EquationsOfMotion, ABC):
         Raises:
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
         """
-        nv, b = self.tree.nv, self.actuation
+        nv, actuators = self.tree.nv, self.actuators
         configuration = checked_configuration("linearize: q", q, self.tree)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
         robot = self.at(p).under()
         nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()
         if u is None:
-            effort = np.linalg.lstsq(b, nle, rcond=None)[0]
-            left = np.abs(nle - b @ effort)
+            effort = actuators.efforts(configuration, nle)
+            left = np.abs(nle - actuators.torque(configuration, effort))
             if v is None and left.max() > _AT_REST * max(1.0, np.abs(nle).max()):
                 rest = "static_deflection(q)" if self.modes.start < nv else "a configuration at rest"
                 raise ArgumentError(
@@ -143,11 +143,12 @@ class LinearAnalysis(EquationsOfMotion, ABC):
                     f"{left.max():.3g} is left on it; start from {rest}, or give u"
                 )
         else:
-            effort = vector("linearize: u", u, b.shape[1])
+            effort = vector("linearize: u", u, actuators.nu)
         m = robot.mass_matrix(configuration).full()
-        acceleration = np.linalg.solve(m, b @ effort - nle)
+        acceleration = np.linalg.solve(m, actuators.torque(configuration, effort) - nle)
+        of_q, b = actuators.derivatives(configuration, effort)
         by_q, by_v = (x.full() for x in robot.inverse_dynamics_derivatives(configuration, rate, acceleration))
-        rates = np.linalg.solve(m, np.hstack([-by_q, -by_v, b]))
+        rates = np.linalg.solve(m, np.hstack([of_q - by_q, -by_v, b]))
         a_matrix = np.vstack([np.hstack([self._drift(configuration, rate), np.eye(nv)]), rates[:, : 2 * nv]])
         return a_matrix, np.vstack([np.zeros_like(b), rates[:, 2 * nv :]])
 

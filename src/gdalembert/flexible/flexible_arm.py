@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Unpack
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.actuation import actuation_matrix, actuator_names
+from gdalembert.dynamics.actuation import Actuation, actuators_of
 from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
@@ -72,7 +71,7 @@ class FlexibleArm(ArmAnalysis):
         clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
         parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
             ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
-        actuation: B (nv × nu), in place of that of the joints and rotors.
+        actuation: as of a rigid robot, in place of that of the joints and rotors.
         wrenches: as in :class:`~gdalembert.Dynamics`; frames on flexible links are there, too, as ``"<link> tip"``
             (:meth:`tip_placement`) and whatever is attached to a station.
 
@@ -107,7 +106,7 @@ class FlexibleArm(ArmAnalysis):
         springs: SpringsByJoint | None = None,
         friction: FrictionOfJoints | None = None,
         forces: Sequence[Force] | None = None,
-        actuation: npt.ArrayLike | None = None,
+        actuation: Actuation | None = None,
         parameters: Given | None = None,
         wrenches: WrenchesByFrame | None = None,
     ) -> None:
@@ -154,7 +153,7 @@ class FlexibleArm(ArmAnalysis):
                 "kinematics='exact'"
             )
         self._given_actuation = actuation = options.get("actuation")
-        self.actuation = assembly.actuation if actuation is None else actuation_matrix(self.tree.nv, actuation)
+        self.actuators = actuators_of(self.nominal, actuation, assembly.actuation)
         if assembly.beams:
             self._check_mass_matrix()
 
@@ -211,7 +210,7 @@ class FlexibleArm(ArmAnalysis):
     def actuator_names(self) -> tuple[str, ...]:
         """A name for each entry of u, as of any robot; the actuator at a rotor has the name of its joint."""
         rotors = self.assembly.rotors
-        return actuator_names(self.actuation, (*self.layout[: self.tree.nv - len(rotors)], *rotors))
+        return self.actuators.names((*self.layout[: self.tree.nv - len(rotors)], *rotors))
 
     # What the links ask for.
 

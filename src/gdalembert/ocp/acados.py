@@ -7,7 +7,6 @@ from typing import Any
 
 import casadi as ca
 
-from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import unit_blocks
@@ -76,7 +75,7 @@ def acados_expressions(dyn: Dynamics) -> AcadosExpressions:
     x, u = ca.SX.sym("x", nq + tree.nv), ca.SX.sym("u", dyn.nu)
     xdot = ca.SX.sym("xdot", nq + tree.nv)
     q, v, a = x[:nq], x[nq:], xdot[nq:]
-    residual = dyn.inverse_dynamics(q, v, a, *given) - spatial.constant(dyn.actuation) @ u
+    residual = dyn.inverse_dynamics(q, v, a, *given) - dyn.actuators.tau(q, u)
     return AcadosExpressions(
         name="".join(c if c.isalnum() and c.isascii() else "_" for c in tree.name),
         x=x,

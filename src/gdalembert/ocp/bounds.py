@@ -61,7 +61,8 @@ class Bounds:
 
         Quaternions, pairs (cos, sin), modes and rotors have no bounds. A joint with an effort limit of 0 is passive:
         its u is 0. So is a free-flyer. With a B of your own, an actuator that drives one joint alone has its effort
-        limit, divided by the entry of B; the effort of any other is not bounded, and no free-flyer is passive.
+        limit, divided by the entry of B; the effort of any other, and those of a Function, are not bounded, and no
+        free-flyer is passive.
 
         Args:
             dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`.
@@ -92,8 +93,8 @@ class Bounds:
             lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
             upper["u"] = _effort_limits(dyn, model.effortLimit)
             lower["u"] = -upper["u"]
-        everything = dyn.nu == joints and np.all((dyn.actuation == 0) | (dyn.actuation == 1))
-        unactuated = [joint for joint in tree.joints if everything and not joint.type.is_actuated]
+        of_joints = dyn.actuators.are_of_joints(joints)
+        unactuated = [joint for joint in tree.joints if of_joints and not joint.type.is_actuated]
         passive = {v_names[i] for joint in unactuated for i in joint.columns if i < joints}
         held = [name in passive for name in names["u"]]
         lower["u"][held], upper["u"][held] = 0.0, 0.0
@@ -161,10 +162,9 @@ def _configuration_names(tree: Tree, joints: int, v_names: tuple[str, ...]) -> t
 
 
 def _effort_limits(dyn: Dynamics, of_joints: Array) -> Array:
-    """The largest effort of each actuator (nu): |tau| = |entry of B| |u|, infinite if it does not drive one joint."""
+    """The largest effort of each actuator (nu), infinite if the joints' do not say it."""
     by_name = dict(zip(dyn.coordinate_names, np.where(of_joints > _NO_LIMIT, np.inf, of_joints), strict=False))
-    limits = np.array([by_name.get(name, np.inf) for name in dyn.actuator_names])
-    return limits / np.where(np.isfinite(limits), np.abs(dyn.actuation).sum(axis=0), 1.0)
+    return dyn.actuators.effort_limits(dyn.actuator_names, by_name)
 
 
 def _check_model(model: object, tree: Tree, joints: int) -> None:

@@ -167,14 +167,15 @@ def constrained_collocation(rows: Rows, places: Rows | None, *, degree: int, sch
     k, x = s["k"][: nv + len(free), :], s["x"]
     q, v, x_next = interpolated(tree, method, x, k, s["h"])
     basis = spatial.constant(rows.basis)
-    blocks, effort = unit_blocks(tree), spatial.constant(con.dynamics.actuation)
+    blocks, actuators = unit_blocks(tree), con.dynamics.actuators
     forces = basis.T @ s["k"][nv + len(free) :, :]
     stages, residual = [], []
     for i in range(degree):
         unit, _ = unit_and_scale(q[:, i], blocks)
         stages.append(unit)
         residual += [
-            con.inverse_dynamics(unit, v[:, i], k[:nv, i], forces[:, i], *p) - effort @ control_at(s["u"], method.c[i]),
+            con.inverse_dynamics(unit, v[:, i], k[:nv, i], forces[:, i], *p)
+            - actuators.tau(unit, control_at(s["u"], method.c[i])),
             k[nv:, i] - tree.configuration_rate(q[:, i], v[:, i])[free, 0],
             basis @ con.acceleration_error(unit, v[:, i], k[:nv, i], *p),
         ]

@@ -72,7 +72,7 @@ def rest_to_rest(
 ) -> Guess:
     """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
-    τ = t / duration. u is the least-squares solution of B u + Jᵀ forces = inverse dynamics.
+    τ = t / duration. u is the least-squares solution of tau(q, u) + Jᵀ forces = inverse dynamics.
 
     Args:
         dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`, whose constraints the motion need not

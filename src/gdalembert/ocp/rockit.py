@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.parameters.physical import physical_parameters
@@ -62,11 +61,10 @@ def add_to_rockit(
     if (limits.v_names, limits.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
         raise ArgumentError(f"the bounds are not those of {tree.name}; make them by Bounds.of(dyn, model)")
     given = _given_parameters(dyn, p)
-    effort = spatial.constant(dyn.actuation)
-    q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(effort.shape[1])
+    q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(dyn.nu)
     if implicit:
         a = ocp.algebraic(tree.nv)
-        ocp.add_alg(dyn.inverse_dynamics(q, v, a, *given) - effort @ u)
+        ocp.add_alg(dyn.inverse_dynamics(q, v, a, *given) - dyn.actuators.tau(q, u))
     else:
         a = dyn.state_derivative(ca.vertcat(q, v), u, *given)[tree.nq :]
     ocp.set_der(q, dyn.tree.configuration_rate(q, v))

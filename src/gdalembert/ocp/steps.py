@@ -2,7 +2,7 @@
 
 A step is a Runge–Kutta method (A, b, c). With x = [q; v] at its start, the stages are
 
-    v_i = v + h Σ_j A_ij a_j        q_i = q + h Σ_j A_ij dq_j        tau(q_i, v_i, a_i) = B u_i
+    v_i = v + h Σ_j A_ij a_j        q_i = q + h Σ_j A_ij dq_j        tau(q_i, v_i, a_i) = tau of u_i
 
 and ``x_next`` is the same sum with b. If dq/dt = v, the second equation is q + h c_i v + h² Σ_j (A²)_ij a_j, so that
 the accelerations a_j are the only unknowns.
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from gdalembert import spatial
 from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentTypeError
@@ -108,8 +107,8 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     Returns:
         (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
         and below them the rates of those entries of q whose rate is not an entry of v (:func:`free_rates`);
-        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) − B u_i, and the rates. If the
-        robot has parameters, p is the last input.
+        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) less that of u_i, and
+        the rates. If the robot has parameters, p is the last input.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -121,14 +120,14 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     q, v, x_next = interpolated(dyn.tree, method, s["x"], s["k"], s["h"])
     a, w = s["k"][:nv, :], s["k"][nv:, :]
 
-    blocks, effort = unit_blocks(dyn.tree), spatial.constant(dyn.actuation)
+    blocks = unit_blocks(dyn.tree)
     stages, residual = [], []
     for i in range(degree):
         unit, _ = unit_and_scale(q[:, i], blocks)
         stages.append(unit)
         residual += [
             dyn.inverse_dynamics(unit, v[:, i], a[:, i], *dyn.symbols().values())
-            - effort @ control_at(s["u"], method.c[i]),
+            - dyn.actuators.tau(unit, control_at(s["u"], method.c[i])),
             w[:, i] - dyn.tree.configuration_rate(q[:, i], v[:, i])[free, 0],
         ]
     outputs = {

@@ -13,6 +13,7 @@ import numpy as np
 from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.model.configuration import neutral
 from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation, values_of
 from gdalembert.ocp.steps import check_driven_by_u, collocation, rk4
 from gdalembert.spatial.arrays import Array
@@ -92,8 +93,9 @@ class System:
         With u given, the forces alone.
         """
         tau = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *([np.tile(p[:, None], (1, len(q)))] if p.size else []))
-        found = np.linalg.lstsq(self.dynamics.actuation, tau.full(), rcond=None)[0].T if u is None else u
-        return found, np.zeros((len(q), 0))
+        if u is None:
+            u = np.array([self.dynamics.actuators.efforts(*each) for each in zip(q, tau.full().T, strict=True)])
+        return u, np.zeros((len(q), 0))
 
 
 class ConstrainedSystem(System):
@@ -143,17 +145,19 @@ class ConstrainedSystem(System):
     def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
         assert self.rows is not None
         own = [p] if p.size else []
-        b, driven = self.dynamics.actuation, self._driven
+        actuators, driven, one = self.dynamics.actuators, self._driven, np.ones(self.dynamics.nu)
         inputs, forces = np.zeros((len(q), self.dynamics.nu)), np.zeros((len(q), self.independent))
         for i, (here, speed, rate) in enumerate(zip(q, v, a, strict=True)):
             tau = self.dynamics.inverse_dynamics(here, speed, rate, *own).full().ravel()
             jacobian = self.rows.jacobian(ca.DM(here), own).full()
             if u is None:
-                both = np.linalg.lstsq(np.hstack([b[:, driven], jacobian.T]), tau, rcond=None)[0]
+                b = actuators.derivatives(here, one)[1]
+                left = tau - actuators.torque(here, one) + b @ one
+                both = np.linalg.lstsq(np.hstack([b[:, driven], jacobian.T]), left, rcond=None)[0]
                 inputs[i, driven], forces[i] = both[: len(driven)], both[len(driven) :]
             else:
                 inputs[i] = u[i]
-                forces[i] = np.linalg.lstsq(jacobian.T, tau - b @ u[i], rcond=None)[0]
+                forces[i] = np.linalg.lstsq(jacobian.T, tau - actuators.torque(here, u[i]), rcond=None)[0]
         return inputs, forces
 
     @property
@@ -161,4 +165,5 @@ class ConstrainedSystem(System):
         """The entries of u that drive anything but a free-flyer."""
         idle = [i for joint in self.dynamics.tree.joints if not joint.type.is_actuated for i in joint.columns]
         others = np.setdiff1d(np.arange(self.dynamics.tree.nv), idle)
-        return np.flatnonzero(np.any(self.dynamics.actuation[others], axis=0)).tolist()
+        at_rest = neutral(self.dynamics.tree).full().ravel(), np.ones(self.dynamics.nu)
+        return np.flatnonzero(np.any(self.dynamics.actuators.derivatives(*at_rest)[1][others], axis=0)).tolist()

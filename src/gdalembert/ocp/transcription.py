@@ -9,6 +9,7 @@ import numpy as np
 
 from gdalembert.compilation.external import external
 from gdalembert.errors import ArgumentError
+from gdalembert.model.configuration import neutral
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
 from gdalembert.ocp.solution import Stages
@@ -146,7 +147,8 @@ class Motion:
             self.k = opti.variable(dyn.tree.nv + len(self.free) + system.independent, n * degree)
             step, moved = system.implicit_step(degree, scheme, control), [] if self.s is None else [self.s]
             x_next, residual, q, v, a, *forces = mapped(step)(begins, self.k, *moved, ends, steps, *p)
-            efforts = np.abs(system.dynamics.actuation) @ self.effort
+            rest = neutral(dyn.tree).full().ravel()
+            efforts = np.abs(system.dynamics.actuators.derivatives(rest, self.effort)[1]) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
         self.reached = ca.vertcat(x_next, self.state[size:, :-1])

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from gdalembert import spatial
 from gdalembert.compilation.external import external
 from gdalembert.model.configuration import Blocks, unit_and_scale, unit_blocks
 from gdalembert.simulation.system import Robot, System
@@ -64,7 +63,7 @@ def _new_plant(system: System) -> Plant:
     p = list(named.values())
     wrenches = [ca.reshape(s["u"][nu:], 6, len(outside))] if outside.is_input else []
     q, scale = unit_and_scale(s["x"][:nq], blocks)
-    v, tau = s["x"][nq:], spatial.constant(dyn.actuation) @ s["u"][:nu]
+    v, tau = s["x"][nq:], dyn.actuators.tau(q, s["u"][:nu])
     a, forces, against = system.motion(q, v, tau, wrenches, p)
     pushed = dyn.wrench_torque_expression(q, *(wrenches or [outside.constant]))
     power = (

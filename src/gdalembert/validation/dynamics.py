@@ -90,7 +90,7 @@ class DynamicsUnderTest(SystemUnderTest):
         super().__init__(reference_at(p))
         self._reference_at, self.p, self.parameter_names = reference_at, p, dynamics.parameters.names
         self.name = getattr(dynamics, "name", type(dynamics).__name__)
-        self._actuation = dynamics.actuation
+        self._actuators = dynamics.actuators
         self._tolerance = EXACT if dynamics.clean == 0 else AFTER_CLEANING
         # a handful of cleaned constants may add up
         self._noise = max(ROUNDING, 10 * dynamics.clean if dynamics.changes else 0.0)
@@ -185,7 +185,7 @@ class DynamicsUnderTest(SystemUnderTest):
             own, scale = f["forward_dynamics"](q, v, reference.tau), self._acceleration_scale(condition, reference, a)
             yield Residual("forward_dynamics", part, own, a, SOLVED, scale, regular)
         if "state_derivative" in f:
-            u, a_of_u = self._actuated(reference, a, regular)
+            u, a_of_u = self._actuated(q, reference, a, regular)
             rate, own = np.split(f["state_derivative"](np.hstack([q, v]), u), [self.tree.nq], axis=1)
             names = self.reference.configuration_names
             yield Residual(DQ_DT, "kinematics", rate, self.reference.rates(states), SOLVED, names=names)
@@ -241,7 +241,7 @@ class DynamicsUnderTest(SystemUnderTest):
             yield Residual(UNDER_WRENCHES[1], "forward dynamics", own, a, SOLVED, scale, regular)
         if "state_derivative" in f:
             loaded = replace(reference, tau=tau, gravity=reference.gravity + tau - reference.tau)
-            u, a_of_u = self._actuated(loaded, a, regular)
+            u, a_of_u = self._actuated(q, loaded, a, regular)
             own = f["state_derivative"](np.hstack([q, v]), u, w)[:, self.tree.nq :]
             scale = self._acceleration_scale(condition, reference, a_of_u)
             yield Residual(UNDER_WRENCHES[2], "forward dynamics", own, a_of_u, SOLVED, scale, regular)
@@ -255,13 +255,15 @@ class DynamicsUnderTest(SystemUnderTest):
         cancelled = np.maximum(1, np.abs(reference.nle).max(axis=1) / np.maximum(inertial, 1e-300))
         return np.asarray(np.maximum(condition * cancelled * self._noise / SOLVED, 1))
 
-    def _actuated(self, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
-        """u of the state derivative, and the accelerations that follow from tau = B u."""
-        b = self._actuation
-        if np.array_equal(b, np.eye(self.tree.nv)):
-            return reference.tau, a
-        u, accelerations = reference.tau @ b, np.zeros_like(a)
-        force = (u @ b.T - reference.nle)[regular, :, None]
+    def _actuated(self, q: Array, reference: TorqueTerms, a: Array, regular: Mask) -> tuple[Array, Array]:
+        """u of the state derivative, and the accelerations that follow from its tau."""
+        own = self._actuators
+        slopes = (own.derivatives(x, np.ones(own.nu))[1] for x in q)
+        u = np.array([tau @ slope for tau, slope in zip(reference.tau, slopes, strict=True)])
+        tau, accelerations = np.array([own.torque(*each) for each in zip(q, u, strict=True)]), np.zeros_like(a)
+        if np.array_equal(tau, reference.tau):
+            return u, a
+        force = (tau - reference.nle)[regular, :, None]
         accelerations[regular] = np.linalg.solve(reference.mass_matrix[regular], force)[..., 0]
         return u, accelerations
 

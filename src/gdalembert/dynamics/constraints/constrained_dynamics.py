@@ -211,11 +211,11 @@ class ConstrainedDynamics(Closure):
 
     @cached_property
     def state_derivative(self) -> ca.Function:
-        """(x, u) → (xdot): x = [q; v], tau = B u, xdot = [dq/dt; a], as of a :class:`~gdalembert.Dynamics`."""
+        """(x, u) → (xdot): x = [q; v], xdot = [dq/dt; a], as of a :class:`~gdalembert.Dynamics`."""
         nq, tree = self.tree.nq, self.tree
         s = symbols(x=nq + tree.nv, u=self.dynamics.nu) | self.symbols("wrenches")
         q, v = s["x"][:nq], s["x"][nq:]
-        a, _ = self._solved(s, q, v, spatial.constant(self.dynamics.actuation) @ s["u"])
+        a, _ = self._solved(s, q, v, self.dynamics.actuators.tau(q, s["u"]))
         return function("state_derivative", s, {"xdot": ca.vertcat(tree.configuration_rate(q, v), a)})
 
     def _solved(self, s: dict[str, ca.SX], q: Matrix, v: Matrix, tau: Matrix) -> tuple[Matrix, Matrix]:
