@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,22 @@ def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
     assert "casadi_qp" in text
     with pytest.raises(ArgumentError, match=r"^generate: got 'solver'; give a file name.c in a folder that exists"):
         reaching(degree=1).solver().generate("solver")
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("name", ["sqpmethod", "ipopt", "fatrop"])
+def test_the_code_of_a_solver_solves(name: str, tmp_path: Path) -> None:
+    """Compiled, with the libraries and headers of CasADi's wheel for those that need them."""
+    solver = reaching(degree=1).solver(name)
+    expected = solver(**numbers(), guess=ocp.rest_to_rest(gd.NewtonEuler(ARM), [0, 0.4], [0, 0.4], 0.6))
+    code, library, wheel = solver.generate(tmp_path / "arm.c"), tmp_path / "arm.so", Path(ca.__file__).parent
+    own = [str(next(wheel.glob(f"lib{name}.*"))), f"-Wl,-rpath,{wheel}"] if name != "sqpmethod" else []
+    subprocess.run(
+        ["gcc", "-O0", "-shared", "-fPIC", f"-I{wheel / 'include'}", "-o", library, code, *own, "-lm"], check=True
+    )
+    found = ca.external("solver", str(library))(**numbers())
+    assert relative_error(found["q"].full().T, expected.q) < 1e-5
+    assert relative_error(found["u"].full().T, expected.u) < 1e-4
 
 
 # Refusals.

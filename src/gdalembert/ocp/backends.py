@@ -50,7 +50,6 @@ BACKENDS: dict[str, Backend] = {
             "print_status": False,
             "qpsol": "qrqp",
             "qpsol_options": {"print_iter": False, "print_header": False, "error_on_fail": False},
-            "convexify_strategy": "regularize",
         }
     ),
 }
