@@ -3,6 +3,7 @@
 from gdalembert.ocp.acados import AcadosExpressions, acados_expressions
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.guess import Guess, rest_to_rest
+from gdalembert.ocp.phases import Phases, PhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.rockit import add_to_rockit
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
@@ -14,6 +15,8 @@ __all__ = [
     "Bounds",
     "Guess",
     "OptimizationError",
+    "Phases",
+    "PhasesSolution",
     "Problem",
     "Solution",
     "SolutionWarning",

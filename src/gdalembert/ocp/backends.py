@@ -69,19 +69,30 @@ def make(solver: str, nlp: NLP, options: Mapping[str, Any], functions: ca.Functi
         UnsupportedError: if the solver needs intervals that only the gaps connect, and they are not.
     """
     chosen = backend(solver)
-    given: dict[str, Any] = _QUIET | dict(chosen.options)
+    given = dict(chosen.options)
     if chosen.stagewise:
         given |= _structure(solver, nlp)
     if functions is not None:
         given |= dict(chosen.warm)
         given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
-    try:
-        made = ca.nlpsol("solver", solver, nlp.problem, given | dict(options))
-    except Exception as error:
-        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
+    made = nlpsol(solver, nlp.problem, given, options)
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
     return made
+
+
+def nlpsol(
+    solver: str, problem: Mapping[str, ca.MX], ours: Mapping[str, Any], options: Mapping[str, Any]
+) -> ca.Function:
+    """CasADi's solver of a problem x, p, f, g; ``options`` override ours.
+
+    Raises:
+        ArgumentError: if CasADi refuses the solver or its options.
+    """
+    try:
+        return ca.nlpsol("solver", solver, dict(problem), _QUIET | dict(ours) | dict(options))
+    except Exception as error:
+        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
 
 
 def _structure(solver: str, nlp: NLP) -> dict[str, Any]:

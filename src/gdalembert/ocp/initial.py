@@ -31,11 +31,15 @@ class Initial:
     Args:
         motion: of a robot.
         bounds, ends: of the problem. ``parameters``: those of the robot.
+
+    Attributes:
+        nearby: configurations from the phases before and after, where an end fixes none.
     """
 
     def __init__(self, motion: Motion, bounds: Bounds, ends: Sequence[End], parameters: ModelParameters) -> None:
         self._motion, self._bounds, self._ends, self._parameters = motion, bounds, ends, parameters
         self._guess: Guess | None = None
+        self.nearby: tuple[Array | None, Array | None] = None, None
 
     def set(self, guess: Guess | Simulation | Solution) -> None:
         """Begin there ever after.
@@ -78,6 +82,7 @@ class Initial:
             return self._guess
         start = self._ends[0].configuration(None)
         end = self._ends[1].configuration(start)
+        start, end = start if start is not None else self.nearby[0], end if end is not None else self.nearby[1]
         if start is None and end is None:
             return None
         first, last = (start if start is not None else end), (end if end is not None else start)

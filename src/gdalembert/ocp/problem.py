@@ -27,7 +27,7 @@ from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.quantities import Quantities
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
-from gdalembert.ocp.solver import Solver
+from gdalembert.ocp.solver import Assembly, Solver
 from gdalembert.ocp.steps import CONTROLS
 from gdalembert.ocp.systems import Robot, System
 from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
@@ -123,7 +123,7 @@ class Problem:
         self._cost: ca.MX | None = None
         self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
         self._paths: dict[str, PathOfStates] = {}
-        self.cones: list[Cone] = []
+        self._cones: list[Cone] = []
         how = Scheme(method, degree, scheme, control, compiled)
         self._motion = Motion(
             self.opti, self._system, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
@@ -265,7 +265,7 @@ class Problem:
             margins = self._quantities.evaluate(cone.margin, "stages").values
             size = margins.shape[0]
             self._constraints.bound(f"friction of {cone.name}", margins, np.zeros(size), np.full(size, np.inf))
-            self.cones.append(cone)
+            self._cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:
         """∫ expression dt over the motion, by the quadrature of the method, in the shape of the expression.
@@ -312,6 +312,10 @@ class Problem:
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        return Solver(*self._assembled(), solver, dict(options or {}))
+
+    def _assembled(self) -> Assembly:
+        """What a solver is made of, as the problem is now."""
         for closing in self._closings:
             closing.prepare()
         modes = self._initial.set_scales()
@@ -319,7 +323,14 @@ class Problem:
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
         report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths)
-        return Solver(self._motion, modes, opti, inputs, report, self._initial.variables, solver, dict(options or {}))
+        return Assembly(self._motion, modes, opti, inputs, report, self._initial.variables)
+
+    def _set(self, p: Values, values: Mapping[str, Any]) -> None:
+        """Take the values of a solve."""
+        self._parameters.set("solve", values)
+        self._robot.set(p)
+        for end in self._fixed:
+            end.set(self._parameters)
 
     def solve(
         self,
@@ -355,10 +366,7 @@ class Problem:
                 has the optimum of p.
         """
         wanted = dict(options or {})
-        self._parameters.set("solve", values)
-        self._robot.set(p)
-        for end in self._fixed:
-            end.set(self._parameters)
+        self._set(p, values)
         key = solver, [end.pattern for end in self._fixed], self._contents()
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
             self._built = key, wanted, self.solver(solver, wanted)

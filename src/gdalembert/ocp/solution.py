@@ -189,10 +189,10 @@ class OptimizationError(GdalembertError, RuntimeError):
     """A problem that was not solved.
 
     Attributes:
-        solution: the last iterate of the solver.
+        solution: the last iterate of the solver, of the kind that a solve returns.
     """
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, solution: Any) -> None:
         self.solution = solution
         what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
         state = (

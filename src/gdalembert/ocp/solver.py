@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -21,6 +21,22 @@ from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
+
+
+class Assembly(NamedTuple):
+    """What a solver is made of.
+
+    Attributes:
+        motion, opti: of a problem, baked. ``modes``: those that take the place of modal coordinates. ``inputs``: its parameters. ``report``: of its solutions.
+        initial: gives the variables where a solve begins: (guess) → x.
+    """
+
+    motion: Motion
+    modes: NaturalModes
+    opti: ca.OptiAdvanced
+    inputs: Inputs
+    report: Report
+    initial: Callable[[Any], Array]
 
 
 class Solver:

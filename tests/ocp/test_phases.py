@@ -1,0 +1,226 @@
+"""Phases: motions in sequence, with impacts where contacts take hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
+from gdalembert.ocp.phases import _Joined
+from tests.helpers.linkages import five_bar_loop
+from tests.helpers.models import relative_error
+
+MASS, HEIGHT = 2.0, 0.4
+
+
+def monopod() -> gd.NewtonEuler:
+    """A trunk of 2 kg on a rail and a foot of 0.5 kg below it, which a motor pushes away from the trunk."""
+    model = pin.Model()
+    model.name = "monopod"
+    trunk = model.addJoint(0, pin.JointModelPZ(), pin.SE3.Identity(), "trunk")
+    model.appendBodyToJoint(trunk, pin.Inertia(MASS, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    leg = model.addJoint(trunk, pin.JointModelPZ(), pin.SE3.Identity(), "leg")
+    model.appendBodyToJoint(leg, pin.Inertia(0.5, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("foot", leg, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    model.addFrame(pin.Frame("hip", trunk, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    return gd.NewtonEuler(model, actuation=[[0.0], [1.0]])
+
+
+def standing(dyn: gd.NewtonEuler, **options: Any) -> gd.ConstrainedDynamics:
+    contact = gd.Contact("foot", "3D", anchor=np.zeros(3))
+    return gd.ConstrainedDynamics(dyn, [contact], regularization=1e-6, **options)
+
+
+def hop() -> tuple[ocp.Phases, list[ocp.Problem]]:
+    """From rest on the ground up by 0.25 m and back to rest, with the least ∫ u² dt, u at most 150 N."""
+    dyn = monopod()
+    bounds = ocp.Bounds.of(dyn, q={"leg": (-0.7, -0.3)}, u={"leg": 150.0})
+    ground, air = standing(dyn), dyn
+    problems = [ocp.Problem(robot, (0.05, 0.6), 5, bounds=bounds) for robot in (ground, air, ground)]
+    stance, flight, landing = problems
+    stance.start([0.5, -0.5])
+    landing.end([0.5, -0.5])
+    flight.opti.subject_to(flight.q[0, 2] >= 0.75)
+    for problem in problems:
+        problem.minimize(problem.integral(lambda u: 1e-3 * u**2))
+    for problem in (stance, landing):
+        problem.path(lambda forces: forces[2], 0.0)
+    return ocp.Phases(problems), problems
+
+
+@pytest.fixture(scope="module")
+def hopped() -> ocp.PhasesSolution:
+    return hop()[0].solve()
+
+
+def falling(restitution: float = 0.0) -> ocp.Phases:
+    """The trunk and the foot fall together, without u; the foot hits the ground and all stops."""
+    dyn = monopod()
+    weightless = ocp.Bounds.of(dyn, u={"leg": 1e4})
+    fall = ocp.Problem(dyn, (0.1, 1.0), 3, bounds=ocp.Bounds.of(dyn, u={"leg": 0.0}))
+    stop = ocp.Problem(standing(dyn, restitution=restitution), 0.2, 3, bounds=weightless)
+    fall.start([0.5 + HEIGHT, -0.5])
+    stop.minimize(stop.integral(lambda u: 1e-6 * u**2))
+    stop.end([0.5, -0.5])
+    return ocp.Phases([fall, stop])
+
+
+def test_what_falls_hits_the_ground_as_in_closed_form() -> None:
+    """After √(2h/g), at √(2 g h): the foot alone stops at once, and the trunk moves on."""
+    solution = falling().solve()
+    fall, stop = solution.phases
+    speed = np.sqrt(2 * 9.81 * HEIGHT)
+    assert fall.duration == pytest.approx(np.sqrt(2 * HEIGHT / 9.81), rel=1e-7)
+    assert relative_error(fall.v[-1], np.array([-speed, 0.0])) < 1e-7
+    assert relative_error(stop.v[0], np.array([-speed, speed])) < 1e-7
+    assert relative_error(solution.impulses[1], np.array([0.0, 0.0, 0.5 * speed])) < 1e-7
+    assert solution.impulses[0].size == 0
+
+
+def sitting_down() -> ocp.Phases:
+    """The foot stays on the ground; the trunk falls on a stop at 0.4 m, and both are held."""
+    dyn = monopod()
+    contacts = [gd.Contact("foot", "3D", anchor=np.zeros(3)), gd.Contact("hip", "3D", anchor=[0, 0, 0.4])]
+    down = ocp.Problem(standing(dyn), (0.05, 1.0), 3)
+    held = ocp.Problem(gd.ConstrainedDynamics(dyn, contacts, regularization=1e-6), 0.1, 2)
+    down.start([0.6, -0.6])
+    held.end([0.4, -0.4])
+    down.path(lambda u: u[0], -30.0, 30.0)
+    down.minimize(down.duration)
+    held.minimize(held.integral(lambda u: u**2))
+    return ocp.Phases([down, held])
+
+
+def test_contacts_that_are_kept_get_impulses_too() -> None:
+    """In the least time, by −30 N at the leg: (30 + 19.62) N pull 2 kg down by 0.2 m."""
+    solution = sitting_down().solve()
+    down, held = solution.phases
+    pull = 30 / MASS + 9.81
+    assert down.duration == pytest.approx(np.sqrt(2 * 0.2 / pull), rel=1e-6)
+    hit = MASS * np.sqrt(2 * 0.2 * pull)
+    assert relative_error(solution.impulses[1], np.array([0, 0, 0, 0, 0, hit])) < 1e-6
+    assert np.abs(held.v).max() < 1e-8
+    _, impulses = held.dyn.impact(down.q[-1], down.v[-1])
+    assert relative_error(solution.impulses[1], impulses.full().ravel()) < 1e-6
+
+
+def test_impacts_are_those_of_constrained_dynamics(hopped: ocp.PhasesSolution) -> None:
+    before, after = hopped.phases[1], hopped.phases[2]
+    v, impulses = after.dyn.impact(before.q[-1], before.v[-1])
+    assert relative_error(after.v[0], v.full().ravel()) < 1e-6  # the solver's own tolerance
+    assert relative_error(hopped.impulses[2], impulses.full().ravel()) < 1e-6
+    assert np.abs(before.v[-1] - after.v[0]).max() > 0.1
+
+
+def test_what_is_released_goes_on(hopped: ocp.PhasesSolution) -> None:
+    stance, flight, _ = hopped.phases
+    assert relative_error(flight.q[0], stance.q[-1]) < 1e-8
+    assert relative_error(flight.v[0], stance.v[-1]) < 1e-8
+    assert hopped.impulses[1].size == 0
+
+
+def test_each_phase_is_replayed_by_its_simulation(hopped: ocp.PhasesSolution) -> None:
+    for motion, phase in zip(hopped.simulate(), hopped.phases, strict=True):
+        assert np.abs(motion.q - phase.q).max() < 1e-5
+        assert np.abs(motion.v - phase.v).max() < 1e-4
+    assert max(hopped.violations.values()) < 1e-6
+    assert hopped.constraint_violation < 1e-6
+
+
+def test_the_whole_motion_is_in_rows(hopped: ocp.PhasesSolution) -> None:
+    assert hopped.t.shape == (18,)
+    assert hopped.q.shape == hopped.v.shape == (18, 2)
+    assert hopped.t[-1] == pytest.approx(hopped.duration)
+    assert hopped.t[5] == hopped.t[6]
+    assert hopped.q[:, 0].max() >= 0.75 - 1e-7
+    assert "3 phases" in str(hopped)
+    assert "after impulses up to" in str(hopped)
+
+
+def test_the_duration_of_all_phases_can_be_given(hopped: ocp.PhasesSolution) -> None:
+    shorter = 0.95 * hopped.duration
+    solution = ocp.Phases(hop()[1], duration=(0.1, shorter)).solve()
+    assert solution.duration == pytest.approx(shorter, rel=1e-6)
+    assert solution.cost > hopped.cost
+
+
+@pytest.mark.parametrize("make", [lambda: hop()[0], falling, sitting_down], ids=["hop", "fall", "sit"])
+def test_equations_of_all_phases_are_independent(make: Callable[[], ocp.Phases]) -> None:
+    phases = make()
+    solution = phases.solve()
+    joined = _Joined(phases.problems, phases._junctions, phases._range, "ipopt", {})
+    found = joined.solution()
+    z = joined.found
+    jacobian = ca.Function(
+        "J", [joined.problem["x"], joined.problem["p"]], [ca.jacobian(joined.problem["g"], joined.problem["x"])]
+    )
+    limits = joined.limits()
+    moving, equal = limits["lbx"] < limits["ubx"], limits["lbg"] == limits["ubg"]
+    rows = jacobian(z, np.concatenate(joined._numbers)).full()[equal][:, moving]
+    assert found.cost == pytest.approx(solution.cost)
+    assert np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)[-1] > 1e-6
+
+
+def test_parameters_of_phases_are_given_by_name() -> None:
+    phases, (stance, *_) = hop()
+    start = stance.parameter("start", 2)
+    stance.start(start)
+    one = phases.solve(start=[0.5, -0.5])
+    other = phases.solve(start=[0.45, -0.45])
+    assert one.cost != pytest.approx(other.cost, rel=1e-3)
+    assert np.abs(other.q[0] - [0.45, -0.45]).max() < 1e-8
+    with pytest.raises(UnknownNameError, match="parameter of the problems"):
+        phases.solve(end=1.0)
+
+
+def two(**options: Any) -> list[ocp.Problem]:
+    dyn = monopod()
+    return [ocp.Problem(dyn, 0.5, 3), ocp.Problem(standing(dyn, **options), 0.5, 3)]
+
+
+def with_cost(problems: list[ocp.Problem]) -> ocp.Phases:
+    problems[0].minimize(problems[0].integral(lambda u: u**2))
+    return ocp.Phases(problems)
+
+
+REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
+    "one problem": (lambda: ocp.Phases(two()[0]), ArgumentTypeError, r"^Phases: got Problem; give a list of gd.ocp.Pr"),
+    "one": (lambda: ocp.Phases(two()[:1]), ArgumentError, r"^Phases: give at least two problems, each once"),
+    "twice": (lambda: ocp.Phases(two()[:1] * 2), ArgumentError, r"^Phases: give at least two problems, each once"),
+    "robots": (
+        lambda: ocp.Phases([two()[0], ocp.Problem(five_bar_loop(), 0.5, 3)]),
+        ArgumentError,
+        r"^Phases: phase 2 is of 'linkage', the first one of 'monopod'; give one robot",
+    ),
+    "rebound": (
+        lambda: ocp.Phases(two(restitution=0.5)),
+        ArgumentError,
+        r"^monopod: its constraints have a restitution",
+    ),
+    "no cost": (lambda: ocp.Phases(two()).solve(), ArgumentError, r"^nothing is to be minimised; call minimize of at"),
+    "no motion": (lambda: with_cost(two()).solve(), ArgumentError, r"^there is no motion to start from"),
+    "fatrop": (lambda: falling().solve("fatrop"), UnsupportedError, r"^fatrop: phases are not one sequence of inter"),
+    "duration": (lambda: ocp.Phases(two(), duration=(2.0, 1.0)), ArgumentError, r"^duration: got \(2.0, 1.0\)"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_wrong_input_is_refused(what: str) -> None:
+    call, kind, message = REFUSED[what]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_what_cannot_be_reached_has_its_last_iterate() -> None:
+    phases, (stance, *_) = hop()
+    stance.path(lambda v: v[0], upper=0.5)
+    with pytest.raises(ocp.OptimizationError, match=r"^monopod: the solver stopped") as caught:
+        phases.solve(options={"ipopt.max_iter": 60})
+    assert len(caught.value.solution.phases) == 3
