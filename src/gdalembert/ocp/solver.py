@@ -27,7 +27,8 @@ class Assembly(NamedTuple):
     """What a solver is made of.
 
     Attributes:
-        motion, opti: of a problem, baked. ``modes``: those that take the place of modal coordinates. ``inputs``: its parameters. ``report``: of its solutions.
+        motion, opti: of a problem, baked. ``modes``: those that take the place of modal coordinates.
+        inputs: its parameters. ``report``: of its solutions.
         initial: gives the variables where a solve begins: (guess) → x.
     """
 
