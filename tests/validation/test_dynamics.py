@@ -23,8 +23,9 @@ from gdalembert.validation.derivatives import OF_ACCELERATION, OF_TORQUE
 from gdalembert.validation.dynamics import shapes_of_functions
 from gdalembert.validation.validate import validate
 from tests.helpers.models import build
+from tests.helpers.random_trees import random_tree
 from tests.helpers.sets import quick
-from tests.helpers.torque_functions import PUMA, Broken, mimic_model, tree_model
+from tests.helpers.torque_functions import PUMA, TRUE, Broken, mimic_model, tree_model
 
 
 @pytest.mark.parametrize("name", sorted(gd.formulations()))
@@ -60,6 +61,24 @@ def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin
     assert report["nle"].tolerance == (1e-12 if clean == 0 else 1e-9)
     assert report["forward_dynamics"].tolerance == report["state_derivative (a)"].tolerance == 1e-9
     assert report["dM/dt - 2C skew"].tolerance == 1e-11
+
+
+@pytest.mark.parametrize("seed", [2, 3, 5, 17])
+def test_torques_that_cancel_are_no_fault(seed: int) -> None:
+    """A single joint about a fixed axis, in states of 100 rad/s: forces of 1e4 N whose torque is 0 but for rounding."""
+    model = random_tree(seed)
+    for formulation in gd.formulations().values():
+        assert_valid(formulation(model, clean=0), model, samples=100)
+
+
+def test_velocity_terms_are_judged_by_the_forces_that_add_up() -> None:
+    """An error of 1e-10 v² is found in states of any speed, though M v² is the scale."""
+
+    def wrong_by_little(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        return TRUE(q, v, a) + 1e-10 * v * v
+
+    report = validate(wrong_by_little, PUMA, samples=50, tolerance=1e-12)
+    assert [check.name for check in report.checks if not check.ok] == ["tau", "C v"]
 
 
 def test_springs() -> None:

@@ -161,13 +161,16 @@ class DynamicsUnderTest(SystemUnderTest):
     def _torques(self, states: States, without: TorqueTerms, reference: TorqueTerms) -> Iterator[Residual]:
         """``without`` are the terms without springs and dampers, which ``generalized_gravity`` and C leave out."""
         f, q, v, a, tolerance = self._functions, states.q, states.v, states.a, self._tolerance
-        yield Residual("inverse_dynamics", "tau", self.torque(q, v, a), reference.tau, tolerance)
+        centrifugal, inertial = reference.sizes(states)
+        yield Residual("inverse_dynamics", "tau", self.torque(q, v, a), reference.tau, tolerance, addends=inertial)
         yield Residual("mass_matrix", "mass matrix", f["mass_matrix"](q), reference.mass_matrix, tolerance)
-        yield Residual("nle", "velocity terms and gravity", f["nle"](q, v), reference.nle, tolerance)
+        part = "velocity terms and gravity"
+        yield Residual("nle", part, f["nle"](q, v), reference.nle, tolerance, addends=centrifugal)
         yield Residual("generalized_gravity", "gravity", f["generalized_gravity"](q), without.gravity, tolerance)
         if "coriolis_matrix" in f:
             product = times(f["coriolis_matrix"](q, v), v)
-            yield Residual("coriolis_matrix", "velocity terms", product, without.velocity, tolerance)
+            part = "velocity terms"
+            yield Residual("coriolis_matrix", part, product, without.velocity, tolerance, addends=centrifugal)
 
     def _accelerations(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         f, q, v, a, part = self._functions, states.q, states.v, states.a, "forward dynamics"
@@ -227,13 +230,15 @@ class DynamicsUnderTest(SystemUnderTest):
         yield Residual(POSITIVE_DEFINITE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)), LAW)
         if "coriolis_matrix" in f:
             c = f["coriolis_matrix"](q, v)
-            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), f[MASS_MATRIX_RATE](q, v), LAW)
+            rate, size = f[MASS_MATRIX_RATE](q, v), reference.inertial_size(v)
+            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), rate, LAW, addends=size)
 
     def _under(self, wrenches: WrenchesUnderTest, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         """The Functions under wrenches, where tau has so much less to give."""
         f, q, v, a, w = wrenches.functions, states.q, states.v, states.a, wrenches.of(states)
         tau = self.reference.loaded_torque(states, wrenches.external, w)
-        yield Residual(UNDER_WRENCHES[0], "tau", f["inverse_dynamics"](q, v, a, w), tau, self._tolerance)
+        own, (_, inertial) = f["inverse_dynamics"](q, v, a, w), reference.sizes(states)
+        yield Residual(UNDER_WRENCHES[0], "tau", own, tau, self._tolerance, addends=inertial)
         condition = condition_numbers(reference.mass_matrix)
         regular, scale = condition <= _SINGULAR, self._acceleration_scale(condition, reference, a)
         if "forward_dynamics" in f:

@@ -33,7 +33,7 @@ class Check:
     Attributes:
         name: of the quantity, as ``"mass_matrix"``.
         part: of the equations of motion it belongs to, as ``"mass matrix"``.
-        error: the largest relative error, max|Δ| / max(1, max|reference|); inf where a value is not finite.
+        error: the largest relative error, as :func:`~gdalembert.validate` defines it; inf where a value is not finite.
         tolerance: the largest error with which the check is ``ok``.
         entry: names of the joints of the worst entry: none for a scalar, one for a vector, row and column for a matrix.
         per_joint: the largest relative error in the entries (rows and columns) of each joint; empty for a scalar.

@@ -28,6 +28,7 @@ class Residual(NamedTuple):
         tolerance_scale: the factor of the tolerance at each state (n); errors are divided by it.
         mask: which states are judged (n); by default all of them.
         names: of the entries along each axis; by default those of v.
+        addends: the size of what adds up to the value at each state (n), where the sum may be much smaller.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Residual(NamedTuple):
     tolerance_scale: Array | float = 1.0
     mask: Mask | None = None
     names: tuple[str, ...] | None = None
+    addends: Array | float = 1.0
 
     @property
     def is_judged(self) -> bool:
@@ -45,13 +47,14 @@ class Residual(NamedTuple):
         return self.mask is None or bool(np.any(self.mask))
 
     def errors(self) -> Array:
-        """|value − reference| / max(1, max|reference|) / tolerance_scale, in the shape of the value.
+        """|value − reference| / max(1, max|reference|, addends) / tolerance_scale, in the shape of the value.
 
         inf where a value is not finite; only the states that are judged.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             largest = np.abs(self.reference).reshape(len(self.reference), -1).max(axis=1)
-            scale = np.where(np.isfinite(largest), np.maximum(1, largest), 1) * self.tolerance_scale
+            scale = np.where(np.isfinite(largest), np.maximum(1, largest), 1)
+            scale = np.maximum(scale, self.addends) * self.tolerance_scale
             errors = np.abs(self.value - self.reference) / scale.reshape(-1, *[1] * (self.value.ndim - 1))
         errors = np.where(np.isfinite(errors), errors, math.inf)
         return errors if self.mask is None else errors[self.mask]

@@ -32,6 +32,18 @@ class TorqueTerms:
         """M a + h + g, n × nv, which tau should equal."""
         return times(self.mass_matrix, a) + self.nle
 
+    def inertial_size(self, rate: Array) -> Array:
+        """max|M| max|rate| (n) of a rate (n × nv): the size of what adds up to torques of inertia."""
+        return np.asarray(np.abs(self.mass_matrix).max(axis=(1, 2)) * np.abs(rate).max(axis=1))
+
+    def sizes(self, states: States) -> tuple[Array, Array]:
+        """The sizes (n) of what adds up to h, and to M a + h.
+
+        Torques may cancel: a body that turns about a fixed axis has none due to v, but forces as large as M v².
+        """
+        centrifugal = self.inertial_size(states.v**2)
+        return centrifugal, np.maximum(centrifugal, self.inertial_size(states.a))
+
     def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
         """With torques (n × nv each) that act at rest, which count as gravity, and with those due to v."""
         return replace(
