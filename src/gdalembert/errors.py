@@ -109,7 +109,7 @@ class UnknownNameError(GdalembertError, LookupError):
         self.name = name
         self.known = tuple(known)
         folded = {each.casefold(): each for each in reversed(self.known)}
-        near = [folded[key] for key in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)]
+        near = [folded[key] for key in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.6)]
         shown = near or self.known[:8]
         rest = "" if near or len(self.known) <= len(shown) else ", …"
         hint = f"{'nearest' if near else 'known'}: {', '.join(map(repr, shown))}{rest}" if shown else "there are none"

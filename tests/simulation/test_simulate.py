@@ -446,6 +446,15 @@ def test_wrong_dynamics_do_not_balance(method: str) -> None:
         simulate(WrongCoriolis(model), [1.0, 0.5, 1.0, -2.0], times, method=method)
 
 
+def test_what_hardly_moves_balances_within_its_absolute_tolerance() -> None:
+    """From rest for 1 ms, to 3e-5 rad/s: the absolute tolerance of v, 1e-10, is 4e-6 of it."""
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    held = dyn.generalized_gravity([0, 0]).full().ravel()
+    motion = simulate(dyn, [0, 0, 0, 0], np.linspace(0, 1e-3, 5), held + 1e-3)
+    assert motion.relative_balance < 1e-4
+    assert 1e-5 < np.abs(motion.v).max() < 1e-4
+
+
 def test_what_balances_within_the_tolerances_asked_for_is_not_said() -> None:
     motion = simulate(
         gd.NewtonEuler(gd.load_urdf("two_link_arm")), [1.0, 0.5, 1.0, -2.0], 2.0, reltol=1e-4, abstol=1e-5

@@ -41,8 +41,8 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.progress import progress as show_progress
 
 _UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 1e-3
-"""Part of the energy exchanged, the second times ``reltol``, the third with fixed steps: a larger imbalance is worth a
-warning."""
+"""Part of the energy exchanged, the second times ``reltol + abstol / max|v|``, the third with fixed steps: a larger
+imbalance is worth a warning."""
 _DRIFTED = 1e-4
 """[m, rad] A larger drift of constraints is worth a warning."""
 _ROUNDING = 1e-12
@@ -119,9 +119,9 @@ def simulate(
         KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; it has the motion up to there, too.
 
     Warns:
-        SimulationWarning: if the balance is off by more than 1e-5 and 1000 ``reltol`` of the energy exchanged (1e-3
-            with fixed steps), constraints drift by more than 1e-4 m or rad or become redundant, or a vibration is too
-            fast for an explicit method.
+        SimulationWarning: if the balance is off by more than 1e-5 and 1000 ``(reltol + abstol / max|v|)`` of the
+            energy exchanged (1e-3 with fixed steps), constraints drift by more than 1e-4 m or rad or become redundant,
+            or a vibration is too fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
@@ -152,7 +152,7 @@ def simulate(
         raise _stopped(interrupts.error, result)
     if reason is not None:
         raise _failure(result, reason, times) from cause
-    _warn_of_imbalance(result, float(settings.get("reltol", 0)))
+    _warn_of_imbalance(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
     _warn_of_drift(result)
     warn_of_redundancy(result)
     return result
@@ -181,11 +181,12 @@ def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
     return cause
 
 
-def _warn_of_imbalance(result: Simulation, reltol: float) -> None:
-    if np.abs(result.v).max(initial=0.0) < _AT_REST:
+def _warn_of_imbalance(result: Simulation, reltol: float, abstol: float) -> None:
+    fastest = float(np.abs(result.v).max(initial=0.0))
+    if fastest < _AT_REST:
         return
     rounding = _ROUNDING * float(np.abs(result.energy).max())
-    worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * reltol), "smaller tolerances"
+    worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * (reltol + abstol / fastest)), "smaller tolerances"
     if result.method in FIXED:
         worst, cure = _UNBALANCED_IN_FIXED_STEPS, "a shorter step"
     if result.relative_balance > worst and result.max_balance > rounding:
