@@ -22,10 +22,10 @@ def test_mutants_load_or_are_refused() -> None:
 @pytest.mark.long
 def test_more_mutants_load_or_are_refused() -> None:
     """``python -m tests.helpers.urdf_mutants 2000`` reads as many as one likes."""
-    found = dict(outcomes(range(400)))
+    found = dict(outcomes(range(150)))
     assert {seed: what for seed, what in found.items() if what not in GOOD} == {}
-    assert list(found) == list(range(400))
-    assert sum(what == "loaded" for what in found.values()) > 60
+    assert list(found) == list(range(150))
+    assert sum(what == "loaded" for what in found.values()) > 40
 
 
 def test_faults_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
