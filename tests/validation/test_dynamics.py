@@ -63,9 +63,9 @@ def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin
     assert report["dM/dt - 2C skew"].tolerance == 1e-11
 
 
-@pytest.mark.parametrize("seed", [2, 3, 5, 17])
+@pytest.mark.parametrize("seed", [2, 3, 17, 147, 191])
 def test_torques_that_cancel_are_no_fault(seed: int) -> None:
-    """A single joint about a fixed axis, in states of 100 rad/s: forces of 1e4 N whose torque is 0 but for rounding."""
+    """Forces of 1e4 N at 100 rad/s whose torque is 0 but for rounding; a heavy mimic joint in balance."""
     model = random_tree(seed)
     for formulation in gd.formulations().values():
         assert_valid(formulation(model, clean=0), model, samples=100)

@@ -161,16 +161,17 @@ class DynamicsUnderTest(SystemUnderTest):
     def _torques(self, states: States, without: TorqueTerms, reference: TorqueTerms) -> Iterator[Residual]:
         """``without`` are the terms without springs and dampers, which ``generalized_gravity`` and C leave out."""
         f, q, v, a, tolerance = self._functions, states.q, states.v, states.a, self._tolerance
-        centrifugal, inertial = reference.sizes(states)
-        yield Residual("inverse_dynamics", "tau", self.torque(q, v, a), reference.tau, tolerance, addends=inertial)
+        sizes = reference.sizes(states, self.tree.gravity)
+        yield Residual("inverse_dynamics", "tau", self.torque(q, v, a), reference.tau, tolerance, addends=sizes.tau)
         yield Residual("mass_matrix", "mass matrix", f["mass_matrix"](q), reference.mass_matrix, tolerance)
         part = "velocity terms and gravity"
-        yield Residual("nle", part, f["nle"](q, v), reference.nle, tolerance, addends=centrifugal)
-        yield Residual("generalized_gravity", "gravity", f["generalized_gravity"](q), without.gravity, tolerance)
+        yield Residual("nle", part, f["nle"](q, v), reference.nle, tolerance, addends=sizes.nle)
+        own, name = f["generalized_gravity"](q), "generalized_gravity"
+        yield Residual(name, "gravity", own, without.gravity, tolerance, addends=sizes.gravity)
         if "coriolis_matrix" in f:
             product = times(f["coriolis_matrix"](q, v), v)
             part = "velocity terms"
-            yield Residual("coriolis_matrix", part, product, without.velocity, tolerance, addends=centrifugal)
+            yield Residual("coriolis_matrix", part, product, without.velocity, tolerance, addends=sizes.velocity)
 
     def _accelerations(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         f, q, v, a, part = self._functions, states.q, states.v, states.a, "forward dynamics"
@@ -201,8 +202,10 @@ class DynamicsUnderTest(SystemUnderTest):
         by_q, by_v = np.split(f[derivatives.ALONG](q, v, a), 2, axis=1)
         if derivatives.OF_TORQUE in f:
             own = np.split(f[derivatives.OF_TORQUE](q, v, a), 2, axis=1)
-            for name, value, expected in zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), strict=True):
-                yield Residual(name, part, value, expected, LAW)
+            sizes = reference.sizes(states, self.tree.gravity)
+            each = zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), (sizes.tau, sizes.rate), strict=True)
+            for name, value, expected, size in each:
+                yield Residual(name, part, value, expected, LAW, addends=size)
         if derivatives.OF_ACCELERATION in f:
             condition = condition_numbers(reference.mass_matrix)
             scale = self._acceleration_scale(condition, reference, a)
@@ -230,15 +233,15 @@ class DynamicsUnderTest(SystemUnderTest):
         yield Residual(POSITIVE_DEFINITE, "law", np.minimum(smallest, 0) / largest, np.zeros(len(states)), LAW)
         if "coriolis_matrix" in f:
             c = f["coriolis_matrix"](q, v)
-            rate, size = f[MASS_MATRIX_RATE](q, v), reference.inertial_size(v)
-            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), rate, LAW, addends=size)
+            rate, sizes = f[MASS_MATRIX_RATE](q, v), reference.sizes(states, self.tree.gravity)
+            yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), rate, LAW, addends=sizes.rate)
 
     def _under(self, wrenches: WrenchesUnderTest, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         """The Functions under wrenches, where tau has so much less to give."""
         f, q, v, a, w = wrenches.functions, states.q, states.v, states.a, wrenches.of(states)
         tau = self.reference.loaded_torque(states, wrenches.external, w)
-        own, (_, inertial) = f["inverse_dynamics"](q, v, a, w), reference.sizes(states)
-        yield Residual(UNDER_WRENCHES[0], "tau", own, tau, self._tolerance, addends=inertial)
+        own, sizes = f["inverse_dynamics"](q, v, a, w), reference.sizes(states, self.tree.gravity)
+        yield Residual(UNDER_WRENCHES[0], "tau", own, tau, self._tolerance, addends=sizes.tau)
         condition = condition_numbers(reference.mass_matrix)
         regular, scale = condition <= _SINGULAR, self._acceleration_scale(condition, reference, a)
         if "forward_dynamics" in f:

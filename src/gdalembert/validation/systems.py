@@ -109,12 +109,14 @@ class TorqueFunction(SystemUnderTest):
 
     def residuals(self, states: States) -> Iterator[Residual]:
         own, (_, reference) = decompose(self.torque, states), self.reference.terms(states)
-        centrifugal, inertial = reference.sizes(states)
-        yield Residual("tau", "tau", own.tau, reference.tau, AFTER_CLEANING, addends=inertial)
+        sizes = reference.sizes(states, self.tree.gravity)
+        yield Residual("tau", "tau", own.tau, reference.tau, AFTER_CLEANING, addends=sizes.motion)
         yield Residual("M", "mass matrix", own.mass_matrix, reference.mass_matrix, AFTER_CLEANING)
-        yield Residual("C v", "velocity terms", own.velocity, reference.velocity, AFTER_CLEANING, addends=centrifugal)
+        yield Residual(
+            "C v", "velocity terms", own.velocity, reference.velocity, AFTER_CLEANING, addends=sizes.velocity
+        )
         yield Residual("g", "gravity", own.gravity, reference.gravity, AFTER_CLEANING)
-        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), AFTER_CLEANING, addends=inertial)
+        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), AFTER_CLEANING, addends=sizes.motion)
 
     def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
         explanations = diagnosis.explain_torque(decompose(self.torque, sample.states), sample)

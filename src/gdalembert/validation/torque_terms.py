@@ -7,6 +7,7 @@ unit accelerations at rest give the columns of M.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,17 +33,11 @@ class TorqueTerms:
         """M a + h + g, n × nv, which tau should equal."""
         return times(self.mass_matrix, a) + self.nle
 
-    def inertial_size(self, rate: Array) -> Array:
-        """max|M| max|rate| (n) of a rate (n × nv): the size of what adds up to torques of inertia."""
-        return np.asarray(np.abs(self.mass_matrix).max(axis=(1, 2)) * np.abs(rate).max(axis=1))
-
-    def sizes(self, states: States) -> tuple[Array, Array]:
-        """The sizes (n) of what adds up to h, and to M a + h.
-
-        Torques may cancel: a body that turns about a fixed axis has none due to v, but forces as large as M v².
-        """
-        centrifugal = self.inertial_size(states.v**2)
-        return centrifugal, np.maximum(centrifugal, self.inertial_size(states.a))
+    def sizes(self, states: States, gravity: Array) -> Sizes:
+        """How large is what adds up to the torques, with the acceleration of gravity (3)."""
+        mass = np.abs(self.mass_matrix).max(axis=(1, 2))
+        v, a = (np.abs(rates).max(axis=1) for rates in (states.v, states.a))
+        return Sizes(mass * np.abs(gravity).max(), mass * v, mass * v**2, mass * a)
 
     def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
         """With torques (n × nv each) that act at rest, which count as gravity, and with those due to v."""
@@ -52,6 +47,33 @@ class TorqueTerms:
             velocity=self.velocity + dampers,
             gravity=self.gravity + springs,
         )
+
+
+class Sizes(NamedTuple):
+    """Sizes (n) of what adds up to g, to dM/dt, to h = C v, and to M a.
+
+    The sums may be much smaller: a body that turns about a fixed axis has no h, but forces as large as M v².
+    """
+
+    gravity: Array
+    rate: Array
+    velocity: Array
+    inertial: Array
+
+    @property
+    def motion(self) -> Array:
+        """Of M a + h."""
+        return np.maximum(self.inertial, self.velocity)
+
+    @property
+    def nle(self) -> Array:
+        """Of h + g."""
+        return np.maximum(self.velocity, self.gravity)
+
+    @property
+    def tau(self) -> Array:
+        """Of M a + h + g."""
+        return np.maximum(self.motion, self.gravity)
 
 
 def decompose(torque: Torque, states: States) -> TorqueTerms:

@@ -81,8 +81,9 @@ def validate(
     configuration, v = 0, a = 0, v or a 10 and 100 times as large, small x, and for each coordinate by itself x = ±π/2,
     x = ±π, x next to 0, and the only velocity; 14 + 6 nv states, then all are random. The same seed gives the same
     states, and more samples only add states. Errors are relative: max|Δ| / max(1, max|reference|) at each state; the
-    error of a value that is not finite is inf. Torques due to a and v may cancel: their reference counts as at least
-    max|M| max(|a|, v²), that of dM/dt as max|M| max|v|.
+    error of a value that is not finite is inf. Torques may cancel: the references of those due to a and v
+    count as at least max|M| times max|a| and max|v|², that of dM/dt as max|M| max|v|, and for a ``Dynamics`` that of
+    gravity as max|M| times its acceleration.
 
     For a :class:`~gdalembert.Dynamics`, every Function but the Hessian is compared: ``coriolis_matrix`` by C v = h,
     ``forward_dynamics`` by the a for which tau was computed, ``potential_energy`` by dV/dt = (g + springs)·v, relative
