@@ -95,7 +95,8 @@ def plot(path: str, loop: Loop) -> None:
     lower.plot(ticks, loop.error, label="from the point")
     lower.axhline(RADIUS, color="0.5", linestyle="--", linewidth=0.8)
     lower.set(xlabel="tick", ylabel="distance of the flange [m]")
-    lower.legend(frameon=False, fontsize=8)
+    lower.set_ylim(0, 1.35 * loop.distance.max())
+    lower.legend(frameon=False, fontsize=8, ncols=2, loc="upper center")
     figure.savefig(path, dpi=110)
 
 

@@ -263,8 +263,8 @@ problem at the same states in one process, in turns; the times are those of the 
 `python -m benchmarks.optimal_control.receding_horizon`.
 
 * *{ours}*: built once, warm-started primal and dual, shifted.
-* *{hand}*: the same transcription in a `casadi.Opti` with parameters, simple bounds detected, expressions expanded, and
-  a warm start of variables and multipliers that are shifted too.
+* *{hand}*: the same transcription in a `casadi.Opti` with parameters, simple bounds detected, expressions
+  expanded, and a warm start of variables and multipliers that are shifted too.
 * *{new}*: which begins at its last plan.
 * *{cold}*: the solver that is built once, from rest.
 
