@@ -6,6 +6,7 @@ from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.phases import Phases, PhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.rockit import add_to_rockit
+from gdalembert.ocp.scenarios import Scenarios, ScenariosSolution
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
 from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import collocation, rk4
@@ -18,6 +19,8 @@ __all__ = [
     "Phases",
     "PhasesSolution",
     "Problem",
+    "Scenarios",
+    "ScenariosSolution",
     "Solution",
     "SolutionWarning",
     "Solver",

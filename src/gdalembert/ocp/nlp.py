@@ -133,6 +133,16 @@ class NLP:
         """Number of variables z."""
         return len(self._order)
 
+    @property
+    def motion(self) -> Motion:
+        """That of the ``Opti``."""
+        return self._motion
+
+    def positions(self, part: ca.MX) -> tuple[Indices, Array]:
+        """The entries of z that stand for a matrix of variables, column by column, and their sizes."""
+        entries = self._of_x[self._entries(part)]
+        return entries, self._scales[entries]
+
     def scaled(self, x: Array) -> Array:
         """z of ``opti.x``."""
         return np.asarray((self._from_x @ x).full().ravel()[self._order] / self._scales)
