@@ -119,6 +119,16 @@ def plan(samples: int = 151) -> Plan:
     return Plan(t, *(np.array(column) for column in zip(*rows, strict=True)))
 
 
+def least_effort(intervals: int) -> gd.ocp.Solution:
+    """The motion from rest to rest with the least ∫ |u|² dt, between the same points."""
+    con = gd.ConstrainedDynamics(rigid(), [LOOP], regularization=1e-6)
+    problem = gd.ocp.Problem(con, DURATION, intervals)
+    problem.start(inverse_kinematics(PICK))
+    problem.end(inverse_kinematics(PLACE))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    return problem.solve()
+
+
 def motor_torques(con: gd.ConstrainedDynamics, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """u of B u + Jᵀ f = M a + nle, where the motors and the pin together move the robot."""
     efforts = con.inverse_dynamics(q, v, a, np.zeros(con.nc)).full().ravel()
@@ -180,6 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     planned = plan()
     print(f"degrees of freedom: {closed(rigid()).degrees_of_freedom(planned.q[0])} of {rigid().tree.nv} joints")
     print(f"torques up to {np.abs(planned.u).max():.3f} N m, in {DURATION:g} s")
+    effort, best = np.trapezoid((planned.u**2).sum(axis=1), planned.t), least_effort(10)
+    print(f"∫ |u|² dt: {effort:.3f} N² m² s; the least: {best.cost:.3f}, torques up to {np.abs(best.u).max():.3f} N m")
+    print(best)
     robots = {"rigid": rigid(), "flexible": flexible(), "ten times as stiff": flexible(10.0)}
     drawn = {}
     for name, dyn in robots.items():

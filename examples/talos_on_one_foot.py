@@ -4,7 +4,8 @@ python examples/talos_on_one_foot.py    needs example-robot-data
 
 The unknowns are the motion and the wrench of the ground on the left sole. The inverse dynamics of the constrained robot
 gives the torques; those of the floating base are zero, those of the legs within their limits. The ground does not pull,
-the sole does not slip, and the centre of pressure is below it. The arms and the torso are locked.
+the sole does not slip, and the centre of pressure is below it. The arms and the torso are locked. The problem is posed
+with casadi.Opti alone, in steps of first order, and with gd.ocp.
 """
 
 from __future__ import annotations
@@ -93,6 +94,22 @@ def plan(model: pin.Model, start: np.ndarray, target: np.ndarray, n: int = STEPS
     return read(opti.solve(), q, v, a, wrench, tau)
 
 
+def plan_with_ocp(model: pin.Model, start: np.ndarray, target: np.ndarray, intervals: int) -> gd.ocp.Solution:
+    """The same problem by the package's transcription."""
+    con, place = held(model, start), gd.Kinematics(model).frame_placement(TIP)
+    joints = con.dynamics.coordinate_names[6:]
+    limits = gd.ocp.Bounds.of(con, u=dict(zip(joints, model.effortLimit[6:], strict=True)))
+    problem = gd.ocp.Problem(con, STEPS * STEP, intervals, bounds=limits, degree=2)
+    problem.start(start)
+    problem.end(v=dict.fromkeys(joints, 0.0))
+    problem.path(lambda q: place(q)[:3, 3], target, target, at="end")
+    for i, share in BOUNDED.items():
+        problem.path(lambda forces, i=i, share=share: share * forces[2] - forces[i], 0.0)
+        problem.path(lambda forces, i=i, share=share: share * forces[2] + forces[i], 0.0)
+    problem.minimize(problem.integral(lambda v, a: ca.sumsqr(v) + SMALL_ACCELERATION * ca.sumsqr(a)))
+    return problem.solve()
+
+
 def read(found: ca.OptiSol, *expressions: ca.MX) -> Plan:
     return Plan(*(found.value(x) for x in expressions), found.stats()["iter_count"])
 
@@ -122,6 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     share = np.abs(found.tau[6:] / model.effortLimit[6:, None]).max()
     print(f"at most {share:.0%} of a torque limit; normal force", end=" ")
     print(f"{found.wrench[2].min():.0f} to {found.wrench[2].max():.0f} N")
+    print(plan_with_ocp(model, start, target, 5 if given.coarse else 10))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from tests.helpers.paths import ROOT
-from tests.helpers.scripts import EXAMPLES
+from tests.helpers.scripts import EXAMPLES, lines_of
 
 LINES = {
     ("quadrotor_to_pose", "with_opti"): 15,
@@ -21,18 +19,9 @@ LINES = {
 """The function of an example that poses the problem, and the most lines that it may have."""
 
 
-def lines_of(name: str, function: str) -> int:
-    """Lines of code in the body of a function, without its docstring."""
-    text = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    found = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef) and n.name == function]
-    body = [statement for statement in found[0].body if not isinstance(getattr(statement, "value", None), ast.Constant)]
-    inside = text.splitlines()[body[0].lineno - 1 : found[0].end_lineno]
-    return len([line for line in inside if line.strip()])
-
-
 @pytest.mark.parametrize(("name", "function"), LINES, ids=lambda x: x)
 def test_a_problem_is_posed_in_few_lines(name: str, function: str) -> None:
-    assert 3 < lines_of(name, function) <= LINES[name, function]
+    assert 3 < lines_of(ROOT / "examples" / f"{name}.py", function) <= LINES[name, function]
 
 
 def test_every_client_is_counted() -> None:

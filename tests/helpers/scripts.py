@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -24,3 +25,12 @@ def script(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def lines_of(path: Path, function: str) -> int:
+    """Lines of code in the body of a function of a script, without its docstring."""
+    text = path.read_text(encoding="utf-8")
+    found = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef) and n.name == function]
+    body = [statement for statement in found[0].body if not isinstance(getattr(statement, "value", None), ast.Constant)]
+    inside = text.splitlines()[body[0].lineno - 1 : found[0].end_lineno]
+    return len([line for line in inside if line.strip()])
