@@ -13,7 +13,6 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.phases import _Joined
 from tests.helpers.linkages import five_bar_loop
 from tests.helpers.models import relative_error
 
@@ -144,6 +143,7 @@ def test_the_whole_motion_is_in_rows(hopped: ocp.PhasesSolution) -> None:
     assert "after impulses up to" in str(hopped)
 
 
+@pytest.mark.long
 def test_the_duration_of_all_phases_can_be_given(hopped: ocp.PhasesSolution) -> None:
     shorter = 0.95 * hopped.duration
     solution = ocp.Phases(hop()[1], duration=(0.1, shorter)).solve()
@@ -155,7 +155,7 @@ def test_the_duration_of_all_phases_can_be_given(hopped: ocp.PhasesSolution) -> 
 def test_equations_of_all_phases_are_independent(make: Callable[[], ocp.Phases]) -> None:
     phases = make()
     solution = phases.solve()
-    joined = _Joined(phases.problems, phases._junctions, phases._range, "ipopt", {})
+    joined = phases._joined("ipopt", {})
     found = joined.solution()
     z = joined.found
     jacobian = ca.Function(
@@ -168,6 +168,7 @@ def test_equations_of_all_phases_are_independent(make: Callable[[], ocp.Phases])
     assert np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)[-1] > 1e-6
 
 
+@pytest.mark.long
 def test_parameters_of_phases_are_given_by_name() -> None:
     phases, (stance, *_) = hop()
     start = stance.parameter("start", 2)
@@ -178,6 +179,45 @@ def test_parameters_of_phases_are_given_by_name() -> None:
     assert np.abs(other.q[0] - [0.45, -0.45]).max() < 1e-8
     with pytest.raises(UnknownNameError, match="parameter of the problems"):
         phases.solve(end=1.0)
+
+
+@pytest.mark.long
+def test_a_phase_can_be_solved_alone_afterwards(hopped: ocp.PhasesSolution) -> None:
+    """There it asks again for what the phase before said of its start."""
+    phases, (_, _, landing) = hop()
+    phases.solve()
+    landing.start({"trunk": 0.55}, None)
+    alone = landing.solve()
+    assert alone.violations["contacts and loops"] < 1e-8
+    assert alone.q[0] == pytest.approx([0.55, -0.55])
+    assert phases.solve().cost > hopped.cost
+
+
+def test_impulses_stay_in_friction_cones() -> None:
+    """A foot that lands at 45° would slip: the motor must stop it before."""
+    model = pin.Model()
+    model.name = "thrown"
+    model.gravity = pin.Motion.Zero()
+    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("foot", joint, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    dyn = gd.NewtonEuler(model)
+    held = gd.ConstrainedDynamics(dyn, [gd.Contact("foot", "3D", anchor=np.zeros(3))])
+    impulses = []
+    for mu in (None, 0.5):
+        flight, rest = ocp.Problem(dyn, 1.0, 3), ocp.Problem(held, 0.2, 2)
+        flight.start([-1.0, 0.0, 1.0], [1.0, 0.0, -1.0])
+        flight.minimize(flight.integral(lambda u: ca.sumsqr(u)))
+        rest.minimize(rest.integral(lambda u: ca.sumsqr(u)))
+        flight.guess(ocp.rest_to_rest(dyn, [-1.0, 0.0, 1.0], np.zeros(3)))
+        if mu is not None:
+            rest.friction(mu, form="circumscribed")
+        rest.guess(ocp.rest_to_rest(dyn, np.zeros(3), np.zeros(3)))
+        solution = ocp.Phases([flight, rest]).solve()
+        assert solution.violations["friction of impulses"] < 1e-7
+        impulses.append(solution.impulses[1])
+    assert impulses[0] == pytest.approx([-2.0, 0.0, 2.0], abs=1e-6)
+    assert abs(impulses[1][0]) == pytest.approx(0.5 * impulses[1][2], abs=1e-6)
 
 
 def two(**options: Any) -> list[ocp.Problem]:
@@ -218,6 +258,7 @@ def test_wrong_input_is_refused(what: str) -> None:
         call()
 
 
+@pytest.mark.long
 def test_what_cannot_be_reached_has_its_last_iterate() -> None:
     phases, (stance, *_) = hop()
     stance.path(lambda v: v[0], upper=0.5)

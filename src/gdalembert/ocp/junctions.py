@@ -9,6 +9,8 @@ constraint holds in the phase before, are left out there.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -33,7 +35,6 @@ class Junction:
     Attributes:
         impulses: independent ones (r × 1), of no rows if nothing takes hold. ``size``: their typical magnitude.
         rows: zero where the phases are connected.
-        margins: of the impulses in the friction cones of the later phase, at least 0.
 
     Raises:
         UnsupportedError: if redundant rows combine constraints that hold already with others.
@@ -44,14 +45,12 @@ class Junction:
         system, x, y = after._system, before._motion.x[:, -1], after._motion.x[:, 0]
         nq = system.dynamics.tree.nq
         kept = () if before._system.con is None else before._system.con.constraints
-        self._rows = system.rows
+        self._rows, self._after = system.rows, after
         self.takes_hold = self._rows is not None and any(each not in kept for each in self._rows.con.constraints)
-        for closing in after._closings[:1]:
-            places = np.zeros(0, dtype=bool) if system.places is None else _known(system.places, kept)
-            assert self._rows is not None
-            closing.known = places, np.full(len(self._rows), not self.takes_hold)
+        places = np.zeros(0, dtype=bool) if system.places is None else _known(system.places, kept)
+        self._known = places, np.full(0 if self._rows is None else len(self._rows), not self.takes_hold)
         q, change = y[:nq], y[nq:] - x[nq:]
-        self.size, self.impulses, self.margins = 1.0, ca.MX(0, 1), ca.MX(0, 1)
+        self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
         if not self.takes_hold or self._rows is None:
             self.rows = y - x
             return
@@ -63,11 +62,33 @@ class Junction:
             )
         p = [after.p] if con.parameters else []
         self.impulses = ca.MX.sym("impulses", len(self._rows))
-        pushed = con.jacobian(q, *p).T @ (ca.DM(self._rows.basis).T @ self.impulses)
+        pushed = con.jacobian(q, *p).T @ self._of_all
         self.rows = ca.vertcat(q - x[:nq], con.dynamics.mass_matrix(q, *p) @ change - pushed)
         self.size = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
-        all_of_them = ca.DM(self._rows.basis).T @ self.impulses
-        self.margins = ca.vertcat(ca.MX(0, 1), *(cone.margin(q, all_of_them) for cone in after._cones))
+
+    @property
+    def margins(self) -> ca.MX:
+        """Of the impulses in the friction cones of the later phase, at least 0."""
+        cones = self._after._cones if self.takes_hold else []
+        return ca.vertcat(ca.MX(0, 1), *(cone.margin(self._q, self._of_all) for cone in cones))
+
+    @property
+    def _of_all(self) -> ca.MX:
+        """The impulses of all constraints."""
+        assert self._rows is not None
+        return ca.MX(ca.DM(self._rows.basis).T @ self.impulses)
+
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[None]:
+        """While the later phase asks of its start only what does not hold already at the end of the one before."""
+        for closing in self._after._closings[:1]:
+            alone, closing.known = closing.known, self._known
+            try:
+                yield
+            finally:
+                closing.known = alone
+            return
+        yield
 
     def of_constraints(self, impulses: Array) -> Array:
         """The impulses of all constraints of the later phase [N s, N m s]."""

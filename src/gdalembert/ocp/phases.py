@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,6 +79,11 @@ class PhasesSolution:
     def step_error(self) -> float:
         """The largest of any phase."""
         return max(phase.step_error for phase in self.phases)
+
+    @property
+    def excess(self) -> dict[str, float]:
+        """:attr:`Solution.excess` of all phases, by names with the number of the phase."""
+        return {f"phase {k + 1}: {name}": x for k, phase in enumerate(self.phases) for name, x in phase.excess.items()}
 
     def simulate(self, **options: Any) -> list[Simulation]:
         """Each phase under its u, from its start: :meth:`Solution.simulate`."""
@@ -170,13 +176,20 @@ class Phases:
             own = {name: value for name, value in values.items() if name in problem._parameters.symbols}
             problem._set(p if problem.dyn.parameters else None, own)
         self._set_boundaries()
-        solution = _Joined(self.problems, self._junctions, self._range, solver, dict(options or {})).solution()
+        solution = self._joined(solver, dict(options or {})).solution()
         if not solution.solved:
             raise OptimizationError(solution)
         for k, phase in enumerate(solution.phases):
             for doubt in doubts(phase):
                 warnings.warn(f"{phase.dyn.tree.name}, phase {k + 1}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
+
+    def _joined(self, solver: str, options: Mapping[str, Any]) -> _Joined:
+        """The program of all phases, as the problems are now."""
+        with contextlib.ExitStack() as stack:
+            for junction in self._junctions:
+                stack.enter_context(junction.connected())
+            return _Joined(self.problems, self._junctions, self._range, solver, options)
 
     def _set_boundaries(self) -> None:
         """Tell phases without a guess the configurations that are known next to them."""
@@ -216,7 +229,9 @@ class _Joined:
         rows = ca.vertcat(*(junction.rows for junction in junctions))
         margins = ca.vertcat(ca.MX(0, 1), *(junction.margins for junction in junctions))
         linked = ca.Function("junctions", [*symbols, *impulses], [rows, margins, total])
-        self._at = ca.Function("impulses", [*symbols, *impulses], [ca.norm_inf(rows), total])
+        beyond = ca.fmax(ca.fmax(duration[0] - total, total - duration[1]), 0)
+        slips = ca.fmax(ca.mmax(-margins), 0) if margins.numel() else ca.MX(0)
+        self._at = ca.Function("junctions", [*symbols, *impulses], [ca.norm_inf(rows), slips, beyond])
         scaled = [ca.MX.sym("z", junction.impulses.shape[0]) for junction in junctions]
         self._sizes = [junction.size for junction in junctions]
         inputs = [each for nlp in self._nlps for each in (nlp.unscaled(nlp.problem["x"]), nlp.problem["p"])]
@@ -264,7 +279,8 @@ class _Joined:
             for part, x, p in zip(self._parts, states, self._numbers, strict=True)
         )
         inputs = [each for pair in zip(states, self._numbers, strict=True) for each in pair]
-        gap = float(self._at.call([*inputs, *impulses])[0])
+        gaps = (float(each) for each in self._at.call([*inputs, *impulses]))
+        joints = dict(zip(("junctions of the phases", "friction of impulses", "duration"), gaps, strict=True))
         of_constraints = [each.of_constraints(x) for each, x in zip(self._junctions, impulses, strict=True)]
         violations = {
             f"phase {k + 1}: {name}": x for k, phase in enumerate(phases) for name, x in phase.violations.items()
@@ -275,8 +291,8 @@ class _Joined:
             status,
             int(stats.get("iter_count", 0)),
             cost,
-            max(gap, *(phase.constraint_violation for phase in phases)),
-            {"junctions of the phases": gap} | violations,
+            max(*joints.values(), *(phase.constraint_violation for phase in phases)),
+            joints | violations,
             dict(stats),
             solved,
         )
