@@ -154,6 +154,25 @@ def test_a_solver_is_built_once_for_many_starts() -> None:
         solver(q0=closed_four_bar(0.4) + 0.01)
 
 
+@pytest.mark.long
+def test_a_receding_horizon_of_a_linkage_begins_at_its_last_plan() -> None:
+    problem = crank(8)
+    problem.start(problem.parameter("q0", 3), problem.parameter("v0", 3))
+    problem.end(None, None)
+    problem.minimize(problem.integral(lambda q, u: 100 * (q[0] - 1.2) ** 2 + 1e-2 * u**2))
+    solver, con = problem.solver(), problem.dyn
+    q, v, plans = closed_four_bar(0.5), np.zeros(3), []
+    for tick in range(4):
+        plans.append(solver(q0=q, v0=v, shift=min(tick, 1)))
+        q = con.closed_configuration(plans[-1].q[1])
+        v = con.consistent_velocity(q, plans[-1].v[1])
+    assert all(plan.solved for plan in plans)
+    assert max(plan.iterations for plan in plans[1:]) <= plans[0].iterations / 2
+    at = {"q0": plans[-1].q[0], "v0": plans[-1].v[0]}
+    found = solver.function()(**at, z0=solver._found[0])
+    assert float(found["cost"]) == pytest.approx(plans[-1].cost, rel=1e-5)
+
+
 def test_parameters_of_a_robot_are_those_of_its_constraints_too() -> None:
     con = two_sliders(parameters=["inertia"])
     problem = ocp.Problem(con, TIME, 4, control="linear", degree=2, p={"second.m": 4.0})
