@@ -18,6 +18,7 @@ import gdalembert as gd
 from benchmarks.common import peers, robots, tables
 from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
+from benchmarks.optimal_control import receding_horizon, solvers
 from benchmarks.speed import batch, compiled, speed
 from tests.helpers import models
 
@@ -404,3 +405,36 @@ def test_the_recorded_comparison_with_adam() -> None:
     graphs = optimal_control.ours(robots.load(optimal_control.ROBOT))
     assert int(rows["instructions of tau"][0]) == graphs.inverse_dynamics.n_instructions()
     assert int(rows["instructions of the position"][0]) == graphs.position.n_instructions()
+
+
+# receding_horizon.py and solvers.py
+
+
+def recorded(name: str) -> dict[str, list[str]]:
+    return rows_of((robots.HERE / "results" / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def test_all_ways_of_a_tick_solve_the_same_problem() -> None:
+    found = receding_horizon.measure(2)
+    rows, known = rows_of(receding_horizon.report(found)), recorded("receding_horizon")
+    assert [name for name in found if name not in rows or name not in known] == []
+    assert found[receding_horizon.OURS][1].iterations <= found[receding_horizon.COLD][1].iterations
+
+
+def test_the_recorded_receding_horizon() -> None:
+    """A tick takes at most a quarter of a new problem, no more than by hand, and half of the cold iterations."""
+    rows = recorded("receding_horizon")
+    ours, by_hand, new, cold = (rows[name] for name in (
+        receding_horizon.OURS, receding_horizon.BY_HAND, receding_horizon.NEW, receding_horizon.COLD
+    ))  # fmt: skip
+    assert float(ours[0]) <= min(float(by_hand[0]), 0.25 * float(new[0]))
+    assert float(ours[2]) <= 0.5 * float(cold[2])
+
+
+def test_both_solvers_find_the_same() -> None:
+    name = "two-link arm, least effort"
+    rows = rows_of(solvers.report(solvers.measure(1, [name], compiled=False)))
+    known = recorded("solvers")
+    assert rows[name][:2] == known[name][:2]
+    assert list(known)[-len(solvers.PROBLEMS) :] == list(solvers.PROBLEMS)
+    assert float(known["Panda, least time, 2 stages"][-1]) >= 1.3

@@ -47,13 +47,13 @@ def test_the_solution_is_that_of_the_graphs(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.system
-def test_the_steps_of_two_problems_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_two_problems_share_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GDALEMBERT_CACHE", str(tmp_path / "cache"))
     first = lifted(True, degree=1)
     assert np.array_equal(lifted(True, degree=1).q, first.q)
-    assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert len(list((tmp_path / "cache").iterdir())) == 2  # the step and the cost
     lifted(False, degree=2)
-    assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
 def test_without_a_compiler_it_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

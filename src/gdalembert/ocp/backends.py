@@ -42,7 +42,11 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_mult_bound_push": 1e-4,
         },
     ),
-    "fatrop": Backend({"fatrop.print_level": 0, "fatrop.tolerance": 1e-6}, {"fatrop.mu_init": 1e-4}, stagewise=True),
+    "fatrop": Backend(
+        {"fatrop.print_level": 0, "fatrop.tolerance": 1e-6, "fatrop.mu_superlinear_decrease_power": 1.2},
+        {"fatrop.mu_init": 1e-4},
+        stagewise=True,
+    ),
     "sqpmethod": Backend(
         {
             "print_header": False,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from gdalembert.compilation.external import external
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.parameters import foreign
 
@@ -28,13 +29,20 @@ class EvaluatedExpression(NamedTuple):
 
 
 def evaluate(
-    expression: Expression, available: Mapping[str, ca.MX], at: str, parameters: Mapping[str, ca.MX] = _NONE
+    expression: Expression,
+    available: Mapping[str, ca.MX],
+    at: str,
+    parameters: Mapping[str, ca.MX] = _NONE,
+    *,
+    compile_for: str | None = None,
 ) -> EvaluatedExpression:
     """The expression at each column of the ``available`` quantities; a single column, as that of p, is for all of them.
 
-    It may contain the symbols of ``parameters`` too, which become inputs of its Function.
+    It may contain the symbols of ``parameters`` too, which become inputs of its Function. ``compile_for``: evaluate it
+    as machine code; a message names this.
 
     Raises:
+        CompilationError: if it cannot be compiled.
         ArgumentTypeError, ArgumentError: if it is not an expression of these with one value; the message names ``at``.
     """
     if isinstance(expression, ca.Function):
@@ -76,7 +84,7 @@ def evaluate(
     graph = ca.Function("expression", [*symbols, *used.values()], [ca.vec(value)], names, ["value"])
     n = max(available[name].shape[1] for name in names)
     columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (available[name] for name in names))
-    return EvaluatedExpression(graph, _small(graph).map(n)(*columns))
+    return EvaluatedExpression(graph, _fast(graph, compile_for).map(n)(*columns))
 
 
 def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, ca.MX]) -> None:
@@ -94,8 +102,8 @@ def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, c
         )
 
 
-def _small(graph: ca.Function) -> ca.Function:
-    """The same of scalar operations, if it has no others; unless it is linear, CasADi takes its whole Jacobian."""
+def _fast(graph: ca.Function, compile_for: str | None) -> ca.Function:
+    """The same of scalar operations, if it has no others; unless it is linear, with whole Jacobians, or compiled."""
     try:
         scalar = graph.expand()
     except RuntimeError:
@@ -105,4 +113,5 @@ def _small(graph: ca.Function) -> ca.Function:
     if not any(ca.which_depends(values[0], ca.veccat(*inputs), 2)):
         return scalar
     options: dict[str, Any] = by_jacobian | {"reverse_options": by_jacobian}
-    return ca.Function("expression", inputs, values, graph.name_in(), graph.name_out(), options)
+    whole = ca.Function("expression", inputs, values, graph.name_in(), graph.name_out(), options)
+    return whole if compile_for is None else external(whole, 2, compile_for)

@@ -68,9 +68,9 @@ class Problem:
             those of the model. Every solve may set others: nothing is built again.
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
-        compiled: evaluate the steps and their derivatives as machine code, which needs a C compiler: for problems that
-            are solved for long or often. It takes seconds to minutes to compile, the first time; the cache is that of
-            :func:`~gdalembert.compile`.
+        compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
+            for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
+            cache is that of :func:`~gdalembert.compile`.
 
     Attributes:
         opti: the ``casadi.Opti``.

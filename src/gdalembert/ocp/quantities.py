@@ -26,15 +26,16 @@ class Quantities:
             As :func:`~gdalembert.ocp.expressions.evaluate`.
         """
         motion, named = self._motion, self._parameters.symbols
+        compile_for = f"Problem: {motion.dyn.tree.name}" if motion.scheme.compiled else None
         p = {"p": self._robot.along} if motion.dyn.parameters else {}
         if at == "stages":
             names = ("q", "v", "a", "u", "t", *["forces"][: motion.system.nc])
             states = {name: getattr(motion.stages, name) for name in names}
             p = {name: motion.at_stages(x) if x.shape[1] > 1 else x for name, x in p.items()}
             others = {name: motion.between(x) if x.shape[1] > 1 else x for name, x in named.items()}
-            return evaluate(expression, states | p | others, at, named)
+            return evaluate(expression, states | p | others, at, named, compile_for=compile_for)
         nq, column = motion.dyn.tree.nq, {"start": [0], "end": [motion.intervals]}.get(at, slice(None))
         x = motion.x[:, column]
         states = {"q": x[:nq, :], "v": x[nq:, :], "t": motion.t[:, column]}
         others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in (p | named).items()}
-        return evaluate(expression, states | others, at, named)
+        return evaluate(expression, states | others, at, named, compile_for=compile_for)
