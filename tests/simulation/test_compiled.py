@@ -21,6 +21,7 @@ METHODS = {
     "bdf": {},
     "idas": {},
     "radau": {},
+    "dop853": {},
     "rk4": {"step": 0.01},
     "collocation": {"step": 0.02},
 }
@@ -74,7 +75,8 @@ def test_a_robot_is_compiled_once_and_only_if_it_is_asked_for(tmp_path: Path, mo
     gd.simulate(gd.NewtonEuler(MODEL), X0, 0.1)
     assert not (tmp_path / "cache").exists()
     for _ in range(2):
-        gd.simulate(gd.NewtonEuler(MODEL), X0, 0.1, compiled=True)
+        motion = gd.simulate(gd.NewtonEuler(MODEL), X0, 0.1, compiled=True)
+    assert motion.method == "dop853"
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 

@@ -31,6 +31,7 @@ FOR_EVER: dict[str, dict[str, Any]] = {
     "bdf": {"options": {"max_num_steps": 10**9}},
     "idas": {"options": {"max_num_steps": 10**9}},
     "radau": {"options": {"max_num_steps": 10**9}},
+    "dop853": {"options": {"max_num_steps": 10**9}},
     "rk4": {"step": 1e-3},
     "collocation": {"step": 1e-2},
 }

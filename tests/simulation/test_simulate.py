@@ -33,6 +33,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "bdf": TIGHT,
     "idas": TIGHT,
     "radau": TIGHT,
+    "dop853": TIGHT,
     "rk4": {"step": 1e-3},
     "collocation": {"step": 1e-2},
 }
@@ -517,7 +518,7 @@ def test_an_energy_that_is_not_finite_is_said() -> None:
         simulate(FLOATING, [0.0, 1e200], [0.0, 1e-200], method="rk4", step=1e-200)
 
 
-@pytest.mark.parametrize("method", ["adams", "radau"])
+@pytest.mark.parametrize("method", ["adams", "radau", "dop853"])
 def test_too_many_steps_are_said(method: str) -> None:
     error = escape(method, np.array([0.0, 0.5, 0.9]), reltol=1e-12, abstol=1e-14, options={"max_num_steps": 10})
     assert "too many steps" in str(error)
@@ -526,7 +527,7 @@ def test_too_many_steps_are_said(method: str) -> None:
     assert "0 to 0 s at 1 times" in str(error.result)
 
 
-@pytest.mark.parametrize("method", ["adams", "bdf", "radau", "rk4"])
+@pytest.mark.parametrize("method", ["adams", "bdf", "radau", "dop853", "rk4"])
 @pytest.mark.parametrize("hold", [False, True])
 def test_what_a_callable_raises_is_the_cause(method: str, hold: bool, capfd: pytest.CaptureFixture[str]) -> None:
     def law(t: float, q: Array, v: Array) -> Array:

@@ -11,8 +11,8 @@ from gdalembert.errors import ArgumentError
 from gdalembert.simulation.result import SimulationWarning
 from gdalembert.spatial.arrays import Array
 
-_STEPS_PER_RADIAN = 2.0
-"""Of Adams' method, at its default tolerances: measured on flexible arms."""
+_STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
+"""At the default tolerances: measured on flexible arms."""
 _MANY = 1e5
 _STABLE = 2.8
 """The longest step of the classical Runge–Kutta method times ω."""
@@ -20,16 +20,17 @@ _STABLE = 2.8
 
 def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array, duration: float, p: Array) -> None:
     """Name the fastest vibration about q if the method takes very many steps for it, or is unstable, and a way out."""
-    if method not in ("adams", "rk4") or not dyn.forces:
+    if method not in (*_STEPS_PER_RADIAN, "rk4") or not dyn.forces:
         return
     given = p if len(p) else None
     try:
         frequencies, shapes = dyn.natural_modes(q, joints="free", p=given)
     except (ArgumentError, np.linalg.LinAlgError):  # these forces have no vibrations
         return
-    omega, steps = frequencies[-1], _STEPS_PER_RADIAN * frequencies[-1] * duration
-    if method == "adams" and steps > _MANY:
-        found = f"adams takes about {steps:.1g} steps to follow that"
+    omega = frequencies[-1]
+    steps = _STEPS_PER_RADIAN.get(method, 0.0) * omega * duration
+    if steps > _MANY:
+        found = f"{method} takes about {steps:.1g} steps to follow that"
     elif method == "rk4" and step is not None and omega * step > _STABLE:
         found = f"rk4 is unstable with steps above {_STABLE / omega:.2g} s"
     else:
