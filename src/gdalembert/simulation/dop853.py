@@ -25,7 +25,10 @@ MAX_STEPS = 100_000
 
 _STAGES = 12
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
-_TINY = 1e-300
+_STABILIZED = 0.04
+"""Exponent of the error before: steps that stability limits then do not fail again and again (section IV.2 of volume
+II)."""
+_TINY, _SMALL = 1e-300, 1e-4
 _FIRST = 1e-6
 """[s] Length of the first step; it grows tenfold from step to step."""
 _CHECKED = 100
@@ -86,7 +89,7 @@ class Dop853:
     def __post_init__(self) -> None:
         tableau = required("simulate: method='dop853'", "scipy.integrate").DOP853
         self._step = Step(self.plant, self.control, self.p, tableau, self.reltol, self.abstol)
-        self._length = _FIRST
+        self._length, self._error = _FIRST, _SMALL
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
         """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
@@ -110,14 +113,15 @@ class Dop853:
             proposed = min(self._length, end - t)
             error = step.make(t, proposed)
             steps += 1
-            factor = max(_SHRINK, _SAFETY * (error + _TINY) ** (-1 / 8))
             if error < 1:
+                factor = _SAFETY * (error + _TINY) ** (0.75 * _STABILIZED - 1 / 8) * self._error**_STABILIZED
+                self._error = max(error, _SMALL)
                 step.y[:] = step.after
                 t = end if proposed == end - t else t + proposed
-                longer = proposed * min(grow, factor)
+                longer = proposed * min(grow, max(_SHRINK, factor))
                 self._length, grow = max(longer, self._length) if t == end else longer, _GROW
             else:
-                self._length, grow = proposed * min(factor, 1.0), 1.0
+                self._length, grow = proposed * max(_SHRINK, _SAFETY * error ** (-1 / 8)), 1.0
             if steps % _CHECKED == 0:
                 check_speed(step.y[self.plant.nq : self.plant.nq + len(v0)], v0)
             if steps > self.max_steps:
