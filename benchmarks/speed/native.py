@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.native                     PUMA 560, Panda arm, Solo 12, and Talos without derivatives
     python -m benchmarks.speed.native talos --rounds 9    any robot that is counted
+    python -m benchmarks.speed.native --redraw            the figure alone, from the results
 
 ``pinocchio.cpp`` is compiled against the headers and libraries of the wheel of ``pin`` (minutes, once; Eigen's headers
 are those of the package ``cmeel-eigen``). It compares all outputs first, then times rounds in which every contestant
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import statistics
 import subprocess
 import tempfile
@@ -26,7 +28,7 @@ import numpy as np
 
 import gdalembert as gd
 from benchmarks.common.robots import HERE, NAMES, TITLES, known, load
-from benchmarks.common.tables import BLUE, ORANGE, heading, markdown, panels, write
+from benchmarks.common.tables import BLUE, ORANGE, RESULTS, heading, markdown, panels, save, write
 from benchmarks.speed.speed import machine, states
 
 if TYPE_CHECKING:
@@ -167,20 +169,32 @@ the median of the ratios in a round. All outputs were compared before.
 """
 
 
-def draw(results: Results) -> Figure:
+Gains = dict[str, dict[str, tuple[float, float]]]
+"""How many times as fast as Pinocchio ours are, one state at a time and several at once: by robot and symbol."""
+
+
+def recorded(text: str) -> Gains:
+    """The ratios of a table."""
+    gains: Gains = {}
+    for robot, symbol, *ratios in re.findall(
+        r"^\| (\S[^|]*) \| (\S[^|]*) \|.*\| ([\d.]+)× \| ([\d.]+)× \|$", text, re.M
+    ):
+        one, several = map(float, ratios)
+        gains.setdefault(robot, {})[symbol] = one, several
+    return gains
+
+
+def draw(gains: Gains) -> Figure:
     """The ratios, a panel for each robot."""
-    names = list(dict.fromkeys(robot for robot, _ in results))
-    figure, axes = panels(1, len(names), (2.3 * len(names) + 0.6, 2.9), sharey=True)
-    for axis, robot in zip(axes.flat, names, strict=True):
-        rows = [(function, times) for (name, function), times in results.items() if name == robot]
+    figure, axes = panels(1, len(gains), (2.3 * len(gains) + 0.6, 2.9), sharey=True)
+    symbols = list(dict.fromkeys(symbol for row in gains.values() for symbol in row))
+    for axis, (robot, row) in zip(axes.flat, gains.items(), strict=True):
+        places = [symbols.index(symbol) for symbol in row]
         for k, (way, colour) in enumerate(zip(FLAGS, (ORANGE, BLUE), strict=True)):
-            gains = []
-            for _, times in rows:
-                theirs = [name for name in times if not name.startswith("ours")]
-                gains.append(ratios(times, min(theirs, key=lambda name: statistics.median(times[name])))[way])
-            axis.barh([i + 0.38 * (k - 0.5) for i in range(len(rows))], gains, 0.36, color=colour, label=way)
-        axis.set_yticks(range(len(rows)), [FUNCTIONS[function][0] for function, _ in rows])
-        axis.set_title(TITLES[robot], fontsize=9)
+            widths = [ratios[k] for ratios in row.values()]
+            axis.barh([i + 0.38 * (k - 0.5) for i in places], widths, 0.36, color=colour, label=way)
+        axis.set_yticks(range(len(symbols)), symbols)
+        axis.set_title(robot, fontsize=9)
         axis.axvline(1, color="black", linewidth=0.6)
     axes.flat[0].invert_yaxis()
     heading(figure, axes.flat[0], "How many times as fast as Pinocchio's C++")
@@ -194,7 +208,11 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=25, metavar="N")
     parser.add_argument("--states", type=int, default=192, metavar="N")
+    parser.add_argument("--redraw", action="store_true", help="time nothing: draw the recorded results again")
     arguments = parser.parse_args()
+    if arguments.redraw:
+        save(draw(recorded((RESULTS / "native.md").read_text(encoding="utf-8"))), RESULTS / "native.png")
+        return
     results = {
         (robot, function): measure(robot, function, arguments.states, arguments.rounds)
         for robot in arguments.robots
@@ -204,7 +222,7 @@ def main() -> None:
     text = NOTES.format(n=arguments.states, rounds=arguments.rounds, machine=machine(), table="\n".join(shown))
     print(text)
     if arguments.robots == ROBOTS:
-        write("native", text, lambda: draw({key: times for key, times in results.items() if key[0] in SMALL}))
+        write("native", text, lambda: draw(recorded(text)))
 
 
 if __name__ == "__main__":
