@@ -17,9 +17,9 @@ from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import lengths, projected
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import Control, Failure
-from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import Interrupts
 
 ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
     "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),
@@ -94,7 +94,7 @@ def integrate(
     n, plant, control = len(t), integrators.plant, integrators.control
     motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, len(INTEGRALS))), np.zeros(n))
     size = 1 if sampled else math.ceil((n - 1) / _PIECES)
-    interrupts.prepares = False
+    interrupts.is_raised = False
     while (k := motion.reached) < n - 1 and interrupts.error is None:
         stop = min(k + size, n - 1)
         try:

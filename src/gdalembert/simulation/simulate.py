@@ -32,12 +32,12 @@ from gdalembert.simulation.integration import (
     PartialMotion,
     integrate,
 )
-from gdalembert.simulation.interrupts import Interrupts
 from gdalembert.simulation.plant import INTEGRALS, Plant, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.progress import progress as show_progress
 
 _UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 1e-3
@@ -128,29 +128,29 @@ def simulate(
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
-    system = System.of(dyn)
-    robot, tree = system.dynamics, dyn.tree
-    values = physical_parameters("simulate", robot, p)
-    start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
-    if period is not None and not is_python(u):
-        raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
-    grid = Grid.of(times, period)
-    check_mass_matrix("simulate", robot, start[: tree.nq], values)
-    system = system.started(start[: tree.nq], start[tree.nq :])
-    body = plant(system.robot, compiled)
-    is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
-    method, failure = _method(system, method, is_called, compiled), Failure()
-    settings = _settings(method, reltol, abstol, step, system.accuracy) | dict(options or {})
-    warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
-    what = "output times" if period is None else "times"
-    shown = show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress)
-    with shown as advance, Interrupts() as interrupts:
-        driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
-        integrators = _integrator(body, driven, values, method, step, settings)
-        _check_first(tree.name, integrators, failure, start, float(times[0]))
-        motion = integrate(integrators, failure, grid.t, start, advance, is_sampled(driven), interrupts)
-    reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
-    result = _result(system, integrators, grid, motion)
+    with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:
+        system = System.of(dyn)
+        robot, tree = system.dynamics, dyn.tree
+        values = physical_parameters("simulate", robot, p)
+        start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
+        if period is not None and not is_python(u):
+            raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
+        grid = Grid.of(times, period)
+        check_mass_matrix("simulate", robot, start[: tree.nq], values)
+        system = system.started(start[: tree.nq], start[tree.nq :])
+        body = plant(system.robot, compiled)
+        is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
+        method, failure = _method(system, method, is_called, compiled), Failure()
+        settings = _settings(method, reltol, abstol, step, system.accuracy) | dict(options or {})
+        warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
+        what = "output times" if period is None else "times"
+        with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
+            driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
+            integrators = _integrator(body, driven, values, method, step, settings)
+            _check_first(tree.name, integrators, failure, start, float(times[0]))
+            motion = integrate(integrators, failure, grid.t, start, advance, is_sampled(driven), interrupts)
+        reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
+        result = _result(system, integrators, grid, motion)
     if interrupts.error is not None:
         raise _stopped(interrupts.error, result)
     if reason is not None:

@@ -43,6 +43,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import integer, number
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.dynamics import DynamicsUnderTest
@@ -129,8 +130,9 @@ def validate(
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
-    at_each_p = _at_each_p(system, against, p, samples, seed)
-    return _compare(at_each_p, samples, seed, tolerance, progress)
+    with Interrupts():
+        at_each_p = _at_each_p(system, against, p, samples, seed)
+        return _compare(at_each_p, samples, seed, tolerance, progress)
 
 
 def _at_each_p(

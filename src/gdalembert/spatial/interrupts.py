@@ -1,8 +1,9 @@
-"""Ctrl-C, and what other signal handlers raise, while CasADi integrates.
+"""Ctrl-C, and what other signal handlers raise, while CasADi builds graphs, evaluates or integrates.
 
-CasADi runs Python's signal handlers before it evaluates a Function. What they raise is lost: it takes the evaluation
-for one that failed, and the integrator tries again with a shorter step. So the exception is kept, and the handler runs
-again at every evaluation, until the integrator gives up.
+CasADi runs Python's signal handlers where it converts arrays and before it evaluates a Function. What they raise there
+is lost: it takes the array for one of a wrong type, or the evaluation for one that failed, and an integrator tries
+again with a shorter step. So the exception is kept, and the handler runs again: after a while, or at every evaluation
+until the integrator gives up.
 """
 
 from __future__ import annotations
@@ -20,23 +21,33 @@ from typing import Any, Self
 _REPETITIONS = 100_000
 """More than any integrator endures, and u needs to return."""
 
-_INTEGRATION, _CONTROL = f"{__package__}.integration", f"{__package__}.control"
+_AGAIN = 0.5
+"""Time until an exception that was lost is raised again [s]; what cleans up needs less."""
+
 _run_again: Any = interrupt_main
 
 
 class Interrupts:
     """Keeps the first exception that a signal handler raises, from ``with`` on until its end.
 
+    The exception takes the place of any other one that leaves the ``with``.
+
+    Args:
+        integration, control: names of the modules that call the integrator, and that it calls.
+
     Attributes:
         error: the exception.
-        prepares: whether the integration has not begun, so that the exception is raised as usual, too.
-        stops: whether the exception stops what runs now; otherwise it is kept only.
+        is_raised: whether the exception is raised as usual, too, and once more at the end of ``with``.
+        stops: whether the exception stops the integrator that runs now; otherwise it is kept only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, integration: str = "", control: str = "") -> None:
         self.error: BaseException | None = None
-        self.prepares, self.stops = True, False
+        self.is_raised, self.stops = True, False
+        self._integration, self._control = integration, control
         self._left = _REPETITIONS
+        self._ended = False
+        self._bell: threading.Timer | None = None
         self._restore = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -50,8 +61,13 @@ class Interrupts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stops = False
+        self._ended, self.stops = True, False
+        if self._bell is not None:
+            self._bell.cancel()
+            self._bell.join()
         self._restore.close()
+        if self.error is not None and error is not self.error and (self.is_raised or error is not None):
+            raise self.error from None
 
     def _handle(self, handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
         first = self.error is None
@@ -63,14 +79,19 @@ class Interrupts:
                 self.error = raised
                 # CasADi prints one line for each evaluation that fails
                 self._restore.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        error, where = self.error, _caller(frame)
-        if first and self.prepares and error is not None:
-            raise error
-        if error is None or not self.stops or not self._left:
+        if self._ended or self.error is None:
+            return
+        if self.is_raised:
+            self._bell = threading.Timer(_AGAIN, interrupt_main, (number,))
+            self._bell.start()
+            raise self.error
+        if not self.stops or not self._left:
             return
         self._left -= 1
+        error = self.error
+        where = _caller(frame)
         # within u once, so that it can clean up; never between u and CasADi, which would print the exception
-        raises = where == _INTEGRATION or (first and where != _CONTROL)
+        raises = where == self._integration or (first and where != self._control)
         for _ in map(_run_again, (number,)):  # not by a call, after which Python would at once run this method again
             if raises:
                 raise error
