@@ -110,6 +110,20 @@ def test_a_wrench_that_needs_them_is_refused() -> None:
     assert planar.static_deflection(q, "link1", [0, 0, 1.0, 0, 0, 0], reference=pin.LOCAL)[2] < 0  # on its root
 
 
+def test_an_arm_that_takes_wrenches_has_them() -> None:
+    """A wrench may act across the plane, also on the first link, which then turns the second one out of it."""
+    for frame in ("tip", "link1 tip"):
+        taking = gd.FlexibleArm(skeleton(in_gravity=True), {"link1": LINK, "link2": LINK}, wrenches={frame: pin.LOCAL})
+        assert taking.assembly.left_out == ()
+        assert taking.tree.nv == 18
+    across = np.zeros((6, 1))
+    across[2] = 1.0
+    bent = taking.under(across).static_deflection(np.zeros(18))
+    assert bent[taking.layout.index("link1 z1")] > 1e-4
+    pushed = taking.static_deflection(np.zeros(18), "link1 tip", across.ravel(), reference=pin.LOCAL)
+    np.testing.assert_allclose(bent, pushed, rtol=0, atol=1e-12)
+
+
 def test_the_links_of_a_planar_arm_are_found_again() -> None:
     planar = arm()
     again = pickle.loads(pickle.dumps(planar))

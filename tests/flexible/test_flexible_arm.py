@@ -231,7 +231,9 @@ def test_a_tip_body_is_part_of_what_a_beam_replaces_or_a_payload(tip_is_its_own:
 
 
 def test_a_tip_body_that_explains_no_difference_is_no_excuse() -> None:
-    with pytest.warns(UserWarning, match=r"is now a beam of 0.7 kg at .*; give a hub= or tip_body= for what is left"):
+    with pytest.warns(
+        UserWarning, match=r"a beam of 0.7 kg at .*, with its tip_body 0.9 kg; give a hub= or tip_body= "
+    ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0), tip_body=TIP)})
 
 

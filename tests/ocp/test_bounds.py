@@ -63,6 +63,14 @@ def test_bounds_are_those_of_the_model() -> None:
     assert bounds.u_names == tuple(list(model.names)[1:])
 
 
+def test_a_model_needs_no_name() -> None:
+    model = slider()
+    model.name = ""
+    assert ocp.Bounds.of(gd.NewtonEuler(model), model).q_names == ("slide",)
+    with pytest.raises(ArgumentError, match=r"the model is 'slider'.*, the dynamics are of 'unnamed model' with 1"):
+        ocp.Bounds.of(gd.NewtonEuler(model), slider())
+
+
 def test_bounds_of_an_arm_leave_its_modes_alone() -> None:
     model = gd.load_urdf("two_link_flexible")
     beam = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), bending_y=gd.modes.clamped_free(2))

@@ -50,6 +50,13 @@ def test_a_motion_is_drawn_with_its_limits(planar: tuple[pin.Model, gd.Simulatio
     assert all(line.get_linestyle() == "-" for line in plotting.motion(simulation, gd.NewtonEuler(model))[0].lines)
 
 
+def test_a_robot_needs_no_name(planar: tuple[pin.Model, gd.Simulation]) -> None:
+    model = planar[0].copy()
+    model.name = ""
+    axes = plotting.motion(gd.simulate(gd.NewtonEuler(model), [0.3, 0.2, 0, 0], 0.1), model)
+    assert [ax.get_title() for ax in axes] == [ax.get_title() for ax in plotting.motion(planar[1], planar[0])]
+
+
 def test_limits_that_are_none_are_not_drawn() -> None:
     model = gd.load_urdf("two_link_arm")
     model.upperPositionLimit = np.array([np.inf, np.finfo(float).max])

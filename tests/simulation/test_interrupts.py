@@ -1,4 +1,4 @@
-"""Ctrl-C, and exceptions of other signal handlers, while CasADi integrates: at once, and with the motion so far."""
+"""Ctrl-C, and exceptions of other signal handlers, while CasADi runs: at once, and with the motion so far."""
 
 from __future__ import annotations
 
@@ -129,6 +129,46 @@ def test_u_is_interrupted_itself_and_may_clean_up(hold: bool) -> None:
     assert time.monotonic() - begun < 2 * AFTER + 1
     assert caught.value.result.t[-1] == pytest.approx(0.5, abs=0.03)  # type: ignore[attr-defined]
     assert set(cleaned) == {499500}
+
+
+def first_motion() -> Any:
+    """Of a robot whose graphs are to be built."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560"))
+    return lambda: simulate(dyn, np.full(12, 0.1), [0, 0.1], method="adams")
+
+
+def many_outputs() -> Any:
+    """Of which most of the time is spent in the results."""
+    t, x = ca.MX.sym("t"), ca.MX.sym("x", 4)
+    u = ca.Function("u", [t, x], [ca.vertcat(-0.1 * x[2], 0)])
+    return lambda: simulate(DYN, START, np.linspace(0, 0.1, 5001), u)
+
+
+def validation() -> Any:
+    """Of a robot whose graphs are to be built."""
+    dyn, model = gd.NewtonEuler(gd.load_urdf("puma560")), gd.load_urdf("puma560")
+    return lambda: gd.validate(dyn, model, samples=20)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize("prepare", [first_motion, many_outputs, validation])
+def test_no_exception_is_lost_between_the_calls_of_casadi(prepare: Any) -> None:
+    """CasADi converts arrays there, and takes what is raised for a wrong type."""
+    run = prepare()
+    begun = time.monotonic()
+    run()
+    takes = time.monotonic() - begun
+    for share in np.linspace(0.05, 0.9, 8):
+        run = prepare()
+        with pytest.raises(Alarm, match=r"^ring"):
+            _interrupted(run, share * takes)
+
+
+def _interrupted(run: Any, after: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, after)
+    run()
+    time.sleep(after)  # it was faster
 
 
 def test_handlers_that_raise_nothing_do_their_work() -> None:

@@ -118,6 +118,8 @@ class ArmAnalysis(Dynamics, ABC):
     ) -> Array:
         """The configuration at rest with the joints held at q: modes and rotors are solved for.
 
+        Constant wrenches of ``arm.under(wrenches)`` act too; those that are an input are zero.
+
         Args:
             q: a configuration (nq): the joints are held, the modes are the initial guess.
             frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.

@@ -271,15 +271,16 @@ def _replacement(name: str, own: Array, link: LinkModel, beam: FlexibleLink) -> 
     A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
     """
     alone = link.inertia.rigid + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
-    found = _compared(name, own, link.clamped @ alone @ link.clamped.T)
+    found, counted = _compared(name, own, link.clamped @ alone @ link.clamped.T), ""
     if beam.tip_body is not None and _differ(found, beam):
         at_tip = _ahead(beam.length)
         whole = alone + at_tip @ pseudo_inertia_of(beam.tip_body) @ at_tip.T
         with_tip = _compared(name, own, link.clamped @ whole @ link.clamped.T)
+        counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
         found = found if _differ(with_tip, beam) else with_tip
     if _differ(found, beam):
         warnings.warn(
-            f"{found}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
+            f"{found}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
             stacklevel=stack_level(),
         )
     return found

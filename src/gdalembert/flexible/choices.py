@@ -10,6 +10,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.flexible.assembly import Assembly, assemble
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.flexible_joint import FlexibleJoint
@@ -32,11 +34,12 @@ def assembled(
     joints: Mapping[str, FlexibleJoint],
     fixed_bodies: Mapping[str, pin.Inertia],
     kinematics: str,
+    wrenches: WrenchesByFrame | None,
 ) -> tuple[Assembly, Mapping[str, FlexibleLink]]:
     """The assembly, as of :func:`~gdalembert.flexible.assembly.assemble`, and the links that it is made of.
 
     A link whose modes are chosen by role gets none in a direction in which neither the joints nor gravity nor other
-    modes excite it, as those of a planar arm across its plane.
+    modes nor the wrenches that the arm takes excite it, as those of a planar arm across its plane.
     """
     if kinematics == "first_order" and isinstance(links, Mapping):
         links = {name: straight(link) for name, link in links.items()}
@@ -46,7 +49,7 @@ def assembled(
         warnings.simplefilter("ignore")  # they are repeated
         whole = assemble(tree, links, joints, fixed_bodies)
     links = dict(links)
-    left_out = _at_rest(whole, [(link, each) for link in links for each in _choices(links[link])])
+    left_out = _at_rest(whole, [(link, each) for link in links for each in _choices(links[link])], wrenches)
     for name, direction in left_out:
         links[name] = links[name].with_modes(**{direction: None})
     return replace(assemble(tree, links, joints, fixed_bodies), left_out=tuple(left_out)), links
@@ -65,8 +68,10 @@ def _choices(link: FlexibleLink) -> tuple[str, ...]:
     return directions if len(directions) > 1 else ()
 
 
-def _at_rest(assembly: Assembly, candidates: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The (link, direction) among candidates whose modes stay at rest, whatever joints and all other modes do.
+def _at_rest(
+    assembly: Assembly, candidates: list[tuple[str, str]], wrenches: WrenchesByFrame | None
+) -> list[tuple[str, str]]:
+    """The (link, direction) among candidates whose modes stay at rest, whatever joints, wrenches and other modes do.
 
     A link of which that is true in both directions keeps both.
     """
@@ -75,12 +80,14 @@ def _at_rest(assembly: Assembly, candidates: list[tuple[str, str]]) -> list[tupl
     q = random_configuration(tree, rng).full().ravel()
     behind = tree.nq - tree.nv
     motions = rng.normal(size=(3, tree.nv)) * np.where(np.arange(tree.nv) < modes, 1.0, _SMALL)
+    external = ExternalWrenches.of(tree, wrenches)
+    loads = Loads(external, ca.DM(rng.normal(size=(6, len(external)))))
 
     def forces(resting: list[int]) -> Array:
         deflection, v, a = motions.copy()
         deflection[resting] = v[resting] = a[resting] = 0
         q[modes + behind :] = deflection[modes:]
-        return np.asarray(inverse_dynamics(tree, ca.DM(q), ca.DM(v), ca.DM(a)).full().ravel())
+        return np.asarray(inverse_dynamics(tree, ca.DM(q), ca.DM(v), ca.DM(a), loads).full().ravel())
 
     columns = {each: _columns(assembly, *each) for each in candidates}
     moving, resting = np.abs(forces([])), list(candidates)

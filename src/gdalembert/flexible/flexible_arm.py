@@ -118,7 +118,7 @@ class FlexibleArm(ArmAnalysis):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        assembly, links = assembled(self.nominal, links, joints, fixed_bodies, kinematics)
+        assembly, links = assembled(self.nominal, links, joints, fixed_bodies, kinematics, wrenches)
         options = Options(
             springs=springs,
             friction=friction,

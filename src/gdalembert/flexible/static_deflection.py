@@ -45,7 +45,8 @@ def static_deflection(
         push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], given)
         _check_wrench(tree, assembly, configuration, frame, given, reference)
     zero = ca.DM(arm.tree.nv, 1)
-    rest = arm.generalized_gravity_expression(s["q"]) + arm.force_torque_expression(s["q"], zero) - push
+    alone = arm.under() if arm.external_wrenches.is_input else arm
+    rest = alone.inverse_dynamics(s["q"], zero, zero) - push
     free = slice(arm.modes.start, arm.tree.nv)
     first = free.start + arm.tree.nq - arm.tree.nv
     residual = ca.Function("residual", [s["q"]], [rest[free], ca.jacobian(rest[free], s["q"])[:, first:]])

@@ -46,8 +46,8 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     return tree
 
 
-def name_of(model: pin.Model) -> str:
-    """The name of a model, for messages and files; a name for it if it has none."""
+def name_of(model: pin.Model | Tree) -> str:
+    """The name of a model, for messages and files; the one that its tree has, if it has none."""
     return model.name or "unnamed model"
 
 

@@ -13,6 +13,7 @@ from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import unit_blocks
+from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.steps import check_dynamics
 from gdalembert.ocp.systems import Robot
@@ -170,9 +171,9 @@ def _effort_limits(dyn: Dynamics, of_joints: Array) -> Array:
 def _check_model(model: object, tree: Tree, joints: int) -> None:
     if not isinstance(model, pin.Model):
         raise ArgumentTypeError(f"Bounds.of: model is a {type(model).__name__}; give the pin.Model of the dynamics")
-    if model.nv != joints or model.name != tree.name:
+    if model.nv != joints or name_of(model) != tree.name:
         raise ArgumentError(
-            f"Bounds.of: the model is {model.name!r} with nv = {model.nv}, the dynamics are of {tree.name!r} with "
+            f"Bounds.of: the model is {name_of(model)!r} with nv = {model.nv}, the dynamics are of {tree.name!r} with "
             f"{joints}; give the model of the dynamics"
         )
 

@@ -11,6 +11,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.fourier import Excitation
+from gdalembert.model.from_pinocchio import name_of
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.plotting.coordinates import names_of, with_units
 from gdalembert.plotting.style import label, line_style, panels, shared_legend
@@ -73,9 +74,10 @@ def _described(trajectory: Excitation, model: object) -> tuple[list[str], list[A
     """Titles with units, and lower and upper limits (2 × joints) of q, v, a and the efforts."""
     if not isinstance(model, pin.Model):
         raise ArgumentTypeError(f"excitation: expected a pin.Model, got {type(model).__name__}")
-    if model.name != trajectory.model or model.nv != trajectory.nv:
+    if name_of(model) != trajectory.model or model.nv != trajectory.nv:
         raise ArgumentError(
-            f"excitation: the motion is of {trajectory.model!r}, the model is {model.name!r}; give the one that moves"
+            f"excitation: the motion is of {trajectory.model!r}, the model is {name_of(model)!r}; give the one that "
+            "moves"
         )
     names, bounds = names_of(model), Bounds.of(NewtonEuler(model), model)
     in_q, in_v = list(trajectory.q_indices), list(trajectory.v_indices)

@@ -11,7 +11,7 @@ from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import unit_blocks
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import name_of, read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.plotting.coordinates import names_of, with_units
@@ -106,9 +106,9 @@ def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynami
                 f"motion: {key} of the {what} of {simulated!r} has {found} entries, that of the robot {width}; "
                 "give the robot that moved"
             )
-    if simulated != tree.name:
+    if simulated != name_of(tree):
         raise ArgumentError(
-            f"motion: the {what} is of {simulated!r}, the robot is {tree.name!r}; give the one that moved"
+            f"motion: the {what} is of {simulated!r}, the robot is {name_of(tree)!r}; give the one that moved"
         )
 
 

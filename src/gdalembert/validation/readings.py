@@ -66,6 +66,7 @@ def _configurations(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
             x, y, z, w = q[:, own].T
             is_read = f"the quaternion (x, y, z, w) of joint {joint.name!r} is read as"
             yield f"{is_read} (w, x, y, z)", changed(own, np.stack([y, z, w, x], axis=1))
+            yield f"{is_read} (y, z, w, x)", changed(own, np.stack([w, x, y, z], axis=1))
             yield f"{is_read} its inverse", changed(own, np.stack([-x, -y, -z, w], axis=1))
         elif joint.type.axis is not None and joint.type.velocity_is_rate:
             own = slice(joint.idx_q, joint.idx_q + 1)

@@ -13,6 +13,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.wrenches import ExternalWrenches
 from gdalembert.errors import ArgumentError
+from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
@@ -105,7 +106,7 @@ def _index(model: pin.Model, index: int, name: str) -> int:
     if index < model.nframes and model.frames[index].name == name:
         return index
     if not model.existFrame(name):
-        raise ArgumentError(f"{model.name!r} has no frame {name!r}, at which wrenches act on the system under test")
+        raise ArgumentError(f"{name_of(model)!r} has no frame {name!r}, at which wrenches act on the system under test")
     return int(model.getFrameId(name))
 
 

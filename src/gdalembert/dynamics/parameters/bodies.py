@@ -14,6 +14,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.parameters.kind import Kind, selected
 from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters, pseudo_inertia_of, transformed
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
@@ -129,7 +130,7 @@ class Payload(Bodies):
         for place, values in zip(self.places, p.reshape(-1, 10), strict=True):
             if not model.existFrame(place.name):
                 raise UnsupportedError(
-                    f"parameters: payload at {place.name!r}: {model.name!r} has no such frame; take dyn.at(p)"
+                    f"parameters: payload at {place.name!r}: {name_of(model)!r} has no such frame; take dyn.at(p)"
                 )
             frame = model.frames[model.getFrameId(place.name)]
             model.inertias[frame.parentJoint] += frame.placement.act(inertia_of(place.name, values))

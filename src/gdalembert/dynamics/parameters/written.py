@@ -6,6 +6,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.parameters.bodies import inertia_of
 from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Tree
 
@@ -19,7 +20,9 @@ def with_constants(model: pin.Model, tree: Tree) -> pin.Model:
         UnsupportedError: if one of its joints has several parts, as a composite joint has.
     """
     if tuple(model.names)[1:] != tree.joint_names:
-        raise ArgumentError(f"parameters: {model.name!r} does not have the joints of {tree.name!r}; give its own model")
+        raise ArgumentError(
+            f"parameters: {name_of(model)!r} does not have the joints of {tree.name!r}; give its own model"
+        )
     copy = model.copy()
     for k, (name, index) in enumerate(zip(tree.joint_names, tree.links, strict=True), 1):
         joint = tree.joints[index]
