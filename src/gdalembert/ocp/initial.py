@@ -16,6 +16,7 @@ from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest_of
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.natural_modes import NaturalModes
+from gdalembert.ocp.rigid_plans import is_rigid_plan, with_deflections
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import Motion
 from gdalembert.simulation.result import Simulation
@@ -104,7 +105,7 @@ class Initial:
         return between(self._motion, self._bounds, q_start, q_end, self._parameters.last)
 
     def _checked(self, motion: Guess | Simulation | Solution) -> Guess:
-        dyn = self._motion.dyn
+        dyn = self._motion.system.dynamics
         if isinstance(motion, Solution):
             motion = motion.guess()
         if isinstance(motion, Simulation):
@@ -113,6 +114,8 @@ class Initial:
             motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, unit_blocks(dyn.tree))
         if not isinstance(motion, Guess):
             raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
+        if is_rigid_plan(motion, dyn):
+            motion = with_deflections(self._motion.system, motion, self._parameters.last)
         shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
         if shapes != (own := (dyn.tree.nq, dyn.tree.nv, dyn.nu)):
             raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {dyn.tree.name} has {own}")

@@ -294,7 +294,8 @@ class Problem:
     def guess(self, motion: Guess | Simulation | Solution) -> None:
         """Set the initial guess; the default is :func:`rest_to_rest` between q of :meth:`start` and :meth:`end`.
 
-        Its time is scaled to the fixed duration, or into the range of a free one.
+        Its time is scaled to the fixed duration, or into the range of a free one. For a flexible arm it may be a motion
+        of the rigid robot: modes and rotors then deflect by the forces that it exerts on them.
         """
         self._initial.set(motion)
 
