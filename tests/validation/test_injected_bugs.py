@@ -182,6 +182,18 @@ def test_bugs_are_found_and_named(name: str) -> None:
         assert report.diagnosis[0].startswith(bug.sentence)
 
 
+def test_entries_of_one_joint_are_not_explained_apart() -> None:
+    """In world axes, some entries of the base's torque lack gravity, which is not what is wrong."""
+
+    def in_world_axes(q: Array, v: Array, a: Array) -> Array:
+        tau, rotation = TRUE_LEG(q, v, a), pin.Quaternion(q[6], q[3], q[4], q[5]).toRotationMatrix()
+        return np.concatenate([rotation @ tau[:3], rotation @ tau[3:6], tau[6:]])
+
+    report = validate(in_world_axes, LEG, samples=40)
+    assert not report.ok
+    assert not any("missing" in sentence or "opposite" in sentence for sentence in report.diagnosis)
+
+
 @pytest.mark.parametrize(
     ("wrong", "joints"),
     [(of_model(LEG, without_lever), "'RZ_6', 'RY_5', 'RX_4'"), (without_gyration, "'RY_5', 'RX_4', 'FreeFlyer_0[5]'")],

@@ -281,9 +281,16 @@ def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample
         return []
     if (s := factor(own, reference)) is not None:
         return [Explanation(wording.sentence(what, _relation(s, sample)), True)]
+    way_of = {
+        int(j): _WRONG if of_entry is None else _relation(of_entry, sample)
+        for j, of_entry in zip(np.flatnonzero(wrong), factors(own, reference, wrong), strict=True)
+    }
+    for joint in sample.tree.joints:  # its entries turn into each other
+        own_ways = {j: way_of[j] for j in joint.columns if j in way_of}
+        if len(set(own_ways.values())) > 1:
+            way_of |= dict.fromkeys(own_ways, _WRONG)
     ways: dict[str, Mask] = {}
-    for j, of_joint in zip(np.flatnonzero(wrong), factors(own, reference, wrong), strict=True):
-        way = _WRONG if of_joint is None else _relation(of_joint, sample)
+    for j, way in way_of.items():
         ways.setdefault(way, np.zeros_like(wrong))[j] = True
     return [
         Explanation(f"{wording.sentence(what, way)} at {_joints(where, sample)}", way != _WRONG, True)
