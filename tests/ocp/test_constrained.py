@@ -275,4 +275,14 @@ def test_names_that_contradict_a_loop_are_a_doubt() -> None:
     problem = crank(6)
     problem.end({"crank": 1.5, "rocker": float(closed_four_bar(1.5)[2]) + 0.01}, None)
     with pytest.warns(ocp.SolutionWarning, match=r"start and end violate contacts and loops by"):
-        problem.solve()
+        assert problem.solve().constraint_violation > 1e-3
+
+
+@pytest.mark.long
+def test_names_that_contradict_a_loop_are_a_doubt_in_every_tick() -> None:
+    problem = crank(6)
+    problem.end({"crank": problem.parameter("crank"), "rocker": problem.parameter("rocker")}, None)
+    solver, rocker = problem.solver(), float(closed_four_bar(1.5)[2])
+    assert solver(crank=1.5, rocker=rocker).constraint_violation < 1e-8
+    with pytest.warns(ocp.SolutionWarning, match=r"start and end violate contacts and loops by"):
+        assert solver(crank=1.5, rocker=rocker + 0.01).constraint_violation > 1e-3

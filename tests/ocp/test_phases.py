@@ -32,6 +32,12 @@ def monopod() -> gd.NewtonEuler:
     return gd.NewtonEuler(model, actuation=[[0.0], [1.0]])
 
 
+def heavier() -> gd.NewtonEuler:
+    model = gd.load_urdf("two_link_arm")
+    model.name = "monopod"
+    return gd.NewtonEuler(model)
+
+
 def standing(dyn: gd.NewtonEuler, **options: Any) -> gd.ConstrainedDynamics:
     contact = gd.Contact("foot", "3D", anchor=np.zeros(3))
     return gd.ConstrainedDynamics(dyn, [contact], regularization=1e-6, **options)
@@ -239,6 +245,12 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
         ArgumentError,
         r"^Phases: phase 2 is of 'linkage', the first one of 'monopod'; give one robot",
     ),
+    "masses": (
+        lambda: ocp.Phases([two()[0], ocp.Problem(heavier(), 0.5, 3)]),
+        ArgumentError,
+        r"^Phases: phase 2 has another mass matrix than the first one, and momentum would jump; give one robot",
+    ),
+    "p of none": (lambda: falling().solve(p={"x": 1.0}), ArgumentError, r"has no parameters"),
     "rebound": (
         lambda: ocp.Phases(two(restitution=0.5)),
         ArgumentError,

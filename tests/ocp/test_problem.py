@@ -234,6 +234,21 @@ def test_pinocchio_finds_the_same_torques() -> None:
 # Expressions along the path.
 
 
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (ca.MX(3), "minimize: nothing can change the cost; give an expression of q, v, u, or an integral"),
+        (
+            ca.MX.sym("w") ** 2,
+            "minimize: the cost has the symbol 'w', which is none of the problem; make parameters by",
+        ),
+    ],
+)
+def test_costs_of_nothing_in_the_problem_are_refused(cost: ca.MX, message: str) -> None:
+    with pytest.raises(gd.errors.ArgumentError, match=message):
+        ocp.Problem(gd.NewtonEuler(slider()), 1.0, 5).minimize(cost)
+
+
 def test_a_singular_mass_matrix_is_refused_before_anything_is_solved() -> None:
     """A point mass on its own axis, below a slider without a mass."""
     model = slider()
@@ -362,7 +377,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.solve(), "nothing is to be minimised; call minimize(problem.duration) or of an integral"),
         (
             lambda p: (p.minimize(p.duration), p.solve()),
-            "there is no motion to start from; call guess(…), or start(q) or end(q)",
+            "there is no motion to start from; call guess(…), or start(q) or end(q) with all of q",
         ),
     ],
 )
@@ -381,7 +396,7 @@ def test_options_that_casadi_refuses() -> None:
     problem.minimize(problem.integral(lambda u: u**2))
     with pytest.raises(gd.errors.ArgumentError, match="CasADi refuses"):
         problem.solve(options={"ipopt.no_such_option": 1})
-    with pytest.raises(gd.errors.ArgumentError, match="CasADi refuses"):
+    with pytest.raises(gd.errors.ArgumentError, match="CasADi has no solver 'no_such_solver'; give 'ipopt'"):
         problem.solve("no_such_solver")
 
 

@@ -91,10 +91,10 @@ def test_an_end_of_some_entries_and_of_a_frame() -> None:
     problem.start([0.1, 0.2])
     problem.end({"joint2": problem.parameter("elbow")}, v={"joint2": 0.5})
     height = gd.Kinematics(ARM).frame_placement("tip")
-    z = problem.parameter("z")
-    problem.path(lambda q: height(q)[2, 3], z, z, at="end")
+    level = problem.parameter("level")
+    problem.path(lambda q: height(q)[2, 3], level, level, at="end")
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
-    solution = problem.solve(elbow=0.3, z=-0.1)
+    solution = problem.solve(elbow=0.3, level=-0.1)
     assert solution.q[-1, 1] == pytest.approx(0.3, abs=1e-8)
     assert solution.v[-1, 1] == pytest.approx(0.5, abs=1e-8)
     assert abs(solution.v[-1, 0]) > 1e-3
@@ -233,6 +233,17 @@ def test_the_code_of_a_solver_solves(name: str, tmp_path: Path) -> None:
     assert relative_error(found["u"].full().T, expected.u) < 1e-4
 
 
+def test_a_solver_keeps_the_parameters_that_it_was_built_with() -> None:
+    problem = reaching()
+    solver = problem.solver()
+    first = solver(**numbers())
+    problem.parameter("later")
+    assert relative_error(solver(**numbers()).u, first.u) < 1e-4  # within the tolerance of the solver
+    assert "later" not in solver.function().name_in()
+    with pytest.raises(UnknownNameError, match="no parameter of the problem named 'later'"):
+        solver(**numbers(), later=1.0)
+
+
 # Refusals.
 
 
@@ -241,6 +252,8 @@ def test_the_code_of_a_solver_solves(name: str, tmp_path: Path) -> None:
     [
         (lambda p: p.parameter("q0", 2), ArgumentError, "parameter: the name 'q0' is taken; give another"),
         (lambda p: p.parameter("u", 2), ArgumentError, "parameter: the name 'u' is taken; give another"),
+        (lambda p: p.parameter("z0", 2), ArgumentError, "parameter: the name 'z0' is taken; give another"),
+        (lambda p: p.parameter("lambda"), ArgumentTypeError, "parameter: got the name 'lambda'; give a Python identif"),
         (lambda p: p.parameter("a b"), ArgumentTypeError, "parameter: got the name 'a b'; give a Python identifier"),
         (lambda p: p.parameter("c", 0), ArgumentError, "parameter: size of 'c': got 0; give an integer of at least 1"),
         (lambda p: p.parameter("c", at="end"), ArgumentError, "parameter: at: got 'end'; give 'grid'"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.ocp.nlp import NLP
 
 _QUIET = {"print_time": False, "record_time": True}
@@ -93,6 +93,10 @@ def nlpsol(
     Raises:
         ArgumentError: if CasADi refuses the solver or its options.
     """
+    if not isinstance(solver, str) or not ca.has_nlpsol(solver):
+        raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
+    if not isinstance(options, Mapping):
+        raise ArgumentTypeError(f"solve: options={options!r}; give a mapping of names to values")
     try:
         return ca.nlpsol("solver", solver, dict(problem), _QUIET | dict(ours) | dict(options))
     except Exception as error:

@@ -115,3 +115,27 @@ def _fast(graph: ca.Function, compile_for: str | None) -> ca.Function:
     options: dict[str, Any] = by_jacobian | {"reverse_options": by_jacobian}
     whole = ca.Function("expression", inputs, values, graph.name_in(), graph.name_out(), options)
     return whole if compile_for is None else external(whole, 2, compile_for)
+
+
+def check_cost(opti: ca.Opti, cost: object) -> None:
+    """Refuse what cannot be minimised.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is no expression, not scalar, constant, or has a foreign symbol.
+    """
+    if not isinstance(cost, ca.MX):
+        hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
+        raise ArgumentTypeError(f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral")
+    if not cost.is_scalar():
+        raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
+    symbols = ca.symvar(cost)
+    if not symbols:
+        raise ArgumentError("minimize: nothing can change the cost; give an expression of q, v, u, or an integral")
+    for symbol in symbols:
+        try:
+            opti.debug.get_meta(symbol)
+        except RuntimeError:
+            raise ArgumentError(
+                f"minimize: the cost has the symbol {symbol.name()!r}, which is none of the problem; make parameters "
+                "by problem.parameter(name, size), or variables by problem.opti.variable()"
+            ) from None

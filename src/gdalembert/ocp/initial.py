@@ -71,7 +71,7 @@ class Initial:
         """
         motion = self._known() if guess is None else self._checked(guess)
         if motion is None:
-            raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q)")
+            raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q) with all of q")
         check_mass_matrix("solve", self._motion.system.dynamics, motion.q[0], self._parameters.last)
         set_initial(self._motion, motion, self._bounds, self._parameters)
         opti = self._motion.opti.debug

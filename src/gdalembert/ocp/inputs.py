@@ -47,6 +47,9 @@ class Inputs:
     Args:
         opti: the problem, baked.
         parameters: those with names. ``robot``: p. ``ends``: start and end, which fix the same entries ever after.
+
+    Attributes:
+        named: the parameters with names, as they are now.
     """
 
     def __init__(
@@ -56,7 +59,8 @@ class Inputs:
         self._pattern = [end.pattern for end in ends]
         self.symbols = ca.symvar(opti.p)
         self._vector = ca.Function("p", self.symbols, [opti.p])
-        named = {symbol.__hash__(): name for name, symbol in parameters.symbols.items()}
+        self.named = dict(parameters.symbols)
+        named = {symbol.__hash__(): name for name, symbol in self.named.items()}
         self._names = [named.get(symbol.__hash__()) for symbol in self.symbols]
 
     def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
@@ -65,7 +69,7 @@ class Inputs:
         Raises:
             As :meth:`Solver.__call__`.
         """
-        self._parameters.set(where, values)
+        self._parameters.set(where, values, self.named)
         self._robot.set(p)
         for end in self._ends:
             end.set(self._parameters)
@@ -81,7 +85,7 @@ class Inputs:
 
     def filled(self, number: float) -> Array:
         """The vector, with one number in place of all that a solve may set to any value."""
-        values = {name: np.full(x.shape, number) for name, x in self._parameters.symbols.items()}
+        values = {name: np.full(x.shape, number) for name, x in self.named.items()}
         ends = {end.symbols[0].__hash__(): end.filled(number) for end in self._ends}
         pairs = zip(self.symbols, self.numbers(values), strict=True)
         return np.array(self.vector([ends.get(symbol.__hash__(), x) for symbol, x in pairs]).full().ravel())
@@ -89,13 +93,8 @@ class Inputs:
     def expression(self) -> ca.MX:
         """The vector, as an expression of the parameters with names; the others have their last values."""
         ends = {end.symbols[0].__hash__(): end.expression for end in self._ends}
-        pairs = zip(self.symbols, self.numbers(self._parameters.symbols), strict=True)
+        pairs = zip(self.symbols, self.numbers(self.named), strict=True)
         return ca.MX(self.vector([ends.get(symbol.__hash__(), x) for symbol, x in pairs]))
-
-    @property
-    def named(self) -> dict[str, ca.MX]:
-        """The parameters with names."""
-        return self._parameters.symbols
 
     def vector(self, values: Sequence[Any]) -> Any:
         """The vector of values or expressions of all symbols."""

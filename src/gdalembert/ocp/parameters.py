@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from keyword import iskeyword
 from typing import Any
 
 import casadi as ca
@@ -12,8 +13,12 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array
 
-RESERVED = ("q", "v", "a", "u", "t", "p", "forces", "shift", "guess")
-"""Names of other inputs of expressions and solvers."""
+RESERVED = (
+    *("q", "v", "a", "u", "t", "p", "forces"),
+    *("self", "solver", "options", "shift", "guess"),
+    *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g"),
+)
+"""Names of other inputs and outputs of expressions, of ``solve``, and of solvers."""
 
 
 class Parameters:
@@ -39,7 +44,7 @@ class Parameters:
         Raises:
             ArgumentTypeError, ArgumentError: if the name is no identifier or is taken, or the size is not positive.
         """
-        if not isinstance(name, str) or not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
             raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
         if name in RESERVED or name in self.symbols:
             raise ArgumentError(f"parameter: the name {name!r} is taken; give another")
@@ -50,19 +55,20 @@ class Parameters:
         self.symbols[name] = made
         return made
 
-    def set(self, where: str, given: Mapping[str, Any]) -> None:
-        """Take the values of a solve; those that are missing keep their last ones.
+    def set(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> None:
+        """Take the values of a solve, of all or some names; those that are missing keep their last ones.
 
         Raises:
             UnknownNameError: if no parameter has a name.
             ArgumentTypeError, ArgumentError: if values cannot be used, or one was never given.
         """
         taken = {}
+        names = self.symbols if names is None else names
         for name, value in given.items():
-            if name not in self.symbols:
-                raise UnknownNameError("parameter of the problem", name, tuple(self.symbols))
+            if name not in names:
+                raise UnknownNameError("parameter of the problem", name, tuple(names))
             taken[name] = _fitted(f"{where}: {name}", value, self.symbols[name].shape)
-        missing = [name for name in self.symbols if name not in taken and name not in self.values]
+        missing = [name for name in names if name not in taken and name not in self.values]
         if missing:
             raise ArgumentError(f"{where}: no value of the parameter {missing[0]!r}; give {missing[0]}=…")
         self.values |= taken

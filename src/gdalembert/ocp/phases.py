@@ -12,8 +12,10 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.model.configuration import random_configuration
 from gdalembert.ocp.backends import backend, last_line, nlpsol
 from gdalembert.ocp.junctions import Junction
 from gdalembert.ocp.nlp import NLP
@@ -24,6 +26,9 @@ from gdalembert.ocp.systems import Robot
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
+
+_ALIKE = 1e-9
+"""The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +177,10 @@ class Phases:
         for name in values:
             if name not in known:
                 raise UnknownNameError("parameter of the problems", name, sorted(known))
+        takes_p = any(problem.dyn.parameters for problem in self.problems)
         for problem in self.problems:
             own = {name: value for name, value in values.items() if name in problem._parameters.symbols}
-            problem._set(p if problem.dyn.parameters else None, own)
+            problem._set(p if problem.dyn.parameters or not takes_p else None, own)
         self._set_boundaries()
         solution = self._joined(solver, dict(options or {})).solution()
         if not solution.solved:
@@ -309,9 +315,24 @@ def _checked(problems: Sequence[Problem]) -> tuple[Problem, ...]:
             raise ArgumentError(
                 f"Phases: phase {k} is of {tree.name!r}, the first one of {first.name!r}; give one robot"
             )
+    for k, problem in enumerate(problems[1:], start=2):
+        if not _moves_alike(problems[0]._system.dynamics, problem._system.dynamics):
+            raise ArgumentError(
+                f"Phases: phase {k} has another mass matrix than the first one, and momentum would jump; give one "
+                "robot, with what varies as parameters"
+            )
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
     return tuple(problems)
+
+
+def _moves_alike(one: Dynamics, other: Dynamics) -> bool:
+    """Whether both have one mass matrix, in a random configuration and with the parameters of their models."""
+    if one is other:
+        return True
+    q = ca.evalf(random_configuration(one.tree, np.random.default_rng(0)))
+    matrices = [np.array(dyn.at().mass_matrix(q)) for dyn in (one, other)]
+    return float(np.abs(matrices[0] - matrices[1]).max()) <= _ALIKE * float(np.abs(matrices[0]).max())
 
 
 def _trees(problems: Sequence[Problem]) -> Iterator[tuple[int, Any]]:

@@ -17,7 +17,7 @@ from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.closing import close
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
 from gdalembert.ocp.ends import End, Fixed
-from gdalembert.ocp.expressions import Expression
+from gdalembert.ocp.expressions import Expression, check_cost
 from gdalembert.ocp.friction import Cone, Sole, friction_cones
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
@@ -279,15 +279,9 @@ class Problem:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if it is not an expression, not scalar, or constant.
+            ArgumentTypeError, ArgumentError: if it is no expression, not scalar, constant, or has a foreign symbol.
         """
-        if not isinstance(cost, ca.MX):
-            hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
-            raise ArgumentTypeError(
-                f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral"
-            )
-        if not cost.is_scalar():
-            raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
+        check_cost(self.opti, cost)
         self.opti.minimize(cost)
         self._cost = cost
 

@@ -16,7 +16,7 @@ from gdalembert.ocp.closing import closure
 from gdalembert.ocp.constraints import Bound, Constraints
 from gdalembert.ocp.expressions import EvaluatedExpression
 from gdalembert.ocp.model_parameters import ModelParameters
-from gdalembert.ocp.solution import Solution, Stages
+from gdalembert.ocp.solution import CLOSED, Solution, Stages
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
 
@@ -86,6 +86,7 @@ class Report:
             )
             for name, path in self._paths.items()
         }
+        named = dict(zip(self._names, found["violations"].ravel().tolist(), strict=True))
         return Solution(
             dyn=dyn,
             bounds=self._bounds,
@@ -99,10 +100,10 @@ class Report:
             u=u,
             p=values,
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
-            constraint_violation=float(found["largest"][0, 0]),
+            constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
             length_violation=float(np.abs(lengths(states[:, :nq], blocks) - 1).max(initial=0)),
             constraint_drift=float(found["drift"][0, 0]) if "drift" in found else 0.0,
-            violations=dict(zip(self._names, found["violations"].ravel().tolist(), strict=True)),
+            violations=named,
             stats=dict(stats),
             accuracy=Accuracy(self._motion.system, self._bounds, control, t, states, u, values, paths),
             solved=solved,

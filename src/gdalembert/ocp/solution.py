@@ -171,8 +171,7 @@ class SolutionWarning(UserWarning):
 
 def doubts(solution: Solution) -> Iterator[str]:
     """Why a solution may be none: each is worth a warning."""
-    if (gap := solution.violations.get(CLOSED, 0.0)) > _FEASIBLE:
-        yield f"start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
+    yield from contradictions(solution)
     if not solution.step_error <= COARSE:
         yield (
             "the steps are too coarse: velocities after one miss those of the motion by "
@@ -183,6 +182,12 @@ def doubts(solution: Solution) -> Iterator[str]:
         physical_parameters("the optimum of p", robot_alone(solution.dyn), solution.p)
     except ArgumentError as error:
         yield f"{error}; or give narrower bounds in design"
+
+
+def contradictions(solution: Solution) -> Iterator[str]:
+    """Where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
+    if (gap := solution.violations.get(CLOSED, 0.0)) > _FEASIBLE:
+        yield f"start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
 
 
 class OptimizationError(GdalembertError, RuntimeError):

@@ -17,7 +17,7 @@ from gdalembert.ocp.inputs import Inputs
 from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.report import Report
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
+from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, contradictions, doubts
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
@@ -92,8 +92,8 @@ class Solver:
             OptimizationError: if the solver finds no solution and there is no last one; it has the last iterate.
 
         Warns:
-            SolutionWarning: if the last plan stands for a solution that was not found; and, without a last solution,
-                as :meth:`Problem.solve`.
+            SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
+                violates contacts or loops; and, without a last solution, as :meth:`Problem.solve`.
         """
         shift = integer("solver: shift", shift, 0, self._motion.intervals)
         numbers = self._inputs("solver", p, values)
@@ -103,9 +103,8 @@ class Solver:
             return self._previous(solution, numbers, shift)
         if not solution.solved:
             raise OptimizationError(solution)
-        if begin is None:
-            for doubt in doubts(solution):
-                warnings.warn(f"{self._motion.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
+        for doubt in doubts(solution) if begin is None else contradictions(solution):
+            warnings.warn(f"{self._motion.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
     def cold(self) -> Solution:
