@@ -48,4 +48,4 @@ def test_the_figure_has_a_panel_for_each_robot() -> None:
     figure = native.draw(native.recorded((RESULTS / "native.md").read_text(encoding="utf-8")))
     assert [axis.get_title() for axis in figure.axes] == [native.TITLES[robot] for robot in native.ROBOTS]
     assert [len(axis.patches) for axis in figure.axes] == [12, 12, 12, 8]
-    assert [bar.get_width() for bar in figure.axes[0].patches][::6] == [9.9, 45.8]
+    assert [bar.get_width() for bar in figure.axes[0].patches][::6] == [8.5, 41.6]

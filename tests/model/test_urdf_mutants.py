@@ -25,7 +25,7 @@ def test_more_mutants_load_or_are_refused() -> None:
     found = dict(outcomes(range(150)))
     assert {seed: what for seed, what in found.items() if what not in GOOD} == {}
     assert list(found) == list(range(150))
-    assert sum(what == "loaded" for what in found.values()) > 40
+    assert sum(what == "loaded" for what in found.values()) > 30
 
 
 def test_faults_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
