@@ -16,7 +16,7 @@ from tests.helpers.sets import quick
 from tests.helpers.validated_arms import robot
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
 
 TIGHT = 1e-12
 MODEL = robot(("continuous", "base"), ("revolute", "l0"), ("revolute", "l1"))

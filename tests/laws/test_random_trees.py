@@ -8,6 +8,8 @@ import gdalembert as gd
 from tests.helpers.random_trees import check, random_tree
 from tests.helpers.sets import quick
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("formulation", quick(sorted(gd.formulations()), "newton_euler"))
 def test_random_trees_hold_all_laws(formulation: str) -> None:

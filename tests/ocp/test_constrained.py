@@ -17,6 +17,8 @@ from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, fou
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 
+pytestmark = pytest.mark.long
+
 FIRST, SECOND = 2.0, 3.0  # kg
 WAY, TIME = 0.7, 1.5
 

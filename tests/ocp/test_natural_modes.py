@@ -12,6 +12,8 @@ from gdalembert import ocp
 from gdalembert.ocp.natural_modes import NaturalModes
 from tests.helpers.paths import ROOT
 
+pytestmark = pytest.mark.long
+
 HERMITE = gd.modes.hermite()
 NEARLY_DEPENDENT = HERMITE.combined([[1.0, 0.0], [1.0, 0.02]])
 

@@ -16,6 +16,8 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError,
 from tests.helpers.linkages import five_bar_loop
 from tests.helpers.models import relative_error
 
+pytestmark = pytest.mark.long
+
 MASS, HEIGHT = 2.0, 0.4
 
 

@@ -13,6 +13,8 @@ import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.ocp import slider
 
+pytestmark = pytest.mark.long
+
 MASSES = (1.0, 1.5, 3.0)
 
 

@@ -20,7 +20,7 @@ from tests.helpers.sets import quick
 from tests.helpers.validated_arms import ARMS, FLEXIBLE_JOINT, LIGHT, PLANAR, flying, planar
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
 
 
 @pytest.mark.parametrize("name", quick(ARMS, "planar", "first order, flexible joint"))

@@ -22,7 +22,7 @@ from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR, bending, planar, robot, twisting
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
 
 MODEL = gd.load_urdf("puma560_3")
 TOOL = MODEL.frames[-1].name

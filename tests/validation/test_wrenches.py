@@ -16,7 +16,7 @@ from tests.helpers.models import build
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR, planar
 
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
 
 MODEL = gd.load_urdf("puma560_3")
 TOOL = MODEL.frames[-1].name
