@@ -17,6 +17,7 @@ from gdalembert.compilation.machine_code import Library, load_library, row_major
 from gdalembert.compilation.threads import share
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.evaluation import Evaluation
 
 _KINDS = {"compiler": str, "flags": str | list | tuple, "cache": str | os.PathLike, "time_limit": int | float}
 
@@ -270,15 +271,16 @@ class _Interpreter:
 
     def __init__(self, function: ca.Function) -> None:
         self._function = row_major(function)
-        self._idle: list[tuple[list[Array], list[Array], Any, Any]] = []  # as many as there were simultaneous callers
+        self._idle: list[Evaluation] = []  # as many as there were simultaneous callers
 
     def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
         """n states (n, …); k + 1 if state k fails."""
         try:
-            workspace = self._idle.pop()
+            evaluation = self._idle.pop()
         except IndexError:
-            workspace = self._new_workspace(inputs, outputs)
-        arguments, results, buffer, evaluate = workspace
+            sides = ([np.zeros(x.shape[1:]) for x in side] for side in (inputs, outputs))
+            evaluation = Evaluation(self._function, *sides)
+        arguments, results, evaluate = evaluation.arguments, evaluation.results, evaluation.evaluate
         for k in range(n):
             for x, argument in zip(inputs, arguments, strict=True):
                 argument[...] = x[k]
@@ -286,18 +288,9 @@ class _Interpreter:
                 evaluate()
             except RuntimeError:
                 return k + 1
-            if buffer.ret():
+            if evaluation.failed():
                 return k + 1
             for y, result in zip(outputs, results, strict=True):
                 y[k] = result
-        self._idle.append(workspace)
+        self._idle.append(evaluation)
         return 0
-
-    def _new_workspace(self, *sides: Sequence[Array]) -> tuple[list[Array], list[Array], Any, Any]:
-        arguments, results = ([np.zeros(x.shape[1:]) for x in side] for side in sides)
-        buffer: Any
-        buffer, evaluate = self._function.buffer()
-        for setter, side in ((buffer.set_arg, arguments), (buffer.set_res, results)):
-            for i, array in enumerate(side):
-                setter(i, memoryview(array))  # type: ignore[arg-type]
-        return arguments, results, buffer, evaluate

@@ -195,12 +195,13 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
         return LinearActuators(frozen(np.eye(tree.nv) if own is None else own))
     if isinstance(given, ca.Function):
         return _function_of_actuators(tree, given)
-    names = tuple(given) if isinstance(given, Mapping) else None
-    if names is not None and not all(isinstance(name, str) for name in names):
-        raise ArgumentTypeError(f"actuation: the names are {list(names)}; give {{name: column of B (nv)}}")
-    columns = given if names is None else list(given.values())  # type: ignore[union-attr]
-    b = numbers("actuation", columns)
-    b = b if names is None else frozen(b.T)
+    if isinstance(given, Mapping):
+        names: tuple[str, ...] | None = tuple(given)
+        if not all(isinstance(name, str) for name in given):
+            raise ArgumentTypeError(f"actuation: the names are {list(given)}; give {{name: column of B (nv)}}")
+        b = frozen(numbers("actuation", list(given.values())).T)
+    else:
+        names, b = None, numbers("actuation", given)
     if b.ndim != 2 or b.shape[0] != tree.nv or not b.shape[1]:
         raise ArgumentError(f"actuation: got shape {b.shape}; give B ({tree.nv} × nu) of tau = B u")
     return LinearActuators(b, names)

@@ -17,7 +17,7 @@ independent combinations of rows are used: N f = 0 for the others, which makes f
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -88,11 +88,11 @@ class Rows:
         """(x) → (r): J v."""
         return self._at_state(lambda q, v, p: self.con.velocity(q, v, *p))
 
-    def _at_state(self, rows: object) -> ca.Function:
+    def _at_state(self, rows: Callable[[Matrix, Matrix, list[ca.SX]], Matrix]) -> ca.Function:
         nq = self.con.nq
         s = symbols(x=nq + self.con.nv) | self.con.symbols()
         q, _ = unit_and_scale(s["x"][:nq], unit_blocks(self.con.tree))
-        values = rows(q, s["x"][nq:], list(self.con.symbols().values()))  # type: ignore[operator]
+        values = rows(q, s["x"][nq:], list(self.con.symbols().values()))
         return function("rows", s, {"rows": spatial.constant(self.basis) @ values})
 
 

@@ -18,6 +18,7 @@ from gdalembert.simulation.control import Control
 from gdalembert.simulation.integration import check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.evaluation import Evaluation
 from gdalembert.spatial.packages import required
 
 MAX_STEPS = 100_000
@@ -45,21 +46,17 @@ class Step:
 
     def __init__(self, plant: Plant, control: Control, p: Array, tableau: Any, reltol: float, abstol: float) -> None:
         function = _step(plant, control, len(p), tableau, reltol, abstol)
-        self._buffer, self._evaluate = function.buffer()
-        self.t, self.h, self.y, self.numbers, self._p = (np.zeros(function.size1_in(i)) for i in range(5))
-        self._p[:] = p
-        self.after, self.error = (np.zeros(function.size1_out(i)) for i in range(2))
-        for i, array in enumerate((self.t, self.h, self.y, self.numbers, self._p)):
-            self._buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type, call-arg]
-        for i, array in enumerate((self.after, self.error)):
-            self._buffer.set_res(i, memoryview(array))  # type: ignore[arg-type, call-arg]
+        self.t, self.h, self.y, self.numbers, given = arguments = [np.zeros(function.size1_in(i)) for i in range(5)]
+        self.after, self.error = results = [np.zeros(function.size1_out(i)) for i in range(2)]
+        given[:] = p
+        self._evaluation = Evaluation(function, arguments, results)
 
     def make(self, t: float, h: float) -> float:
         """The error; what is not finite is too large."""
         self.t[0], self.h[0] = t, h
-        self._evaluate()
+        self._evaluation.evaluate()
         error = float(self.error[0])
-        return math.inf if self._buffer.ret() or math.isnan(error) else error
+        return math.inf if self._evaluation.failed() or math.isnan(error) else error
 
 
 @dataclass

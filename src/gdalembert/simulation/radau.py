@@ -18,6 +18,7 @@ from gdalembert.simulation.control import Control, PythonLaw
 from gdalembert.simulation.integration import U_FAILED, check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.evaluation import Evaluation
 from gdalembert.spatial.packages import required
 
 TOLERANCES = 1e-7, 1e-9
@@ -42,16 +43,12 @@ class Columns:
         mapped = rates.map(f"{rates.name()}_{k}", "serial", k, [3], [])
         self.t, self.x, self.w = (np.zeros(mapped.size_in(i)[::-1]) for i in range(3))
         self.rates = np.zeros(mapped.size_out(0)[::-1])
-        self._p = np.array(p)
-        self._buffer, self._evaluate = mapped.buffer()
-        for i, array in enumerate((self.t, self.x, self.w, self._p)):
-            self._buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type, call-arg]
-        self._buffer.set_res(0, memoryview(self.rates))  # type: ignore[arg-type, call-arg]
+        self._evaluation = Evaluation(mapped, [self.t, self.x, self.w, np.array(p)], [self.rates])
 
     def evaluate(self) -> None:
         """Raise RuntimeError if that fails."""
-        self._evaluate()
-        if self._buffer.ret():
+        self._evaluation.evaluate()
+        if self._evaluation.failed():
             raise RuntimeError("the evaluation fails")
 
 
