@@ -1,4 +1,4 @@
-"""``examples/receding_horizon.py``: warm ticks are cheap, the sphere is not touched, the point is followed."""
+"""``examples/receding_horizon.py``: warm ticks are cheap, the sphere is not touched, the pose is followed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gdalembert import ocp
 from tests.helpers.scripts import example
 
 pytestmark = pytest.mark.extras
@@ -18,12 +19,20 @@ def test_the_loop_and_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     seen = []
     original = SCRIPT.run
     SCRIPT.run = lambda *given: seen.append(original(*given)) or seen[-1]
-    SCRIPT.main(["--coarse", "--plot", str(tmp_path / "loop.png")])
+    with pytest.warns(ocp.SolutionWarning, match=r"^ur10: the solver stopped with .*; the last plan, shifted by 1 int"):
+        SCRIPT.main(["--coarse", "--plot", str(tmp_path / "loop.png")])
     (loop,) = seen
-    assert loop.solved.all()
-    assert np.median(loop.iterations[1:]) < loop.iterations[0]
-    # the robot is 0.5 kg heavier than the plan's
-    assert SCRIPT.RADIUS - 2e-3 < loop.distance.min() < SCRIPT.RADIUS + 0.02
-    assert loop.error[loop.distance > 2 * SCRIPT.RADIUS].max() < 0.01
-    assert "ticks solved: 30 of 30" in capsys.readouterr().out
+    np.testing.assert_array_equal(np.flatnonzero(loop.solved == 0), [SCRIPT.WRONG])
+    solved = loop.solved == 1
+    assert np.median(loop.iterations[1:][solved[1:]]) <= np.nanmedian(loop.cold) / 2
+    counted = ~np.isnan(loop.cold[1:])
+    assert (loop.iterations[1:] <= loop.cold[1:] / 2)[counted].all()
+    # the margin gives way to the pose, whose way ends 4.5 cm from the centre of the sphere; the sphere does not
+    assert SCRIPT.RADIUS < loop.distance.min() < SCRIPT.RADIUS + SCRIPT.MARGIN
+    # the load that no plan knows moves the tool by 5 mm and 1°; in the tick without a plan, to 8 mm
+    far = loop.distance > 2 * SCRIPT.RADIUS
+    assert loop.position[far].max() < 0.01
+    assert loop.angle[far].max() < np.deg2rad(2)
+    assert loop.position[SCRIPT.WRONG + 5] < 0.005
+    assert "ticks solved: 59 of 60" in capsys.readouterr().out
     assert (tmp_path / "loop.png").read_bytes().startswith(b"\x89PNG")
