@@ -179,7 +179,12 @@ class Scenarios:
 
 
 class _Joined:
-    """The programs of all scenarios as one, whose variables are those of the first and what the others do not share."""
+    """The programs of all scenarios as one, whose variables are those of the first and what the others do not share.
+
+    The largest cost is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
+    while the multipliers of the scenarios are not found. Each scenario has a scalar row, because CasADi 3.8 loses
+    entries of the Jacobian of a vector less a scalar in reverse mode.
+    """
 
     def __init__(self, problems: Sequence[Problem], cost: str, solver: str, options: dict[str, Any]) -> None:
         self._parts = [problem._assembled() for problem in problems]
@@ -209,14 +214,15 @@ class _Joined:
         costs = ca.vertcat(*(f for f, _ in found))
         self.problem = {"x": z, "p": ca.vertcat(*p), "f": ca.sum1(costs), "g": ca.vertcat(*(g for _, g in found))}
         self._worst = cost == "worst"
+        mean = self.problem["f"] / len(self._nlps)
         if cost == "mean":
-            self.problem["f"] /= len(self._nlps)
+            self.problem["f"] = mean
         if self._worst:
-            largest = ca.MX.sym("largest")
+            above = ca.MX.sym("above")
             self.problem |= {
-                "x": ca.vertcat(z, largest),
-                "f": largest,
-                "g": ca.vertcat(self.problem["g"], costs - largest),
+                "x": ca.vertcat(z, above),
+                "f": mean + above,
+                "g": ca.vertcat(self.problem["g"], *(f - mean - above for f, _ in found)),
             }
         self._costs = ca.Function("costs", [z, self.problem["p"]], [costs])
         self._solver = nlpsol(solver, self.problem, backend(solver).options, options)
@@ -266,7 +272,7 @@ class _Joined:
         z, p, limits = self._initial(), np.concatenate(self._numbers), self._limits()
         if np.any(limits["lbx"] > limits["ubx"]):
             return self._read(z, np.nan, {"return_status": "Invalid_Problem_Definition", "success": False})
-        begin = np.append(z, self._costs(z, p).full().max()) if self._worst else z
+        begin = np.append(z, np.abs(self._costs(z, p).full()).max()) if self._worst else z
         try:
             found = self._solver(x0=begin, p=p, **limits)
         except RuntimeError as error:
