@@ -175,6 +175,51 @@ def test_a_receding_horizon_of_a_linkage_begins_at_its_last_plan() -> None:
     assert float(found["cost"]) == pytest.approx(plans[-1].cost, rel=1e-5)
 
 
+def measured_five_bar() -> ocp.Problem:
+    problem = ocp.Problem(five_bar_loop(), 0.2, 2, degree=2)
+    problem.start(problem.parameter("q0", 4), problem.parameter("v0", 4))
+    problem.minimize(problem.integral(lambda q, v, u: (q[0] - 2.0) ** 2 + ca.sumsqr(v) + 1e-2 * ca.sumsqr(u)))
+    return problem
+
+
+HANDS = np.array([2.0, -1.2, 1.1, 1.2])
+
+
+def test_a_measured_start_is_moved_onto_the_constraints() -> None:
+    """As closed_configuration and consistent_velocity do; the solution says how far."""
+    problem = measured_five_bar()
+    solver, con = problem.solver(), problem.dyn
+    q = con.closed_configuration(HANDS) + 1e-3 * np.array([1.0, -1.0, 1.0, 1.0])
+    near = con.closed_configuration(q)
+    v = con.consistent_velocity(near, [1.0, 0.0, 0.0, 0.0]) + np.array([0.1, 0.0, 0.0, 0.0])
+    plan = solver(q0=q, v0=v)
+    assert relative_error(plan.q[0], near) < 1e-12
+    assert relative_error(plan.v[0], con.consistent_velocity(near, v)) < 1e-12
+    assert plan.corrections["q of start"] == pytest.approx(np.abs(near - q).max(), rel=1e-6)
+    assert plan.corrections["v of start"] == pytest.approx(np.abs(plan.v[0] - v).max(), rel=1e-6)
+    assert max(plan.violations.values()) < 1e-8
+    again = problem.solve(q0=near, v0=plan.v[0])
+    assert max(again.corrections.values()) < 1e-12
+    assert again.cost == pytest.approx(plan.cost, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("far", "unit"), [({"q0": HANDS + np.array([0.3, 0, 0, 0])}, "m"), ({"v0": [2.0, 0, 0, 0]}, "m/s")]
+)
+def test_a_measured_start_far_from_the_constraints_is_a_tick_that_fails(far: dict[str, Any], unit: str) -> None:
+    problem = measured_five_bar()
+    solver, closed = problem.solver(), {"q0": problem.dyn.closed_configuration(HANDS), "v0": np.zeros(4)}
+    message = rf"start of the motion: [qv] violates Loop\('a2 end', 'b2 end', '3D'\) by [0-9.]+ {unit}; take [a-z_]+\("
+    with pytest.raises(ArgumentError, match=f"^{message}"):
+        solver(**closed | far)
+    plan = solver(**closed)
+    with pytest.warns(ocp.SolutionWarning, match=rf"^linkage: {message}.*\); the last plan, shifted by 1 intervals"):
+        failed = solver(**far, shift=1)
+    assert (failed.solved, failed.status, failed.iterations) == (False, "Invalid_Start", 0)
+    np.testing.assert_array_equal(failed.u[0], plan.u[1])
+    assert solver(**closed).solved
+
+
 def test_parameters_of_a_robot_are_those_of_its_constraints_too() -> None:
     con = two_sliders(parameters=["inertia"])
     problem = ocp.Problem(con, TIME, 4, control="linear", degree=2, p={"second.m": 4.0})

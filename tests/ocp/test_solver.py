@@ -142,11 +142,18 @@ def test_a_quaternion_is_a_parameter() -> None:
     problem.end(problem.parameter("q1", 4))
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
     solver = problem.solver()
-    turned = [np.sin(0.6), 0, 0, np.cos(0.6)]
-    solution = solver(q0=[0, 0, 0, 1], q1=turned)
+    turned = np.array([np.sin(0.6), 0, 0, np.cos(0.6)])
+    far = r"start: q of joint 'turn' is off unit length by 1; normalise it"
+    with pytest.raises(ArgumentError, match=f"^{far}"):
+        solver(q0=[0, 0, 0, 2.0], q1=turned)
+    solution = solver(q0=[0, 0, 0, 1 + 1e-3], q1=1.01 * turned)
     np.testing.assert_allclose(np.abs(solution.q[-1]), turned, rtol=0, atol=1e-7)
-    with pytest.raises(ArgumentError, match=r"^start: q of joint 'turn' is off unit length by 1; normalise it"):
-        solver(q0=[0, 0, 0, 2.0])
+    np.testing.assert_allclose(solution.q[0], [0, 0, 0, 1], rtol=0, atol=1e-12)
+    assert solution.corrections == pytest.approx({"q of start": 1e-3, "q of end": 1e-2})
+    with pytest.warns(ocp.SolutionWarning, match=f"^turning: {far}; the last plan, shifted by 1 intervals, stands for"):
+        failed = solver(q0=[0, 0, 0, 2.0], shift=1)
+    assert (failed.solved, failed.status) == (False, "Invalid_Start")
+    np.testing.assert_array_equal(failed.u[:-1], solution.u[1:])
 
 
 # Warm starts.

@@ -54,14 +54,14 @@ def lengths(q: Array, blocks: Blocks) -> Array:
     return np.stack(columns, axis=-1) if columns else np.empty((*q.shape[:-1], 0))
 
 
-def check_unit_lengths(what: str, q: Array, tree: Tree) -> None:
+def check_unit_lengths(what: str, q: Array, tree: Tree, tolerance: float = UNIT_ERROR) -> None:
     """Check that these lengths are 1, for a configuration (nq) or for one in each row of q.
 
     Raises:
-        ArgumentError: if one is off by more than 1e-6.
+        ArgumentError: if one is off by more than the tolerance.
     """
     off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
-    if np.any(off > UNIT_ERROR):
+    if np.any(off > tolerance):
         joint = blocks[int(off.argmax()) % len(blocks)][0]
         raise ArgumentError(f"{what} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
 

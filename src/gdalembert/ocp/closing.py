@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.constraints.checks import NEARLY_DEPENDENT
+from gdalembert.errors import ArgumentError
 from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.initial import Initial
+from gdalembert.ocp.measured import FarStateError, closed, consistent
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.solution import CLOSED
@@ -124,15 +126,28 @@ class Closing:
         return self._last[0]
 
     def set(self, parameters: Parameters) -> None:
-        """Take what is fixed at this end.
+        """Take what is fixed at this end; what parameters give is moved onto the constraints.
 
         Raises:
-            ArgumentError: if all of it is fixed, and violates a constraint.
+            ArgumentError: if all of it is fixed, and violates a constraint; a FarStateError, if parameters give it.
         """
-        (q, v), (q_fixed, v_fixed) = self._end.values, self._end.fixed
-        if q_fixed.all():
-            self._rows.con.check_state(f"{self._end.name} of the motion", q, v if v_fixed.all() else np.zeros_like(v))
+        if self._end.fixed[0].all():
+            self._check_state()
         self.prepare()
+
+    def _check_state(self) -> None:
+        """Move what parameters give onto the constraints, and refuse what is far from them."""
+        end, measured = self._end, self._end.measured
+        if "q" in measured:
+            end.move("q", *closed(self._system, end.values[0]))
+        con = self._rows.con.anchored(end.values[0])
+        if "v" in measured:
+            end.move("v", *consistent(con, *end.values))
+        q, v = end.values
+        try:
+            con.check_state(f"{end.name} of the motion", q, v if end.fixed[1].all() else np.zeros_like(v))
+        except ArgumentError as error:
+            raise FarStateError(str(error)) if measured else error from None
 
     def prepare(self) -> None:
         """Choose the rows that do not follow from what is fixed."""

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import (
     Blocks,
-    check_unit_lengths,
     checked_configuration,
     difference,
     neutral,
@@ -22,6 +21,7 @@ from gdalembert.model.configuration import (
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints
+from gdalembert.ocp.measured import with_unit_lengths
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
@@ -46,6 +46,9 @@ class End:
         tree, bounds: of the robot.
         x: [q; v] there.
         as_rotations: fix quaternions and pairs (cos, sin) as rotations, because the motion determines their lengths.
+
+    Attributes:
+        corrections: how far q and v were moved in the last solve where parameters give them, by their names.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class End:
         self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
         self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
         self._fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
+        self.corrections: dict[str, float] = {}
         self._set(self._given)
         nq, blocks = tree.nq, unit_blocks(tree) if as_rotations else ()
         turning = [i for _, start, stop in blocks for i in range(start, stop)]
@@ -96,12 +100,20 @@ class End:
             self._set(self._given)
 
     def set(self, parameters: Parameters) -> None:
-        """Give a solve the values of the end.
+        """Give a solve the values of the end; what parameters give is moved onto unit lengths.
 
         Raises:
-            ArgumentError: if a quaternion has another length, or a value is not finite.
+            FarStateError: if a quaternion has another length.
+            ArgumentError: if a value is not finite.
         """
+        self.corrections = dict.fromkeys((f"{key} of {self.name}" for key in self.measured), 0.0)
         self._set([self._number(key, given, parameters) for key, given in zip("qv", self._given, strict=True)])
+
+    def move(self, key: str, value: Array, by: float) -> None:
+        """Replace q or v of a solve by values that were moved so far."""
+        self._set([value if each == key else last for each, last in zip("qv", self._last, strict=True)])
+        what = f"{key} of {self.name}"
+        self.corrections[what] = max(self.corrections[what], by)
 
     @property
     def symbols(self) -> tuple[ca.MX, ca.MX]:
@@ -130,6 +142,12 @@ class End:
     def fixed(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Which entries of q and of v are fixed."""
         return self._fixed[0], self._fixed[1]
+
+    @property
+    def measured(self) -> str:
+        """``"q"``, ``"v"``, ``"qv"`` or ``""``: what parameters give as a whole."""
+        given = zip("qv", self._given, self._fixed, strict=True)
+        return "".join(key for key, x, fixed in given if isinstance(x, ca.MX) and fixed.all())
 
     @property
     def values(self) -> tuple[Array, Array]:
@@ -203,8 +221,9 @@ class End:
             raise ArgumentError(f"{self.name}: {key} is {found}; give parameters with which it is finite")
         if key == "v":
             return found
-        check_unit_lengths(f"{self.name}: q", found, self._tree)
-        return projected(found, unit_blocks(self._tree))
+        found, off = with_unit_lengths(f"{self.name}: q", found, self._tree)
+        self.corrections[f"q of {self.name}"] = off
+        return found
 
 
 def as_fixed(where: str, given: Any) -> Any:

@@ -181,6 +181,8 @@ class Problem:
 
         Args:
             q, v: numbers; an MX of parameters; or some entries by name, ``{"joint2": 0.3}``, the others being free.
+                Numbers must satisfy unit lengths, contacts and loops; what parameters give as all of q or v is moved
+                there, if it is near: :attr:`Solution.corrections`.
 
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: if their length is wrong, or they are not finite or not
@@ -317,7 +319,7 @@ class Problem:
         opti = self.opti.advanced
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
-        report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths)
+        report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths, self._ends)
         return Assembly(self._motion, modes, opti, inputs, report, self._initial.variables)
 
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from gdalembert.ocp.accuracy import Accuracy, FollowedPath
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.closing import closure
 from gdalembert.ocp.constraints import Bound, Constraints
+from gdalembert.ocp.ends import End
 from gdalembert.ocp.expressions import EvaluatedExpression
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.solution import CLOSED, Solution, Stages
@@ -37,7 +38,7 @@ class Report:
     Args:
         motion: of a robot. ``opti``: its problem, baked.
         bounds, constraints: of the problem. ``robot``: the parameters of the robot.
-        paths: by name, those that are followed between the stages.
+        paths: by name, those that are followed between the stages. ``ends``: start and end.
     """
 
     def __init__(
@@ -48,8 +49,9 @@ class Report:
         constraints: Constraints,
         robot: ModelParameters,
         paths: Mapping[str, PathOfStates],
+        ends: Sequence[End],
     ) -> None:
-        self._motion, self._bounds = motion, bounds
+        self._motion, self._bounds, self._ends = motion, bounds, ends
         violations = {"the equations of motion": ca.norm_inf(motion.equations)} | constraints.violations()
         self._names, self._paths = tuple(violations), dict(paths)
         stages = {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
@@ -107,4 +109,5 @@ class Report:
             stats=dict(stats),
             accuracy=Accuracy(self._motion.system, self._bounds, control, t, states, u, values, paths),
             solved=solved,
+            corrections={name: by for end in self._ends for name, by in end.corrections.items()},
         )

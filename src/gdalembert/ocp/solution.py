@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,8 @@ class Solution:
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
         solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
+        corrections: of ``"q of start"``, ``"v of start"``, and those of the end, where parameters give them: how far
+            the largest entry was moved onto unit lengths, contacts and loops [rad, m, 1; rad/s, m/s].
     """
 
     dyn: Robot
@@ -81,6 +83,7 @@ class Solution:
     stats: dict[str, Any]
     accuracy: Accuracy
     solved: bool = True
+    corrections: dict[str, float] = field(default_factory=dict)
 
     @property
     def step_error(self) -> float:

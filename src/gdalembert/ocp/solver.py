@@ -14,6 +14,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
 from gdalembert.ocp.backends import backend, last_line, make
 from gdalembert.ocp.inputs import Inputs
+from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.report import Report
@@ -84,8 +85,9 @@ class Solver:
             values: the parameters of the problem by name; those that are missing keep their last values.
 
         Returns:
-            The solution. If the solver finds none, but there is a last one: that one, shifted, with the ``status`` of
-            the solver and ``solved=False``.
+            The solution. If the solver finds none, but there is a last one: that one, shifted, with ``solved=False``
+            and the ``status`` of the solver, or ``"Invalid_Start"`` if a state that the parameters give is far from
+            unit lengths, contacts or loops.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
@@ -96,11 +98,17 @@ class Solver:
                 violates contacts or loops; and, without a last solution, as :meth:`Problem.solve`.
         """
         shift = integer("solver: shift", shift, 0, self._motion.intervals)
-        numbers = self._inputs("solver", p, values)
+        try:
+            numbers = self._inputs("solver", p, values)
+        except FarStateError as error:
+            if self.last is None:
+                raise
+            return self._previous("Invalid_Start", {}, str(error), shift)
         begin = None if guess is not None or self._found is None else self._shifted(shift)
         solution = self._solve(numbers, self._initial(guess) if begin is None else None, begin)
         if not solution.solved and self.last is not None:
-            return self._previous(solution, numbers, shift)
+            why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
+            return self._previous(solution.status, solution.stats, why, shift)
         if not solution.solved:
             raise OptimizationError(solution)
         for doubt in doubts(solution) if begin is None else contradictions(solution):
@@ -139,7 +147,8 @@ class Solver:
         Returns:
             (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g): z are the solver's own
             variables, scaled and ordered by intervals, with their multipliers; those of one solution begin the next.
-            The parameters of the robot, and ends that are numbers, are those of the last solve.
+            The parameters of the robot, and ends that are numbers, are those of the last solve. States are taken as
+            they are: with unit lengths, and on contacts and loops.
         """
         nlp, p = self._nlp, self._inputs.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
@@ -211,14 +220,14 @@ class Solver:
         variables, constraints = self._nlp.variables.shifted(by), self._nlp.constraints.shifted(by)
         return z[variables], lam_x[variables], lam_g[constraints]
 
-    def _previous(self, failed: Solution, numbers: Array, shift: int) -> Solution:
+    def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Solution:
         """The last plan in the place of a solution that was not found."""
         self._found = self._shifted(shift)
         x = self._nlp.unscaled(self._found[0])
-        self.last = self._report(x, numbers, failed.status, failed.stats, False)
+        self.last = self._report(x, self._inputs.current(), status, stats, False)
         warnings.warn(
-            f"{self._motion.dyn.tree.name}: the solver stopped with {failed.status!r} after {failed.iterations} "
-            f"iterations; the last plan, shifted by {shift} intervals, stands for the solution",
+            f"{self._motion.dyn.tree.name}: {why}; the last plan, shifted by {shift} intervals, stands for the "
+            "solution",
             SolutionWarning,
             stacklevel=3,
         )
