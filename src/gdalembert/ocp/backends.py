@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.ocp.nlp import NLP
+from gdalembert.ocp.places import Indices, Places
 
 _QUIET = {"print_time": False, "record_time": True}
+
+
+class NonlinearProgram(Protocol):
+    """A scaled nonlinear program, as :class:`~gdalembert.ocp.nlp.NLP`, whose attributes it has."""
+
+    problem: dict[str, ca.MX]
+    limits: ca.Function
+    equal: Indices
+    variables: Places
+    constraints: Places
+
+    @property
+    def size(self) -> int:
+        """Number of variables z."""
+
+    def structure(self) -> dict[str, int | list[int]]:
+        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
+
+        Raises:
+            UnsupportedError: if anything but the gaps connects two intervals.
+        """
 
 
 @dataclass(frozen=True)
@@ -65,7 +86,9 @@ def backend(solver: str) -> Backend:
     return BACKENDS.get(solver, Backend())
 
 
-def make(solver: str, nlp: NLP, options: Mapping[str, Any], functions: ca.Function | None = None) -> ca.Function:
+def make(
+    solver: str, nlp: NonlinearProgram, options: Mapping[str, Any], functions: ca.Function | None = None
+) -> ca.Function:
     """The solver of an NLP; ``functions``: one of the same NLP, whose derivatives it takes, which begins at a solution.
 
     Raises:
@@ -103,7 +126,7 @@ def nlpsol(
         raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
 
 
-def _structure(solver: str, nlp: NLP) -> dict[str, Any]:
+def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:
     try:
         found = nlp.structure()
     except UnsupportedError as error:
@@ -111,7 +134,7 @@ def _structure(solver: str, nlp: NLP) -> dict[str, Any]:
     return {"structure_detection": "manual", "equality": nlp.equal.tolist(), **found}
 
 
-def _check_hessian(solver: str, nlp: NLP, made: ca.Function) -> None:
+def _check_hessian(solver: str, nlp: NonlinearProgram, made: ca.Function) -> None:
     """Refuse a cost or constraint that multiplies variables of two intervals: the solver would not see it."""
     where = nlp.variables.intervals
     for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):

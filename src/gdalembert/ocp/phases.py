@@ -20,8 +20,8 @@ from gdalembert.ocp.backends import backend, last_line, nlpsol
 from gdalembert.ocp.junctions import Junction
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.programs import Assembly
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
-from gdalembert.ocp.solver import Assembly
 from gdalembert.ocp.systems import Robot
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.simulation.result import Simulation

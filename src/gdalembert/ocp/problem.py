@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.backends import same_options
+from gdalembert.ocp.backends import backend, same_options
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.closing import close
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
@@ -24,10 +24,11 @@ from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.inputs import Fixing, Inputs
 from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.parameters import Parameters
+from gdalembert.ocp.programs import Assembly, ProblemProgram
 from gdalembert.ocp.quantities import Quantities
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
-from gdalembert.ocp.solver import Assembly, Solver
+from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import CONTROLS
 from gdalembert.ocp.systems import Robot, System
 from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
@@ -121,7 +122,7 @@ class Problem:
         self._parameters = Parameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
         self._cost: ca.MX | None = None
-        self._built: tuple[Any, Mapping[str, Any], Solver] | None = None
+        self._built: tuple[Any, Mapping[str, Any], Solver[Solution]] | None = None
         self._paths: dict[str, PathOfStates] = {}
         self._cones: list[Cone] = []
         how = Scheme(method, degree, scheme, control, compiled)
@@ -295,7 +296,7 @@ class Problem:
         """
         self._initial.set(motion)
 
-    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver:
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Solution]:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
         It solves the problem as it is now: what is added later needs another one.
@@ -309,7 +310,8 @@ class Problem:
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
-        return Solver(*self._assembled(), solver, dict(options or {}))
+        program = ProblemProgram(self._assembled(), stagewise=backend(solver).stagewise)
+        return Solver(program, solver, dict(options or {}))
 
     def _assembled(self) -> Assembly:
         """What a solver is made of, as the problem is now."""

@@ -3,78 +3,45 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.backends import backend, last_line, make
-from gdalembert.ocp.inputs import Inputs
+from gdalembert.ocp.backends import last_line, make
 from gdalembert.ocp.measured import FarStateError
-from gdalembert.ocp.natural_modes import NaturalModes
-from gdalembert.ocp.nlp import NLP
-from gdalembert.ocp.report import Report
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, contradictions, doubts
-from gdalembert.ocp.transcription import Motion
-from gdalembert.spatial.arguments import integer
+from gdalembert.ocp.programs import Found, Program
+from gdalembert.ocp.solution import OptimizationError, SolutionWarning
 from gdalembert.spatial.arrays import Array
 
 
-class Assembly(NamedTuple):
-    """What a solver is made of.
-
-    Attributes:
-        motion, opti: of a problem, baked. ``modes``: those that take the place of modal coordinates.
-        inputs: its parameters. ``report``: of its solutions.
-        initial: gives the variables where a solve begins: (guess) → x.
-    """
-
-    motion: Motion
-    modes: NaturalModes
-    opti: ca.OptiAdvanced
-    inputs: Inputs
-    report: Report
-    initial: Callable[[Any], Array]
-
-
-class Solver:
+class Solver(Generic[Found]):
     """A problem's solver: made by :meth:`Problem.solver`, it is built once and solves for any parameters.
 
     ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
-    solution, primal and dual, from which the first ``shift`` intervals are cut.
+    solution, primal and dual, from which the first ``shift`` intervals are cut. Those of :class:`Phases` and
+    :class:`Scenarios` are called alike; phases are not shifted.
 
     Attributes:
         last: the last solution; ``None`` before the first one.
     """
 
-    def __init__(
-        self,
-        motion: Motion,
-        modes: NaturalModes,
-        opti: ca.OptiAdvanced,
-        inputs: Inputs,
-        report: Report,
-        initial: Callable[[Any], Array],
-        name: str,
-        options: Mapping[str, Any],
-    ) -> None:
-        self._motion, self._report, self._inputs, self._initial = motion, report, inputs, initial
-        self._opti, self._name, self._options = opti, name, dict(options)
+    def __init__(self, program: Program[Found], name: str, options: Mapping[str, Any]) -> None:
+        self._program, self._name, self._options = program, name, dict(options)
+        self._nlp = program.nlp
         self._iterate: tuple[Array, Array] | None = None
-        self._nlp = NLP(motion, modes, opti, inputs.filled(0.25), inputs.filled(0.5), stagewise=backend(name).stagewise)
         self._cold = make(name, self._nlp, options)
         self._warm: ca.Function | None = None
-        self.last: Solution | None = None
+        self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
 
     def __repr__(self) -> str:
-        return f"Solver({self._motion.dyn.tree.name}, {self._name!r}, intervals={self._motion.intervals})"
+        return f"Solver({self._program.name}, {self._name!r}, {self._nlp.size} variables)"
 
-    def __call__(self, *, shift: int = 0, guess: Any = None, p: Values = None, **values: Any) -> Solution:
+    def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
         """Solve at these parameters.
 
         Args:
@@ -97,34 +64,35 @@ class Solver:
             SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
                 violates contacts or loops; and, without a last solution, as :meth:`Problem.solve`.
         """
-        shift = integer("solver: shift", shift, 0, self._motion.intervals)
+        shift = self._program.checked_shift(shift)
         try:
-            numbers = self._inputs("solver", p, values)
+            numbers = self._program.numbers("solver", p, values)
         except FarStateError as error:
             if self.last is None:
                 raise
             return self._previous("Invalid_Start", {}, str(error), shift)
         begin = None if guess is not None or self._found is None else self._shifted(shift)
-        solution = self._solve(numbers, self._initial(guess) if begin is None else None, begin)
+        solution = self._solve(numbers, self._program.begin(guess) if begin is None else None, begin)
         if not solution.solved and self.last is not None:
             why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
             return self._previous(solution.status, solution.stats, why, shift)
         if not solution.solved:
             raise OptimizationError(solution)
-        for doubt in doubts(solution) if begin is None else contradictions(solution):
-            warnings.warn(f"{self._motion.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
+        program = self._program
+        for doubt in program.doubts(solution) if begin is None else program.contradictions(solution):
+            warnings.warn(f"{program.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
-    def cold(self) -> Solution:
+    def cold(self) -> Found:
         """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
-        return self._solve(self._inputs.current(), self._initial(None), None)
+        return self._solve(self._program.current(), self._program.begin(None), None)
 
     def value(self, expression: ca.MX) -> Array:
         """An expression of the problem's variables and parameters at the last iterate."""
         if self._iterate is None:
             raise ArgumentError("value: nothing was solved; call solve first")
-        graph = ca.Function("value", [self._opti.x, self._opti.p], [expression])
-        return np.array(graph(*self._iterate).full().squeeze())
+        graph = ca.Function("value", self._program.symbols, [expression])
+        return np.array(graph(*self._program.unscaled(*self._iterate)).full().squeeze())
 
     def stationarity(self) -> float:
         """max|∇ Lagrangian| / max|∇ cost| at the last solution, in the solver's scaled variables.
@@ -150,16 +118,11 @@ class Solver:
             The parameters of the robot, and ends that are numbers, are those of the last solve. States are taken as
             they are: with unit lengths, and on contacts and loops.
         """
-        nlp, p = self._nlp, self._inputs.expression()
+        nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
-        inputs = self._inputs.named | {name: ca.MX.sym(name, size) for name, size in begin.items()}
+        inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
         found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **nlp.limits(p=p))
-        motion, nq = self._motion, self._motion.dyn.tree.nq
-        rows = ca.Function(
-            "rows", [self._opti.x, self._opti.p], [motion.x, motion.u, motion.t], {"always_inline": True}
-        )
-        x, u, t = rows(nlp.unscaled(found["x"]), p)
-        outputs = {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t, "cost": found["f"], "z": found["x"]}
+        outputs = self._program.rows(found["x"], p) | {"cost": found["f"], "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
         return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
 
@@ -186,12 +149,12 @@ class Solver:
 
     # One solve.
 
-    def _solve(self, numbers: Array, x: Array | None, begin: tuple[Array, Array, Array] | None) -> Solution:
+    def _solve(self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None) -> Found:
         nlp = self._nlp
         limits = nlp.limits(p=numbers)
         arguments: dict[str, Any] = limits | {"p": numbers}
         if begin is None:
-            solver, arguments["x0"] = self._cold, nlp.scaled(np.asarray(x))
+            solver, arguments["x0"] = self._cold, z
         else:
             if self._warm is None:
                 self._warm = make(self._name, nlp, self._options, self._cold)
@@ -199,15 +162,15 @@ class Solver:
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
         if np.any(limits["lbx"].full() > limits["ubx"].full()):
             stats = {"return_status": "Invalid_Problem_Definition"}
-            return self._report(nlp.unscaled(np.array(arguments["x0"])), numbers, stats["return_status"], stats, False)
+            return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
         try:
             found = solver(**arguments)
         except RuntimeError as error:
             raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
-        self._iterate = nlp.unscaled(z), numbers
-        solution = self._report(*self._iterate, str(stats["return_status"]), stats, bool(stats["success"]))
+        self._iterate = z, numbers
+        solution = self._program.solution(z, numbers, str(stats["return_status"]), stats, bool(stats["success"]))
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
@@ -220,14 +183,12 @@ class Solver:
         variables, constraints = self._nlp.variables.shifted(by), self._nlp.constraints.shifted(by)
         return z[variables], lam_x[variables], lam_g[constraints]
 
-    def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Solution:
+    def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Found:
         """The last plan in the place of a solution that was not found."""
         self._found = self._shifted(shift)
-        x = self._nlp.unscaled(self._found[0])
-        self.last = self._report(x, self._inputs.current(), status, stats, False)
+        self.last = self._program.solution(self._found[0], self._program.current(), status, stats, False)
         warnings.warn(
-            f"{self._motion.dyn.tree.name}: {why}; the last plan, shifted by {shift} intervals, stands for the "
-            "solution",
+            f"{self._program.name}: {why}; the last plan, shifted by {shift} intervals, stands for the solution",
             SolutionWarning,
             stacklevel=3,
         )
