@@ -92,7 +92,7 @@ def test_a_solve_at_another_p_builds_nothing(monkeypatch: pytest.MonkeyPatch) ->
     first = problem.solve()
     monkeypatch.setattr("gdalembert.ocp.problem.Solver", None)
     second = problem.solve(p={"gravity.z": -3.7})
-    again = problem.solve()
+    again = problem.solve(p={"gravity.z": dyn.parameters.values[-1]})
     monkeypatch.undo()
     assert second.parameters["tip.m"] == 0.5
     assert second.parameters["gravity.z"] == -3.7
@@ -101,6 +101,23 @@ def test_a_solve_at_another_p_builds_nothing(monkeypatch: pytest.MonkeyPatch) ->
     # other options are another solver
     with pytest.raises(ocp.OptimizationError):
         problem.solve(options={"ipopt.max_iter": 1})
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_p_holds_until_it_is_given_again(built: bool) -> None:
+    """As the parameters of the problem do; at first it is that of the problem."""
+    dyn = gd.NewtonEuler(slider(2.0), parameters=["inertia", "armature"])
+    problem = ocp.Problem(dyn, 1.0, 2, p={"slide.armature": 0.4})
+    problem.start([0.0])
+    problem.end({"slide": problem.parameter("goal")})
+    problem.minimize(problem.integral(lambda u: u**2))
+    solve = problem.solver() if built else problem.solve
+    solve(goal=0.5)
+    given = [{"slide.m": 3.0}, None, {"slide.armature": 0.1}, None, dyn.parameters.values]
+    found = [solve(p=p) for p in given]
+    assert [each.parameters["slide.m"] for each in found] == [3.0, 3.0, 3.0, 3.0, 2.0]
+    assert [each.parameters["slide.armature"] for each in found] == [0.4, 0.4, 0.1, 0.1, 0.0]
+    assert [each.q[-1, 0] for each in found] == pytest.approx([0.5] * 5)
 
 
 def test_what_was_found_is_judged_at_its_p() -> None:

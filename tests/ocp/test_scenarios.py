@@ -100,7 +100,7 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     found = scenarios.solve(p=[{"slide.m": 2.0}, None], q0=[0.5])
     assert [each.p[0] for each in found.scenarios] == [2.0, 1.5]
     assert [each.q[0, 0] for each in found.scenarios] == pytest.approx([0.5, 0.5])
-    assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 1.0
+    assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 2.0
 
 
 def test_design_and_free_duration_are_shared() -> None:

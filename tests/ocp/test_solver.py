@@ -20,17 +20,16 @@ from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider, turning
 
 ARM = gd.load_urdf("two_link_arm")
+DYN, PLACE = gd.NewtonEuler(ARM), gd.Kinematics(ARM).frame_placement("tip")
 
 
 def reaching(**options: Any) -> ocp.Problem:
     """The arm's hand reaches a target from a measured state."""
-    dyn = gd.NewtonEuler(ARM)
-    problem = ocp.Problem(dyn, 0.6, 6, bounds=ocp.Bounds.of(dyn, ARM), **options)
+    problem = ocp.Problem(DYN, 0.6, 6, bounds=ocp.Bounds.of(DYN, ARM), **options)
     target = problem.parameter("target", 2)
     problem.start(problem.parameter("q0", 2), problem.parameter("v0", 2))
-    place = gd.Kinematics(ARM).frame_placement("tip")
     effort = problem.integral(lambda u, v: 1e-4 * ca.sumsqr(u) + 0.1 * ca.sumsqr(v))
-    problem.minimize(problem.integral(lambda q: 10 * ca.sumsqr(place(q)[[0, 2], 3] - target)) + effort)
+    problem.minimize(problem.integral(lambda q: 10 * ca.sumsqr(PLACE(q)[[0, 2], 3] - target)) + effort)
     return problem
 
 
@@ -251,6 +250,23 @@ def test_a_solver_keeps_the_parameters_that_it_was_built_with() -> None:
         solver(**numbers(), later=1.0)
 
 
+def test_the_value_of_an_expression_at_the_last_iterate() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.start([0.0])
+    problem.end({"slide": problem.parameter("goal")})
+    effort = problem.integral(lambda u: u**2)
+    problem.minimize(effort)
+    plan = problem.solve(goal=0.3)
+    assert problem.value(effort) == pytest.approx(plan.cost)
+    assert problem.value(problem.duration) == 1.0
+    with pytest.raises(ArgumentTypeError, match=r"^value: expected an expression of the problem, as problem.q, got 'a"):
+        problem.value("a")  # type: ignore[arg-type]
+    with pytest.raises(
+        ArgumentError, match=r"^value: the expression has the symbol 'w', which was not in the problem "
+    ):
+        problem.value(ca.MX.sym("w"))
+
+
 # Refusals.
 
 
@@ -312,12 +328,36 @@ def test_a_solver_keeps_the_parameters_that_it_was_built_with() -> None:
             ArgumentError,
             "solver: start or end fix other entries",
         ),
+        (
+            lambda p: p.path(lambda q: q, lower=p.parameter("x", 2, at="grid")),
+            ArgumentError,
+            "path: lower has the parameter 'x' of every instant; subtract it in the expression, as lambda q, x",
+        ),
+        (
+            lambda p: p.start({"joint1": p.parameter("x", 2)}),
+            ArgumentError,
+            r"start: q: 'joint1' has shape \(2, 1\); give \(1, 1\)",
+        ),
         (lambda p: p.value(p.q), ArgumentError, "value: nothing was solved; call solve first"),
+        (lambda p: p.solver().value(p.q), ArgumentError, "value: nothing was solved; call the solver first"),
+        (
+            lambda p: p.solver("ipopt", 5),
+            ArgumentTypeError,
+            "solver: options=5; give values by name, as {'ipopt.max_iter': 200}, or leave it out",
+        ),
+        (lambda p: p.solve(options={5: 1}, **numbers()), ArgumentTypeError, "solve: options={5: 1}; give values by"),
+        (lambda p: p.solver("ipopt", {"ipopt.tl": 1}), ArgumentError, "solve: CasADi refuses .*: No such IPOPT option"),
+        (
+            lambda p: p.solver()(**numbers(), p={"tip.m": 1.0}),
+            ArgumentError,
+            "solver: p is given, but two_link_arm has no parameters; drop p",
+        ),
+        (lambda p: p.solver()(**numbers(), guess=5), ArgumentTypeError, "guess takes a Guess, a Simulation or a Sol"),
     ],
 )
 def test_wrong_use_is_refused_in_one_sentence(
     call: Callable[[ocp.Problem], object], error: type[GdalembertError], message: str
 ) -> None:
     with pytest.raises(error, match=f"^{message}") as caught:
-        call(reaching())
+        call(reaching(degree=1, bounds_at="grid"))
     assert "\n" not in str(caught.value)

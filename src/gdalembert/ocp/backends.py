@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -118,12 +119,25 @@ def nlpsol(
     """
     if not isinstance(solver, str) or not ca.has_nlpsol(solver):
         raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
-    if not isinstance(options, Mapping):
-        raise ArgumentTypeError(f"solve: options={options!r}; give a mapping of names to values")
     try:
         return ca.nlpsol("solver", solver, dict(problem), _QUIET | dict(ours) | dict(options))
     except Exception as error:
         raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
+
+
+def checked_options(where: str, options: Any) -> dict[str, Any]:
+    """The options of a solver; none for ``None``.
+
+    Raises:
+        ArgumentTypeError: if they are not values by name.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ArgumentTypeError(
+            f"{where}: options={options!r}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
+        )
+    return dict(options)
 
 
 def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:
@@ -156,5 +170,5 @@ def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def last_line(error: BaseException | None) -> str:
-    """What an exception of CasADi says at last."""
-    return str(error).strip().splitlines()[-1]
+    """What an exception of CasADi says at last, without the line of its code."""
+    return re.sub(r"^\S+\.[ch]pp:\d+: ", "", str(error).strip().splitlines()[-1].strip())

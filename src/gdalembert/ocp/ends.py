@@ -202,6 +202,8 @@ class End:
             if i in turning:
                 raise ArgumentError(f"{what}: {name!r} is an entry of a unit vector; give all of q")
             if isinstance(value, ca.MX):
+                if not value.is_scalar():
+                    raise ArgumentError(f"{what}: {name!r} has shape {value.shape}; give (1, 1)")
                 parameters.check(f"{what}: {name!r}", value)
             else:
                 value = number(f"{what}: {name!r}", value, least=-np.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,6 +11,7 @@ import casadi as ca
 from gdalembert.compilation.external import external
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.parameters import foreign
+from gdalembert.spatial.arguments import numbers
 
 Expression = ca.Function | Callable[..., Any]
 """A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, t, forces, or p: the robot's parameters."""
@@ -115,6 +116,22 @@ def _fast(graph: ca.Function, compile_for: str | None) -> ca.Function:
     options: dict[str, Any] = by_jacobian | {"reverse_options": by_jacobian}
     whole = ca.Function("expression", inputs, values, graph.name_in(), graph.name_out(), options)
     return whole if compile_for is None else external(whole, 2, compile_for)
+
+
+def evaluable(where: str, expression: Any, known: Iterable[ca.MX]) -> ca.MX:
+    """An expression, or numbers, that have a value where a solver ended.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is neither, or has symbols that are not known.
+    """
+    if not isinstance(expression, ca.MX):
+        return ca.MX(ca.DM(numbers(where, expression, expected="an expression of the problem, as problem.q")))
+    if other := foreign(expression, known):
+        raise ArgumentError(
+            f"{where}: the expression has the symbol {other[0].name()!r}, which was not in the problem that was "
+            "solved; take problem.q, v, u, t, integrals and parameters"
+        )
+    return expression
 
 
 def check_cost(opti: ca.Opti, cost: object) -> None:

@@ -70,7 +70,7 @@ class Inputs:
             As :meth:`Solver.__call__`.
         """
         self._parameters.set(where, values, self.named)
-        self._robot.set(p)
+        self._robot.set(where, p)
         for end in self._ends:
             end.set(self._parameters)
         if [end.pattern for end in self._ends] != self._pattern:

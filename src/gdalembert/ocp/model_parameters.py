@@ -30,7 +30,7 @@ class ModelParameters:
         design: bounds of the entries that are optimised.
 
     Attributes:
-        values: p (n_p) of a solve that is given none. ``last``: that of the last solve.
+        last: p (n_p) of the last solve, or that of the problem before the first one.
         chosen: the entries of the design in p. ``others``: the other ones.
         fixed: the parameters (of ``others``) of the ``Opti``.
 
@@ -42,12 +42,12 @@ class ModelParameters:
         self._opti, self._dyn = opti, dyn
         self.chosen, self.lower, self.upper = _ranges(dyn, design)
         self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
-        self.values = self.last = self.within(physical_parameters("Problem", dyn, p))
+        self.last = self._typical = self.within(physical_parameters("Problem", dyn, p))
         self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
         self._variables = ca.MX(0, 1)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.last)
 
     def place(self, variables: ca.MX) -> None:
         """Give the design its variables, a column for each instant of the grid."""
@@ -69,7 +69,7 @@ class ModelParameters:
     @property
     def sizes(self) -> Array:
         """Typical magnitudes of the design."""
-        ends = np.abs([self.values[self.chosen], self.lower, self.upper])
+        ends = np.abs([self._typical[self.chosen], self.lower, self.upper])
         size = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
         return np.where(size > 0, size, 1.0)
 
@@ -88,15 +88,11 @@ class ModelParameters:
         if self.chosen:
             constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
 
-    def set(self, p: Values) -> None:
-        """Give a solve its values of p, or those of the problem (``None``), and keep them as the last ones."""
-        if p is None and self.last is self.values:
+    def set(self, where: str, p: Values) -> None:
+        """Give a solve its values of p, all or some by name; those that are missing keep their last ones."""
+        if p is None:
             return
-        values = (
-            self.values
-            if p is None
-            else self.within(physical_parameters("solve", self._dyn, replaced(self._dyn, self.values, p)))
-        )
+        values = self.within(physical_parameters(where, self._dyn, replaced(self._dyn, self.last, p)))
         if self.others:
             self._opti.set_value(self.fixed, values[self.others])
         self.last = values

@@ -93,6 +93,22 @@ class Parameters:
                 "make it by problem.parameter(name, size)"
             )
 
+    def check_bound(self, where: str, key: str, bound: Any) -> None:
+        """Refuse a bound that has other symbols than these parameters, or a column for each instant of the grid.
+
+        Raises:
+            ArgumentError: if it is so.
+        """
+        if not isinstance(bound, ca.MX):
+            return
+        self.check(where, bound)
+        grid = [name for name, x in self.symbols.items() if x.shape[1] > 1 and ca.depends_on(bound, x)]
+        if grid and bound.shape[1] > 1:
+            raise ArgumentError(
+                f"{where}: {key} has the parameter {grid[0]!r} of every instant; subtract it in the expression, as "
+                f"lambda q, {grid[0]}: q - {grid[0]}, and give {key}=0"
+            )
+
 
 def foreign(expression: ca.MX, known: Iterable[ca.MX]) -> list[ca.MX]:
     """The symbols of an expression that are not among the known ones."""

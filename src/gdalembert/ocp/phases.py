@@ -16,7 +16,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.ocp.backends import backend, last_line, nlpsol
+from gdalembert.ocp.backends import backend, checked_options, last_line, nlpsol
 from gdalembert.ocp.junctions import Junction
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.problem import Problem
@@ -182,7 +182,7 @@ class Phases:
             own = {name: value for name, value in values.items() if name in problem._parameters.symbols}
             problem._set(p if problem.dyn.parameters or not takes_p else None, own)
         self._set_boundaries()
-        solution = self._joined(solver, dict(options or {})).solution()
+        solution = self._joined(solver, checked_options("solve", options)).solution()
         if not solution.solved:
             raise OptimizationError(solution)
         for k, phase in enumerate(solution.phases):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.backends import backend, same_options
+from gdalembert.ocp.backends import backend, checked_options, same_options
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.closing import close
 from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
@@ -66,7 +66,7 @@ class Problem:
         bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
             the grid, which is easier to solve and may violate them in between.
         p: the parameters of ``dyn``, all values (n_p) or some by name, the others being those of the model; by default
-            those of the model. Every solve may set others: nothing is built again.
+            those of the model. Any solve may set others, which hold until the next change: nothing is built again.
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
@@ -225,10 +225,9 @@ class Problem:
         if at is not None:
             choice("path: at", at, _PATHS)
         found = self._quantities.evaluate(expression, at or "stages")
+        for key, bound in (("lower", lower), ("upper", upper)):
+            self._parameters.check_bound("path", key, bound)
         low, high = symbolic_bounds(lower, upper, found.values.shape[0])
-        for bound in (low, high):
-            if isinstance(bound, ca.MX):
-                self._parameters.check("path", bound)
         name, values = self._constraints.next_path(), found.values
         if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
             known = {"p": self.p} | self._parameters.symbols
@@ -310,8 +309,9 @@ class Problem:
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+        given = checked_options("solver", options)
         program = ProblemProgram(self._assembled(), stagewise=backend(solver).stagewise)
-        return Solver(program, solver, dict(options or {}))
+        return Solver(program, solver, given)
 
     def _assembled(self) -> Assembly:
         """What a solver is made of, as the problem is now."""
@@ -327,7 +327,7 @@ class Problem:
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:
         """Take the values of a solve."""
         self._parameters.set("solve", values)
-        self._robot.set(p)
+        self._robot.set("solve", p)
         for end in self._fixed:
             end.set(self._parameters)
 
@@ -345,9 +345,9 @@ class Problem:
             solver: name of a CasADi NLP solver: ``"ipopt"``, ``"fatrop"``, ``"sqpmethod"`` …
             options: options of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they override ours, which make
                 it quiet.
-            p: the parameters of the robot in this solve, all values or some by name, the others being those of the
-                problem; by default those of the problem. What is optimised starts at these values. A solve that differs
-                from the last one in p, parameters, ends and the guess alone builds nothing.
+            p: the parameters of the robot, all values or some by name; those that are missing keep their last values,
+                at first those of the problem. What is optimised starts at these values. A solve that differs from the
+                last one in p, parameters, ends and the guess alone builds nothing.
             values: the parameters of the problem by name; those that are missing keep their last values.
 
         Returns:
@@ -364,7 +364,7 @@ class Problem:
             SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
                 has the optimum of p.
         """
-        wanted = dict(options or {})
+        wanted = checked_options("solve", options)
         self._set(p, values)
         key = solver, [end.pattern for end in self._fixed], self._contents()
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
@@ -380,7 +380,7 @@ class Problem:
         """An expression of the variables and parameters of ``opti``, such as an integral, where :meth:`solve` ended.
 
         Raises:
-            ArgumentError: if nothing was solved.
+            ArgumentTypeError, ArgumentError: if it is none, or nothing was solved.
         """
         if self._built is None:
             raise ArgumentError("value: nothing was solved; call solve first")

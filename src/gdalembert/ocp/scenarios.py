@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.backends import backend, last_line, nlpsol
+from gdalembert.ocp.backends import backend, checked_options, last_line, nlpsol
 from gdalembert.ocp.nlp import NLP
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
@@ -139,8 +139,7 @@ class Scenarios:
 
         Args:
             solver, options: as of :meth:`Problem.solve`.
-            p: the parameters of the robot in each scenario, as of :meth:`Problem.solve`; by default those of each
-                problem.
+            p: the parameters of the robot in each scenario, as of :meth:`Problem.solve`.
             values: the parameters of the problems by name; those of the same name get the same value.
 
         Raises:
@@ -169,7 +168,7 @@ class Scenarios:
         for problem, each in zip(self.problems, given, strict=True):
             own = {name: value for name, value in values.items() if name in problem._parameters.symbols}
             problem._set(each, own)
-        solution = _Joined(self.problems, self.cost, solver, dict(options or {})).solution()
+        solution = _Joined(self.problems, self.cost, solver, checked_options("solve", options)).solution()
         if not solution.solved:
             raise OptimizationError(solution)
         for k, scenario in enumerate(solution.scenarios, start=1):

@@ -12,6 +12,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.ocp.backends import last_line, make
+from gdalembert.ocp.expressions import evaluable
 from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.programs import Found, Program
 from gdalembert.ocp.solution import OptimizationError, SolutionWarning
@@ -48,8 +49,8 @@ class Solver(Generic[Found]):
             shift: number of intervals by which the last solution is shifted: those that have passed since. Its last
                 instant is repeated at the end.
             guess: where to begin instead of the last solution, as in :meth:`Problem.guess`.
-            p: the parameters of the robot, as in :meth:`Problem.solve`.
-            values: the parameters of the problem by name; those that are missing keep their last values.
+            p: the parameters of the robot, all values or some by name.
+            values: the parameters of the problem by name. Parameters of both that are missing keep their last values.
 
         Returns:
             The solution. If the solver finds none, but there is a last one: that one, shifted, with ``solved=False``
@@ -88,10 +89,15 @@ class Solver(Generic[Found]):
         return self._solve(self._program.current(), self._program.begin(None), None)
 
     def value(self, expression: ca.MX) -> Array:
-        """An expression of the problem's variables and parameters at the last iterate."""
+        """An expression of the problem's variables and parameters at the last iterate.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is none, or nothing was solved.
+        """
         if self._iterate is None:
-            raise ArgumentError("value: nothing was solved; call solve first")
-        graph = ca.Function("value", self._program.symbols, [expression])
+            raise ArgumentError("value: nothing was solved; call the solver first")
+        known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
+        graph = ca.Function("value", self._program.symbols, [evaluable("value", expression, known)])
         return np.array(graph(*self._program.unscaled(*self._iterate)).full().squeeze())
 
     def stationarity(self) -> float:
