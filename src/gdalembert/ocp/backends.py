@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import casadi as ca
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.ocp.chain_rule import ChainRule
 from gdalembert.ocp.places import Indices, Places
 
 _QUIET = {"print_time": False, "record_time": True}
@@ -43,11 +44,14 @@ class Backend:
     Attributes:
         options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
         stagewise: whether it is told the structure of the intervals, which is then checked.
+        hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
+            whole; ``""``: it has no such Function.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     warm: Mapping[str, Any] = field(default_factory=dict)
     stagewise: bool = False
+    hessian: str = ""
 
 
 BACKENDS: dict[str, Backend] = {
@@ -63,11 +67,13 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_slack_bound_frac": 1e-4,
             "ipopt.warm_start_mult_bound_push": 1e-4,
         },
+        hessian="upper",
     ),
     "fatrop": Backend(
         {"fatrop.print_level": 0, "fatrop.tolerance": 1e-6, "fatrop.mu_superlinear_decrease_power": 1.2},
         {"fatrop.mu_init": 1e-4},
         stagewise=True,
+        hessian="whole",
     ),
     "sqpmethod": Backend(
         {
@@ -103,6 +109,8 @@ def make(
     if functions is not None:
         given |= dict(chosen.warm)
         given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
+    elif chosen.hessian:
+        given["cache"] = _derivatives(nlp.problem, chosen.hessian)
     made = nlpsol(solver, nlp.problem, given, options)
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
@@ -138,6 +146,17 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
             f"{where}: options={options!r}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
         )
     return dict(options)
+
+
+def _derivatives(problem: Mapping[str, ca.MX], hessian: str) -> dict[str, ca.Function]:
+    """The Functions of these names that a solver would make by differentiating the whole graph."""
+    rule = ChainRule(problem)
+    second = rule.hessian
+    if hessian == "upper":
+        inputs = second.mx_in()
+        upper = [ca.triu(second.call(inputs, True, False)[1])]
+        second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
+    return {"nlp_jac_g": rule.jacobian, "nlp_hess_l": second}
 
 
 def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:
