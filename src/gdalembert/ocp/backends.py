@@ -70,7 +70,13 @@ BACKENDS: dict[str, Backend] = {
         hessian="upper",
     ),
     "fatrop": Backend(
-        {"fatrop.print_level": 0, "fatrop.tolerance": 1e-6, "fatrop.mu_superlinear_decrease_power": 1.2},
+        {
+            "fatrop.print_level": 0,
+            "fatrop.tolerance": 1e-6,
+            "fatrop.mu_superlinear_decrease_power": 1.1,
+            "fatrop.mu_allow_fast_monotone_decrease": False,
+            "fatrop.kappa_wmin": 0.1,
+        },
         {"fatrop.mu_init": 1e-4},
         stagewise=True,
         hessian="whole",

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -49,7 +50,7 @@ class Call(NamedTuple):
 
     def values(self, inputs: Sequence[ca.MX]) -> ca.MX:
         """y."""
-        return ca.veccat(*self.function.map(self.n).call(list(inputs)))
+        return ca.densify(ca.veccat(*self.function.map(self.n).call(list(inputs))))
 
     def jacobian(self, inputs: Sequence[ca.MX]) -> list[ca.MX]:
         """B, the rows of each output."""
@@ -100,17 +101,15 @@ class ChainRule:
         values = [node.get_output(i) for node, f in zip(nodes, functions, strict=True) for i in range(f.n_out())]
         first = self._z.numel()
         self._w = ca.MX.sym("w", first + sum(value.numel() for value in values))
-        inputs = [ca.veccat(*(node.dep(i) for i in range(node.n_dep()))) for node in nodes]
-        apart = ca.graph_substitute(
-            [problem["f"], problem["g"], *inputs],
-            values,
-            _matrices(self._w[first:], [value.shape for value in values]),
-        )
+        inputs = [ca.densify(ca.veccat(*(node.dep(i) for i in range(node.n_dep())))) for node in nodes]
+        symbols = _matrices(self._w[first:], [value.shape for value in values])
+        symbols = [ca.project(symbol, value.sparsity()) for symbol, value in zip(symbols, values, strict=True)]
+        apart = ca.graph_substitute([problem["f"], problem["g"], *inputs], values, symbols)
         self._f, self._g, *arguments = ca.substitute(apart, [self._z], [self._w[:first]])
         self._calls = []
         for function, of in zip(functions, arguments, strict=True):
             ends = first + np.cumsum([0, *(function.numel_out(i) for i in range(function.n_out()))])
-            rows = [slice(int(low), int(high)) for low, high in zip(ends[:-1], ends[1:], strict=True)]
+            rows = [slice(int(low), int(high)) for low, high in pairwise(ends)]
             block, n = (function.info()["f"], function.info()["n"]) if function.is_a("Map") else (function, 1)
             self._calls.append(Call(block, n, ca.Function("arguments", [self._w, self._p], [of]), rows))
             first = int(ends[-1])
@@ -195,7 +194,7 @@ def _second(function: ca.Function) -> ca.Function:
     reverse = function.reverse(1)
     whole = reverse.jacobian()
     names = [f"jac_{row}_{column}" for row in reverse.name_out() for column in function.name_in()]
-    inputs = whole.sx_in() if whole.is_a("SXFunction") else whole.mx_in()
+    inputs: Any = whole.sx_in() if whole.is_a("SXFunction") else whole.mx_in()
     outputs = dict(zip(whole.name_out(), whole.call(inputs), strict=True))
     return ca.Function("second", inputs, [outputs[name] for name in names])
 
@@ -219,6 +218,8 @@ def _diagonal(grid: Sequence[Sequence[ca.MX]], n: int) -> ca.MX:
     def numbered(wide: ca.MX) -> ca.DM:
         """The number of each entry, from 1, among all."""
         first = next(ends)
+        if not wide.nnz():
+            return ca.DM(n * wide.shape[0], wide.shape[1])
         numbers = ca.DM(wide.sparsity(), np.arange(1.0, 1 + wide.nnz()) + first)
         return ca.diagcat(*ca.horzsplit(numbers, wide.shape[1] // n))
 
