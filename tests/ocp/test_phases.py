@@ -163,15 +163,14 @@ def test_the_duration_of_all_phases_can_be_given(hopped: ocp.PhasesSolution) -> 
 def test_equations_of_all_phases_are_independent(make: Callable[[], ocp.Phases]) -> None:
     phases = make()
     solution = phases.solve()
-    joined = phases._joined("ipopt", {})
-    found = joined.solution()
-    z = joined.found
-    jacobian = ca.Function(
-        "J", [joined.problem["x"], joined.problem["p"]], [ca.jacobian(joined.problem["g"], joined.problem["x"])]
-    )
-    limits = joined.limits()
+    solver = phases.solver()
+    found = solver()
+    assert solver._found is not None
+    problem, p, z = solver._nlp.problem, solver._program.current(), solver._found[0]
+    jacobian = ca.Function("J", [problem["x"], problem["p"]], [ca.jacobian(problem["g"], problem["x"])])
+    limits = {name: each.full().ravel() for name, each in solver._nlp.limits(p=p).items()}
     moving, equal = limits["lbx"] < limits["ubx"], limits["lbg"] == limits["ubg"]
-    rows = jacobian(z, np.concatenate(joined._numbers)).full()[equal][:, moving]
+    rows = jacobian(z, p).full()[equal][:, moving]
     assert found.cost == pytest.approx(solution.cost)
     assert np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)[-1] > 1e-6
 

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.ocp.backends import backend, checked_options, last_line, nlpsol
+from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems, split
+from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.junctions import Junction
-from gdalembert.ocp.nlp import NLP
+from gdalembert.ocp.places import NOWHERE, Indices, Places
 from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.programs import Assembly
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
-from gdalembert.ocp.systems import Robot
+from gdalembert.ocp.relations import Relation
+from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import checked_duration
-from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class PhasesSolution:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PhasesSolution(JoinedSolution):
     """The motions that solve a problem in phases.
 
     Attributes:
@@ -44,20 +41,15 @@ class PhasesSolution:
         solved: whether the solver found it.
     """
 
+    kind: ClassVar[str] = "phase"
+
     phases: tuple[Solution, ...]
     impulses: tuple[Array, ...]
-    status: str
-    iterations: int
-    cost: float
-    constraint_violation: float
-    violations: dict[str, float]
-    stats: dict[str, Any]
-    solved: bool
 
     @property
-    def dyn(self) -> Robot:
-        """The robot of the first phase."""
-        return self.phases[0].dyn
+    def parts(self) -> tuple[Solution, ...]:
+        """The solution of each phase."""
+        return self.phases
 
     @property
     def duration(self) -> float:
@@ -80,34 +72,13 @@ class PhasesSolution:
         """A row for each of these times."""
         return np.vstack([phase.v for phase in self.phases])
 
-    @property
-    def step_error(self) -> float:
-        """The largest of any phase."""
-        return max(phase.step_error for phase in self.phases)
-
-    @property
-    def excess(self) -> dict[str, float]:
-        """:attr:`Solution.excess` of all phases, by names with the number of the phase."""
-        return {f"phase {k + 1}: {name}": x for k, phase in enumerate(self.phases) for name, x in phase.excess.items()}
-
-    def simulate(self, **options: Any) -> list[Simulation]:
-        """Each phase under its u, from its start: :meth:`Solution.simulate`."""
-        return [phase.simulate(**options) for phase in self.phases]
-
-    def __str__(self) -> str:
-        head = (
-            f"{self.dyn.tree.name}: {self.status} after {self.iterations} iterations: cost {self.cost:.6g}, "
-            f"{self.duration:.6g} s in {len(self.phases)} phases, constraints violated by "
-            f"{self.constraint_violation:.1e}"
-        )
-        rows = []
-        for k, (phase, impulses) in enumerate(zip(self.phases, self.impulses, strict=True)):
-            hit = f", after impulses up to {np.abs(impulses).max():.3g} N s or N m s" if impulses.size else ""
-            rows.append(f"  phase {k + 1}: {phase.duration:.4g} s, steps off by {phase.step_error:.1e}{hit}")
-        return "\n".join([head, *rows])
+    def _about(self, k: int, part: Solution) -> str:
+        impulses = self.impulses[k]
+        hit = f", after impulses up to {np.abs(impulses).max():.3g} N s or N m s" if impulses.size else ""
+        return f"{part.duration:.4g} s, steps off by {part.step_error:.1e}{hit}"
 
 
-class Phases:
+class Phases(JoinedProblems[PhasesSolution]):
     """Problems of one robot in sequence: each is a phase with constraints of its own, and goes on where the last ends.
 
         stance = Problem(on_feet, (0.1, 0.4), 8, bounds=bounds)
@@ -136,66 +107,46 @@ class Phases:
         self.problems = _checked(problems)
         total = (0.0, np.inf) if duration is None else checked_duration(duration)
         self._range = total if isinstance(total, tuple) else (total, total)
+        self._relations: list[Relation] = []
         self._junctions = [Junction(*pair) for pair in zip(self.problems, self.problems[1:], strict=False)]
 
     def __repr__(self) -> str:
         return f"Phases([{', '.join(map(repr, self.problems))}])"
 
-    def solve(
-        self,
-        solver: str = "ipopt",
-        options: Mapping[str, Any] | None = None,
-        *,
-        p: Values = None,
-        **values: npt.ArrayLike,
-    ) -> PhasesSolution:
-        """Solve all phases at once.
+    def subject_to(self, constraint: ca.MX) -> None:
+        """Add a constraint of the variables of several phases, as ``last.q[:, -1] == first.q[:, 0]`` of a gait.
 
-        A phase begins at its own guess, or between the configurations that are fixed next to it.
+        Those of one phase are added to its ``opti``.
 
         Args:
-            solver, options: as of :meth:`Problem.solve`.
-            p: the parameters of the robot, as of :meth:`Problem.solve`.
-            values: the parameters of the problems by name; those of the same name get the same value.
+            constraint: an equation or inequality of two expressions, by ``==``, ``<=`` or ``>=``.
 
         Raises:
-            ArgumentError: if no phase has a cost, no configuration is known, or as :meth:`Problem.solve`.
-            UnknownNameError: if no problem has a parameter of a name.
-            UnsupportedError: if the solver needs one sequence of intervals, as ``"fatrop"``.
-            OptimizationError: if the solver stops without a solution; it has the last iterate.
-
-        Warns:
-            SolutionWarning: as :meth:`Problem.solve`, for each phase.
+            ArgumentTypeError, ArgumentError: if it is none, or has symbols that are none of the problems.
         """
-        if backend(solver).stagewise:
-            raise UnsupportedError(
-                f"{solver}: phases are not one sequence of intervals; take another solver, as 'ipopt'"
-            )
+        known = [symbol for problem in self.problems for symbol in problem.opti.advanced.symvar()]
+        self._relations.append(Relation(constraint, known))
+
+    def _check_costs(self) -> None:
         if not any(problem._cost is not None for problem in self.problems):
             raise ArgumentError("nothing is to be minimised; call minimize of at least one phase")
-        known = {name for problem in self.problems for name in problem._parameters.symbols}
-        for name in values:
-            if name not in known:
-                raise UnknownNameError("parameter of the problems", name, sorted(known))
-        takes_p = any(problem.dyn.parameters for problem in self.problems)
-        for problem in self.problems:
-            own = {name: value for name, value in values.items() if name in problem._parameters.symbols}
-            problem._set(p if problem.dyn.parameters or not takes_p else None, own)
-        self._set_boundaries()
-        solution = self._joined(solver, checked_options("solve", options)).solution()
-        if not solution.solved:
-            raise OptimizationError(solution)
-        for k, phase in enumerate(solution.phases):
-            for doubt in doubts(phase):
-                warnings.warn(f"{phase.dyn.tree.name}, phase {k + 1}: {doubt}", SolutionWarning, stacklevel=2)
-        return solution
 
-    def _joined(self, solver: str, options: Mapping[str, Any]) -> _Joined:
-        """The program of all phases, as the problems are now."""
+    def _each_p(self, p: Any) -> Sequence[Values]:
+        takes_p = any(problem.dyn.parameters for problem in self.problems)
+        return [p if problem.dyn.parameters or not takes_p else None for problem in self.problems]
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[None]:
+        """While each phase asks of its start only what does not hold already at the end of the one before."""
         with contextlib.ExitStack() as stack:
             for junction in self._junctions:
                 stack.enter_context(junction.connected())
-            return _Joined(self.problems, self._junctions, self._range, solver, options)
+            yield
+
+    def _program(self) -> _PhasesProgram:
+        self._set_boundaries()
+        with self._connected():
+            return _PhasesProgram(self)
 
     def _set_boundaries(self) -> None:
         """Tell phases without a guess the configurations that are known next to them."""
@@ -211,104 +162,139 @@ class Phases:
                 problem._initial.nearby = first, last
 
 
-class _Joined:
+class _Link(NamedTuple):
+    """What connects phases, by the name of its violations."""
+
+    name: str
+    rows: ca.MX
+    lower: Array
+    upper: Array
+
+    @property
+    def equal(self) -> Indices:
+        """Whether each row is an equation."""
+        return np.equal(self.lower, self.upper)
+
+    def violation(self, rows: Array) -> float:
+        """The largest one, at the values of ``rows``."""
+        return float(np.maximum(self.lower - rows, rows - self.upper).max(initial=0.0))
+
+
+class _PhasesProgram(JoinedProgram[PhasesSolution]):
     """The programs of all phases and their junctions as one."""
 
-    def __init__(
-        self,
-        problems: Sequence[Problem],
-        junctions: Sequence[Junction],
-        duration: tuple[float, float],
-        solver: str,
-        options: Mapping[str, Any],
-    ) -> None:
-        self._junctions = junctions
-        self._parts: list[Assembly] = [problem._assembled() for problem in problems]
-        self._numbers = [part.inputs.current() for part in self._parts]
-        self._nlps = [
-            NLP(part.motion, part.modes, part.opti, part.inputs.filled(0.25), part.inputs.filled(0.5), stagewise=False)
-            for part in self._parts
-        ]
-        impulses = [junction.impulses for junction in junctions]
-        total = sum((part.motion.duration for part in self._parts), ca.MX(0))
-        symbols = [symbol for part in self._parts for symbol in (part.opti.x, part.opti.p)]
-        rows = ca.vertcat(*(junction.rows for junction in junctions))
-        margins = ca.vertcat(ca.MX(0, 1), *(junction.margins for junction in junctions))
-        linked = ca.Function("junctions", [*symbols, *impulses], [rows, margins, total])
-        beyond = ca.fmax(ca.fmax(duration[0] - total, total - duration[1]), 0)
-        slips = ca.fmax(ca.mmax(-margins), 0) if margins.numel() else ca.MX(0)
-        self._at = ca.Function("junctions", [*symbols, *impulses], [ca.norm_inf(rows), slips, beyond])
-        scaled = [ca.MX.sym("z", junction.impulses.shape[0]) for junction in junctions]
-        self._sizes = [junction.size for junction in junctions]
-        inputs = [each for nlp in self._nlps for each in (nlp.unscaled(nlp.problem["x"]), nlp.problem["p"])]
-        unscaled = [size * z for size, z in zip(self._sizes, scaled, strict=True)]
-        links = linked.call([*inputs, *unscaled], True, False)
-        self._z = [nlp.problem["x"] for nlp in self._nlps] + scaled
-        self.problem = {
+    def __init__(self, phases: Phases) -> None:
+        super().__init__("phase", phases.problems)
+        self._phases, self._junctions = phases, list(phases._junctions)
+        nlps, impulses = [part.nlp for part in self.parts], [each.impulses for each in self._junctions]
+        scaled = [ca.MX.sym("z", each.shape[0]) for each in impulses]
+        self._z = [nlp.problem["x"] for nlp in nlps] + scaled
+        self._links = list(self._all_links())
+        inputs = [*self.symbols, *impulses]
+        self._linked = ca.Function("links", inputs, [link.rows for link in self._links])
+        problem = {
             "x": ca.vertcat(*self._z),
-            "p": ca.vertcat(*(nlp.problem["p"] for nlp in self._nlps)),
-            "f": sum((nlp.problem["f"] for nlp in self._nlps), ca.MX(0)),
-            "g": ca.vertcat(*(nlp.problem["g"] for nlp in self._nlps), *links),
+            "p": ca.vertcat(*(nlp.problem["p"] for nlp in nlps)),
+            "f": sum((nlp.problem["f"] for nlp in nlps), ca.MX(0)),
         }
-        self._lower = [np.zeros(rows.shape[0]), np.zeros(margins.shape[0]), np.array([duration[0]])]
-        self._upper = [np.zeros(rows.shape[0]), np.full(margins.shape[0], np.inf), np.array([duration[1]])]
-        self._solver = nlpsol(solver, self.problem, backend(solver).options, options)
+        unscaled = [*self.unscaled(problem["x"], problem["p"]), *self._impulses(problem["x"])]
+        links = self._linked.call(unscaled, True, False)
+        problem["g"] = ca.vertcat(*(nlp.problem["g"] for nlp in nlps), *links)
+        equal = np.concatenate([*(nlp.equal for nlp in nlps), *(link.equal for link in self._links)])
+        nowhere = [Places(np.zeros(n, dtype=int), np.full(n, NOWHERE)) for n in (problem["x"].numel(), len(equal))]
+        self.nlp = JoinedNLP("phase", problem, self._limits(problem["p"]), equal, *nowhere)
 
-    def limits(self) -> dict[str, Array]:
-        """lbx, ubx, lbg, ubg."""
-        limits = [nlp.limits(p=x) for nlp, x in zip(self._nlps, self._numbers, strict=True)]
-        free = np.full(sum(each.numel() for each in self._z[len(self._nlps) :]), np.inf)
-        more = {"lbx": [-free], "ubx": [free], "lbg": self._lower, "ubg": self._upper}
-        return {
-            name: np.concatenate([*(each[name].full().ravel() for each in limits), *rest])
-            for name, rest in more.items()
+    def _all_links(self) -> Iterator[_Link]:
+        """What connects the phases."""
+        rows = ca.vertcat(*(each.rows for each in self._junctions))
+        margins = ca.vertcat(ca.MX(0, 1), *(each.margins for each in self._junctions))
+        relations = self._phases._relations
+        for each in relations:
+            each.check(ca.symvar(ca.veccat(*self.symbols)))
+        own = ca.vertcat(ca.MX(0, 1), *(each.rows for each in relations))
+        total = sum((part.motion.duration for part in self.parts), ca.MX(0))
+        zeros = [np.zeros(each.shape[0]) for each in (rows, margins, own)]
+        yield _Link("junctions of the phases", rows, zeros[0], zeros[0])
+        yield _Link("friction of impulses", margins, zeros[1], np.full(len(zeros[1]), np.inf))
+        least = np.concatenate([np.zeros(0), *(each.least for each in relations)])
+        yield _Link("constraints of several phases", own, least, zeros[2])
+        shortest, longest = self._phases._range
+        yield _Link("duration", total, np.array([shortest]), np.array([longest]))
+
+    def _limits(self, p: ca.MX) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg)."""
+        found = [part.nlp.limits(p=own) for part, own in zip(self.parts, self.split_numbers(p), strict=True)]
+        free = ca.inf * ca.DM.ones(sum(each.numel() for each in self._z[len(self.parts) :]))
+        more: dict[str, list[Any]] = {
+            "lbx": [-free],
+            "ubx": [free],
+            "lbg": [link.lower for link in self._links],
+            "ubg": [link.upper for link in self._links],
         }
+        limits = [ca.vertcat(*(each[name] for each in found), *rest) for name, rest in more.items()]
+        return ca.Function("limits", [p], limits, ["p"], list(more))
 
-    def solution(self) -> PhasesSolution:
-        """What the solver finds."""
-        begin = [nlp.scaled(part.initial(None)) for nlp, part in zip(self._nlps, self._parts, strict=True)]
-        begin += [np.zeros(each.numel()) for each in self._z[len(begin) :]]
-        try:
-            found = self._solver(x0=np.concatenate(begin), p=np.concatenate(self._numbers), **self.limits())
-        except RuntimeError as error:
-            raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
-        self.found = found["x"].full().ravel()
-        return self._read(self.found, float(found["f"]), self._solver.stats())
+    def each_p(self, p: Any) -> Sequence[Values]:
+        return self._phases._each_p(p)
 
-    def _read(self, z: Array, cost: float, stats: Mapping[str, Any]) -> PhasesSolution:
-        status, solved = str(stats["return_status"]), bool(stats["success"])
-        parts = np.split(z, np.cumsum([each.numel() for each in self._z])[:-1])
-        states = [nlp.unscaled(part) for nlp, part in zip(self._nlps, parts, strict=False)]
-        impulses = [size * part for size, part in zip(self._sizes, parts[len(states) :], strict=True)]
-        phases = tuple(
-            part.report(x, p, status, stats, solved)
-            for part, x, p in zip(self._parts, states, self._numbers, strict=True)
-        )
-        inputs = [each for pair in zip(states, self._numbers, strict=True) for each in pair]
-        gaps = (float(each) for each in self._at.call([*inputs, *impulses]))
-        joints = dict(zip(("junctions of the phases", "friction of impulses", "duration"), gaps, strict=True))
-        of_constraints = [each.of_constraints(x) for each, x in zip(self._junctions, impulses, strict=True)]
-        violations = {
-            f"phase {k + 1}: {name}": x for k, phase in enumerate(phases) for name, x in phase.violations.items()
-        }
+    def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
+        with self._phases._connected():
+            return super().numbers(where, p, values)
+
+    def begin(self, guess: Any) -> Array:
+        """The guesses of all, without impulses."""
+        self._phases._set_boundaries()
+        guesses = self.scaled_guesses(guess)
+        return np.concatenate([*guesses, *(np.zeros(each.numel()) for each in self._z[len(guesses) :])])
+
+    def checked_shift(self, shift: int) -> int:
+        if shift:
+            raise ArgumentError(
+                f"solver: shift: got {shift!r}; phases cannot be shifted, since their intervals differ; leave it out"
+            )
+        return 0
+
+    def scaled(self, z: Any) -> list[Any]:
+        return self._split(z)[: len(self.parts)]
+
+    def _impulses(self, z: Any) -> list[Any]:
+        """Those of the junctions."""
+        pairs = zip(self._junctions, self._split(z)[len(self.parts) :], strict=True)
+        return [junction.size * each for junction, each in pairs]
+
+    def _split(self, z: Any) -> list[Any]:
+        return split(z, [each.numel() for each in self._z])
+
+    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+        found, start, most = self.part_rows(z, numbers), ca.MX(0), max(part.motion.u.shape[0] for part in self.parts)
+        for rows in found:
+            u, t = rows["u"], rows["t"]
+            rows["u"], rows["t"] = ca.vertcat(u, ca.MX(most - u.shape[0], u.shape[1])), ca.vec(t) + start
+            start = rows["t"][-1]
+        rows = {key: ca.horzcat(*(each[key] for each in found)) for key in ("q", "v", "u")}
+        return rows | {"t": ca.vertcat(*(each["t"] for each in found))}
+
+    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> PhasesSolution:
+        phases, impulses = self.part_solutions(z, numbers, status, stats, solved), self._impulses(z)
+        values = self._linked.call([*self.unscaled(z, numbers), *impulses])
+        links = {link.name: link.violation(rows.full().ravel()) for link, rows in zip(self._links, values, strict=True)}
+        named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
+        pairs = zip(self._junctions, impulses, strict=True)
         return PhasesSolution(
-            phases,
-            (np.zeros(0), *of_constraints),
-            status,
-            int(stats.get("iter_count", 0)),
-            cost,
-            max(*joints.values(), *(phase.constraint_violation for phase in phases)),
-            joints | violations,
-            dict(stats),
-            solved,
+            phases=phases,
+            impulses=(np.zeros(0), *(junction.of_constraints(each) for junction, each in pairs)),
+            status=status,
+            iterations=phases[0].iterations,
+            cost=self.cost(z, numbers),
+            constraint_violation=max(*links.values(), *(each.constraint_violation for each in phases)),
+            violations=links | named,
+            stats=dict(stats),
+            solved=solved,
         )
 
 
-def _checked(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
-        raise ArgumentTypeError(f"Phases: got {type(problems).__name__}; give a list of gd.ocp.Problem")
-    if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
-        raise ArgumentError("Phases: give at least two problems, each once")
+def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
+    problems = checked_problems("Phases", given)
     first = problems[0].dyn.tree
     for k, tree in _trees(problems):
         if (tree.name, tree.nq, tree.nv) != (first.name, first.nq, first.nv):
@@ -323,7 +309,7 @@ def _checked(problems: Sequence[Problem]) -> tuple[Problem, ...]:
             )
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
-    return tuple(problems)
+    return problems
 
 
 def _moves_alike(one: Dynamics, other: Dynamics) -> bool:

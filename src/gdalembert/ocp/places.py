@@ -23,7 +23,7 @@ class Places:
     """
 
     def __init__(self, groups: Indices, intervals: Indices) -> None:
-        self.intervals = intervals
+        self.groups, self.intervals = groups, intervals
         self._keys: list[tuple[int, int]] = []
         self._at: dict[tuple[int, int, int], int] = {}
         counts: dict[tuple[int, int], int] = {}

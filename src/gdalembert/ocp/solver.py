@@ -193,8 +193,9 @@ class Solver(Generic[Found]):
         """The last plan in the place of a solution that was not found."""
         self._found = self._shifted(shift)
         self.last = self._program.solution(self._found[0], self._program.current(), status, stats, False)
+        shifted = f", shifted by {shift} intervals," if shift else ""
         warnings.warn(
-            f"{self._program.name}: {why}; the last plan, shifted by {shift} intervals, stands for the solution",
+            f"{self._program.name}: {why}; the last plan{shifted} stands for the solution",
             SolutionWarning,
             stacklevel=3,
         )
