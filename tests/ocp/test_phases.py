@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -227,6 +229,79 @@ def test_impulses_stay_in_friction_cones() -> None:
     assert abs(impulses[1][0]) == pytest.approx(0.5 * impulses[1][2], abs=1e-6)
 
 
+# Solvers that are built once.
+
+
+def jumping() -> tuple[ocp.Phases, list[ocp.Problem]]:
+    """The hop from a measured start to a height that is given."""
+    phases, problems = hop()
+    stance, flight, _ = problems
+    stance.start(stance.parameter("q0", 2))
+    flight.opti.subject_to(flight.q[0, 2] >= flight.parameter("height"))
+    return phases, problems
+
+
+def test_a_solver_of_phases_is_built_once_and_begins_at_its_last_solution() -> None:
+    phases, (_, flight, landing) = jumping()
+    solver = phases.solver()
+    cold = solver(q0=[0.5, -0.5], height=0.76)
+    again = solver()
+    assert again.iterations <= cold.iterations / 4
+    assert again.cost == pytest.approx(cold.cost, rel=1e-6)
+    other = solver(q0=[0.48, -0.48])
+    assert other.cost == pytest.approx(phases.solve(q0=[0.48, -0.48], height=0.76).cost, rel=1e-6)
+    assert other.q[0] == pytest.approx([0.48, -0.48])
+    assert float(solver.value(flight.q[0, 2])) == pytest.approx(other.phases[1].q[2, 0])
+    assert float(phases.value(landing.duration)) == pytest.approx(other.phases[2].duration, abs=1e-5)
+    with pytest.warns(ocp.SolutionWarning, match=r"^monopod: the solver stopped with .*; the last plan stands for the"):
+        failed = solver(height=3.0)
+    assert not failed.solved
+    assert np.array_equal(failed.q, other.q)
+    assert solver(height=0.76).solved
+    assert solver(guess=cold).cost == pytest.approx(other.cost, rel=1e-6)
+    function = solver.function()
+    assert function.name_in() == ["q0", "height", "z0", "lam_x0", "lam_g0"]
+    found = function(q0=[0.48, -0.48], height=0.76, z0=solver._found[0])
+    assert float(found["cost"]) == pytest.approx(other.cost, rel=1e-6)
+    assert np.abs(found["t"].full().ravel() - other.t).max() < 1e-5
+    assert np.abs(found["q"].full().T - other.q).max() < 1e-5
+
+
+@pytest.mark.system
+def test_the_code_of_phases_solves(tmp_path: Path) -> None:
+    dyn = monopod()
+    fall, stop = ocp.Problem(dyn, (0.1, 1.0), 2, degree=1), ocp.Problem(standing(dyn), 0.2, 2, degree=1)
+    fall.start(fall.parameter("q0", 2))
+    stop.end([0.5, -0.5])
+    for problem in (fall, stop):
+        problem.minimize(problem.integral(lambda u: 1e-3 * u**2))
+    solver = ocp.Phases([fall, stop]).solver()
+    expected = solver(q0=[0.9, -0.5])
+    code, library, wheel = solver.generate(tmp_path / "fall.c"), tmp_path / "fall.so", Path(ca.__file__).parent
+    own = [str(next(wheel.glob("libipopt.*"))), f"-Wl,-rpath,{wheel}"]
+    subprocess.run(
+        ["gcc", "-O0", "-shared", "-fPIC", f"-I{wheel / 'include'}", "-o", library, code, *own, "-lm"], check=True
+    )
+    found = ca.external("solver", str(library))(q0=[0.9, -0.5], z0=solver._found[0])
+    assert relative_error(found["q"].full().T, expected.q) < 1e-5
+
+
+def test_a_gait_ends_where_it_begins() -> None:
+    """A hop in place of any height, whose states at both ends are the same; the trunk moves up by 0.5 m/s at first."""
+    phases, (stance, _, landing) = hop()
+    stance.start(None, {"trunk": 0.5})
+    landing.end(None, None)
+    phases.subject_to(landing.q[:, -1] == stance.q[:, 0])
+    phases.subject_to(landing.v[0, -1] == stance.v[0, 0])
+    phases.subject_to(landing.duration <= stance.duration)
+    stance.guess(ocp.rest_to_rest(stance.dyn, [0.5, -0.5], [0.5, -0.5]))
+    solution = phases.solve()
+    assert np.abs(solution.q[-1] - solution.q[0]).max() < 1e-7
+    assert solution.v[-1, 0] == pytest.approx(0.5, abs=1e-7)
+    assert solution.phases[2].duration <= solution.phases[0].duration + 1e-7
+    assert solution.violations["constraints of several phases"] < 1e-7
+
+
 def two(**options: Any) -> list[ocp.Problem]:
     dyn = monopod()
     return [ocp.Problem(dyn, 0.5, 3), ocp.Problem(standing(dyn, **options), 0.5, 3)]
@@ -260,6 +335,31 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
     "no cost": (lambda: ocp.Phases(two()).solve(), ArgumentError, r"^nothing is to be minimised; call minimize of at"),
     "no motion": (lambda: with_cost(two()).solve(), ArgumentError, r"^there is no motion to start from"),
     "fatrop": (lambda: falling().solve("fatrop"), UnsupportedError, r"^fatrop: phases are not one sequence of inter"),
+    "shift": (
+        lambda: jumping()[0].solver()(shift=1),
+        ArgumentError,
+        r"^solver: shift: got 1; phases cannot be shifted",
+    ),
+    "no relation": (
+        lambda: ocp.Phases(two()).subject_to(ca.MX.sym("w")),
+        ArgumentTypeError,
+        r"^subject_to: got MX\(w\); give an equation or inequality",
+    ),
+    "foreign": (
+        lambda: ocp.Phases(x := two()).subject_to(x[0].q[0, 0] == ca.MX.sym("w")),
+        ArgumentError,
+        r"^subject_to: the constraint has the symbol 'w', which is in none of the phases",
+    ),
+    "guess": (
+        lambda: jumping()[0].solver()(q0=[0.5, -0.5], height=0.7, guess=[None]),
+        ArgumentTypeError,
+        r"^solver: guess: got list; give a solution of these phases, or a list of 3 guesses",
+    ),
+    "shapes": (
+        lambda: [x := two(), x[0].parameter("w", 1), x[1].parameter("w", 2), with_cost(x).solver()],
+        ArgumentError,
+        r"^phases: the parameter 'w' has shape \(2, 1\) in phase 2, \(1, 1\) before; of one name it is one parameter",
+    ),
     "duration": (lambda: ocp.Phases(two(), duration=(2.0, 1.0)), ArgumentError, r"^duration: got \(2.0, 1.0\)"),
 }
 

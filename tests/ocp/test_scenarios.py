@@ -103,6 +103,31 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 2.0
 
 
+@pytest.mark.parametrize("cost", ocp.scenarios.COSTS)
+def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
+    problems = [loaded(mass) for mass in MASSES]
+    for problem in problems:
+        problem.start(problem.parameter("q0"), problem.parameter("v0"))
+    scenarios = ocp.Scenarios(problems, cost=cost)
+    solver = scenarios.solver()
+    first = solver(q0=0.0, v0=0.0)
+    assert first.cost == pytest.approx(scenarios.solve(q0=0.0, v0=0.0).cost, rel=1e-6)
+    again = solver()
+    assert again.iterations <= first.iterations / 2
+    with pytest.warns(ocp.SolutionWarning, match=r"slider: the solver stopped .*; the last plan, shifted by 2 interva"):
+        failed = solver(q0=-50.0, shift=2)
+    assert failed.u.ravel() == pytest.approx(again.u[[2, 3, 4, 5, 5, 5], 0], abs=1e-12)
+    assert [each.q[0, 0] for each in failed.scenarios] == pytest.approx([each.q[2, 0] for each in again.scenarios])
+    other = solver(q0=0.2, v0=0.1, p=[{"slide.m": 1.2}, None, None])
+    assert [each.p[0] for each in other.scenarios] == [1.2, *MASSES[1:]]
+    assert solver.value(problems[2].q[0, -1]) == pytest.approx(other.scenarios[2].q[-1, 0])
+    assert scenarios.value(problems[2].q[0, 0]) == pytest.approx(0.0)
+    found = solver.function()(q0=0.2, v0=0.1, z0=solver._found[0])
+    assert float(found["cost"]) == pytest.approx(other.cost, rel=1e-6)
+    assert np.abs(found["u"].full().T - other.u).max() < 1e-4  # the solver's tolerance
+    assert found["q"].shape == (3, 7)
+
+
 def test_design_and_free_duration_are_shared() -> None:
     """A brake of the least mean effort, for two starts: one weight, one duration."""
     design = {"slide.m": (0.5, 4.0)}
@@ -144,6 +169,11 @@ def _without_cost() -> ocp.Problem:
             lambda p: ocp.Scenarios([p, loaded(1.0)]).solve("fatrop"),
             "UnsupportedError",
             "fatrop: scenarios are not one",
+        ),
+        (
+            lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p={"slide.m": 1}),
+            "ArgumentTypeError",
+            "p: got dict; give a l",
         ),
         (lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p=[1]), "ArgumentError", "Scenarios: p has 1 entries; give"),
         (

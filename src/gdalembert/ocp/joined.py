@@ -202,7 +202,7 @@ class JoinedProblems(ABC, Generic[Joint]):
     ) -> Joint:
         """Solve all problems at once.
 
-        A phase without a guess begins between the configurations that are fixed next to it.
+        A phase without a guess begins between the configurations that are fixed or guessed next to it.
 
         Args:
             solver, options: as of :meth:`Problem.solve`.

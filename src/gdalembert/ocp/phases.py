@@ -152,7 +152,10 @@ class Phases(JoinedProblems[PhasesSolution]):
         """Tell phases without a guess the configurations that are known next to them."""
         known: list[Array | None] = [None] * (len(self.problems) + 1)
         for k, problem in enumerate(self.problems):
-            start, end = (each.configuration(None) for each in problem._ends)
+            guess = problem._initial._guess
+            guessed = (None, None) if guess is None else (guess.q[0], guess.q[-1])
+            fixed = (each.configuration(None) for each in problem._ends)
+            start, end = (q if x is None else x for x, q in zip(fixed, guessed, strict=True))
             known[k] = known[k] if start is None else start
             known[k + 1] = end
         there = [k for k, q in enumerate(known) if q is not None]
