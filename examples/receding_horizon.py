@@ -5,9 +5,9 @@
 
 The solver is built once. Each tick begins at the last plan, primal and dual, shifted by one interval. Its torques move
 a robot that carries 1 kg more than the model of the plan; until the next tick, the drives damp what its velocities
-differ from the planned ones. Plans keep away from the sphere by a margin, which costs, so that a measured state between
-margin and sphere has a plan as well. In one tick the sphere is measured where the tool is: that has no plan, and the
-last one goes on. A plan is used as soon as its tick begins, as if solving took no time.
+differ from the planned ones. Plans keep away from the sphere by a margin, into which the load pulls the tool: they come
+back within a tick. In one tick the sphere is measured where the tool is: that has no plan, and the last one goes on. A
+plan is used as soon as its tick begins, as if solving took no time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROBOT, TOOL = "ur_description/urdf/ur10_robot.urdf", "tool0"
 HOME = np.array([-0.7, -1.2, 1.6, -1.97, -1.57, 0.0])  # rad, the tool points down
 TICK, INTERVALS = 0.05, 12  # s; ticks in a plan
 LENGTH, DURATION = 0.8, 5.0  # m, s: of the way of the pose
-RADIUS, MARGIN = 0.12, 0.02  # m, around the sphere
+RADIUS, MARGIN = 0.12, 0.01  # m, around the sphere
 LOAD = pin.Inertia(1.0, np.array([0.0, 0.1, 0.0]), 1e-3 * np.eye(3))  # at the last joint: along the axis of the tool
 WRONG = 20  # the tick in which the sphere is measured where the tool is
 COLD = 10  # so many ticks are solved from rest as well, to count iterations
@@ -77,18 +77,14 @@ def solver_of(dyn: gd.Dynamics, model: pin.Model) -> ocp.Solver:
     problem.parameter("target", 12, at="grid")
     centre = problem.parameter("centre", 3)
 
-    def squared_distance(q: ca.MX) -> ca.MX:
-        return ca.sumsqr(placement(q)[:3, 3] - centre)
-
     def away(q: ca.MX, target: ca.MX) -> ca.MX:
         """|Δp|² + 0.05 |ΔR|², which for a rotation by θ is 0.4 sin²(θ/2)."""
         here = placement(q)
         return ca.sumsqr(here[:3, 3] - target[:3]) + 0.05 * ca.sumsqr(ca.vec(here[:3, :3]) - target[3:])
 
-    problem.path(squared_distance, lower=RADIUS**2)
-    too_near = problem.integral(lambda q: ca.fmax(0, (RADIUS + MARGIN) ** 2 - squared_distance(q)) ** 2)
+    problem.path(lambda q: ca.sumsqr(placement(q)[:3, 3] - centre), lower=(RADIUS + MARGIN) ** 2, at="grid")
     calm = problem.integral(lambda v, u: 1e-2 * ca.sumsqr(v) + 1e-6 * ca.sumsqr(u))
-    problem.minimize(100 * problem.integral(away) + 1e4 * too_near + calm)
+    problem.minimize(100 * problem.integral(away) + calm)
     problem.guess(at_rest(dyn, HOME))
     return problem.solver("ipopt", {"ipopt.tol": 1e-6, "ipopt.max_iter": 30})
 

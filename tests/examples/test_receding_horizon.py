@@ -27,8 +27,8 @@ def test_the_loop_and_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     assert np.median(loop.iterations[1:][solved[1:]]) <= np.nanmedian(loop.cold) / 2
     counted = ~np.isnan(loop.cold[1:])
     assert (loop.iterations[1:] <= loop.cold[1:] / 2)[counted].all()
-    # the margin gives way to the pose, whose way ends 4.5 cm from the centre of the sphere; the sphere does not
-    assert SCRIPT.RADIUS < loop.distance.min() < SCRIPT.RADIUS + SCRIPT.MARGIN
+    # the load pulls the tool by 2 mm into the margin
+    assert SCRIPT.RADIUS + SCRIPT.MARGIN / 2 < loop.distance.min() < SCRIPT.RADIUS + SCRIPT.MARGIN
     # the load that no plan knows moves the tool by 5 mm and 1°; in the tick without a plan, to 8 mm
     far = loop.distance > 2 * SCRIPT.RADIUS
     assert loop.position[far].max() < 0.01

@@ -18,6 +18,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError,
 from gdalembert.ocp.places import NOWHERE, Places
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider, turning
+from tests.helpers.sets import quick
 
 ARM = gd.load_urdf("two_link_arm")
 DYN, PLACE = gd.NewtonEuler(ARM), gd.Kinematics(ARM).frame_placement("tip")
@@ -134,6 +135,28 @@ def test_a_start_that_is_measured_may_be_outside_the_bounds() -> None:
     assert outside.solver()(q0=0.51).violations["bounds of q at the grid"] == pytest.approx(0.01, abs=1e-7)
 
 
+@pytest.mark.parametrize("name", quick(["ipopt", "fatrop"], "ipopt"))
+@pytest.mark.parametrize("at", quick([None, "grid"], "grid"))
+def test_a_start_that_is_measured_may_violate_paths(at: str | None, name: str) -> None:
+    """As it may violate bounds; numbers may not."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1)
+    problem.start(problem.parameter("q0"), problem.parameter("v0"))
+    problem.path(lambda q, v: q**2 + 0.01 * v, upper=0.25, at=at)
+    problem.minimize(problem.integral(lambda q, u: (q - 0.8) ** 2 + 1e-3 * u**2))
+    solver = problem.solver(name)
+    inside = solver(q0=0.45, v0=0.0)
+    assert inside.violations["path 1"] < 1e-6
+    outside = solver(q0=0.51, v0=0.0)
+    assert outside.solved
+    assert outside.violations["path 1"] == pytest.approx(0.51**2 - 0.25, rel=1e-6)
+    assert (outside.q[1:, 0] ** 2 + 0.01 * outside.v[1:, 0]).max() < 0.25 + 1e-6
+    problem.start([0.51])
+    with pytest.raises(ocp.OptimizationError, match="path 1 by"):
+        problem.solve(name)
+    with pytest.raises(ArgumentError, match=r"^solver: start or end fix other entries"):
+        solver()
+
+
 def test_a_quaternion_is_a_parameter() -> None:
     dyn = turning(pin.JointModelSpherical())
     problem = ocp.Problem(dyn, 1.2, 6)
@@ -201,6 +224,16 @@ def test_a_tick_that_fails_is_the_last_plan_shifted() -> None:
     again = solver(q0=plan.q[2], v0=plan.v[2], most=2.0, shift=1)
     assert again.solved
     assert again.q[0, 0] == pytest.approx(plan.q[2, 0], abs=1e-8)
+
+
+def test_a_call_that_is_refused_changes_no_parameter() -> None:
+    problem = reaching(degree=1)
+    solver = problem.solver()
+    solver(**numbers())
+    for wrong in ({"v0": [1.0, 2.0, 3.0]}, {"p": [1.0]}):
+        with pytest.raises(ArgumentError):
+            solver(q0=[9.0, 9.0], **wrong)
+    assert solver().q[0].tolist() == pytest.approx(numbers()["q0"])
 
 
 # Functions and code.
@@ -338,6 +371,7 @@ def test_the_value_of_an_expression_at_the_last_iterate() -> None:
             ArgumentError,
             r"start: q: 'joint1' has shape \(2, 1\); give \(1, 1\)",
         ),
+        (lambda p: p.solver(["ipopt"]), ArgumentError, r"solve: CasADi has no solver \['ipopt'\]; give 'ipopt', "),
         (lambda p: p.value(p.q), ArgumentError, "value: nothing was solved; call solve first"),
         (lambda p: p.solver().value(p.q), ArgumentError, "value: nothing was solved; call the solver first"),
         (

@@ -95,7 +95,13 @@ BACKENDS: dict[str, Backend] = {
 
 
 def backend(solver: str) -> Backend:
-    """The solver of this name."""
+    """The solver of this name.
+
+    Raises:
+        ArgumentError: if CasADi has none.
+    """
+    if not isinstance(solver, str) or not ca.has_nlpsol(solver):
+        raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
     return BACKENDS.get(solver, Backend())
 
 
@@ -131,8 +137,6 @@ def nlpsol(
     Raises:
         ArgumentError: if CasADi refuses the solver or its options.
     """
-    if not isinstance(solver, str) or not ca.has_nlpsol(solver):
-        raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
     try:
         return ca.nlpsol("solver", solver, dict(problem), _QUIET | dict(ours) | dict(options))
     except Exception as error:

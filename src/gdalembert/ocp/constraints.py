@@ -32,8 +32,11 @@ class Constraints:
         zero = np.zeros(x.shape[0])
         self._rows[name] = x, zero, zero
 
-    def bound(self, name: str, x: ca.MX, lower: Bound, upper: Bound) -> None:
-        """lower ≤ x ≤ upper in each column; rows without a finite bound are left out."""
+    def bound(self, name: str, x: ca.MX, lower: Bound, upper: Bound, leeway: ca.MX | None = None) -> None:
+        """lower ≤ x ≤ upper in each column; rows without a finite bound are left out.
+
+        ``leeway``: by how much each column may violate inequalities (1 × n); none by default.
+        """
         self._rows[name] = x, lower, upper
         for i in range(x.shape[0]):
             low, high = _entry(lower, i), _entry(upper, i)
@@ -42,7 +45,8 @@ class Constraints:
             if lower is upper or (isinstance(low, float) and low == high):
                 self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
             else:
-                ends = -np.inf if low is None else low, np.inf if high is None else high
+                by = 0.0 if leeway is None else leeway
+                ends = -np.inf if low is None else low - by, np.inf if high is None else high + by
                 self._opti.subject_to(self._opti.bounded(ends[0], x[i, :], ends[1]))
 
     def next_path(self) -> str:

@@ -48,6 +48,7 @@ class End:
         as_rotations: fix quaternions and pairs (cos, sin) as rotations, because the motion determines their lengths.
 
     Attributes:
+        leeway: of paths of q and v there: infinite where parameters give q and v, which may violate them; 0 elsewhere.
         corrections: how far q and v were moved in the last solve where parameters give them, by their names.
     """
 
@@ -63,6 +64,7 @@ class End:
     ) -> None:
         self.name, self._opti, self._tree, self._bounds = name, opti, tree, bounds
         self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
+        self.leeway = opti.parameter()
         self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
         self._fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
         self.corrections: dict[str, float] = {}
@@ -82,8 +84,8 @@ class End:
 
     @property
     def pattern(self) -> tuple[bool, ...]:
-        """Which entries of [q; v] are fixed."""
-        return tuple(np.concatenate(self._fixed).tolist())
+        """Which entries of [q; v] are fixed, and whether parameters give all of them."""
+        return *np.concatenate(self._fixed).tolist(), self.measured == "qv"
 
     def fix(self, parameters: Parameters, q: Fixed, v: Fixed) -> None:
         """Fix q and v, and free what is not given.
@@ -116,14 +118,15 @@ class End:
         self.corrections[what] = max(self.corrections[what], by)
 
     @property
-    def symbols(self) -> tuple[ca.MX, ca.MX]:
-        """Value and slack, as parameters of the ``Opti``."""
-        return self._value, self._slack
+    def symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
+        """Value, slack and leeway, as parameters of the ``Opti``."""
+        return self._value, self._slack, self.leeway
 
     @property
-    def numbers(self) -> tuple[Array, Array]:
-        """Value and slack [q; v] of the last solve."""
-        return np.concatenate(self._last), np.where(np.concatenate(self._fixed), 0.0, np.inf)
+    def numbers(self) -> tuple[Array, Array, Array]:
+        """Value and slack [q; v] and leeway of the last solve."""
+        slack = np.where(np.concatenate(self._fixed), 0.0, np.inf)
+        return np.concatenate(self._last), slack, np.array(np.inf if self.measured == "qv" else 0.0)
 
     @property
     def expression(self) -> ca.MX:

@@ -69,8 +69,9 @@ class Inputs:
         Raises:
             As :meth:`Solver.__call__`.
         """
+        of_robot = self._robot.checked(where, p)
         self._parameters.set(where, values, self.named)
-        self._robot.set(where, p)
+        self._robot.set(of_robot)
         for end in self._ends:
             end.set(self._parameters)
         if [end.pattern for end in self._ends] != self._pattern:

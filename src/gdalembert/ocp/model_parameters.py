@@ -88,11 +88,18 @@ class ModelParameters:
         if self.chosen:
             constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
 
-    def set(self, where: str, p: Values) -> None:
-        """Give a solve its values of p, all or some by name; those that are missing keep their last ones."""
+    def checked(self, where: str, p: Values) -> Array:
+        """The values of p, all or some by name; those that are missing are the last ones.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: if they cannot be used.
+        """
         if p is None:
-            return
-        values = self.within(physical_parameters(where, self._dyn, replaced(self._dyn, self.last, p)))
+            return self.last
+        return self.within(physical_parameters(where, self._dyn, replaced(self._dyn, self.last, p)))
+
+    def set(self, values: Array) -> None:
+        """Give a solve its values of p, and keep them as the last ones."""
         if self.others:
             self._opti.set_value(self.fixed, values[self.others])
         self.last = values

@@ -217,7 +217,7 @@ class Problem:
             lower, upper: bounds of the same shape, or one number; or an MX of parameters. Equal ones make an equation.
             at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, ``"start"`` or ``"end"``: the first or the
                 last of them, where only q, v and t are available. By default the stages, and for inequalities of q and
-                v the grid too.
+                v the grid too; these make way at the start for q and v that parameters give.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -228,14 +228,18 @@ class Problem:
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("path", key, bound)
         low, high = symbolic_bounds(lower, upper, found.values.shape[0])
-        name, values = self._constraints.next_path(), found.values
+        name, values, leeway = self._constraints.next_path(), found.values, None
         if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = PathOfStates(found, low, high, constants)
-            if at is None and not same_bounds(low, high):
-                values = ca.horzcat(self._motion.inside(values), self._quantities.evaluate(expression, "grid").values)
-        self._constraints.bound(name, values, low, high)
+            if at != "stages" and not same_bounds(low, high):
+                between = self._motion.inside(values) if at is None else values[:, []]
+                grid = values if at == "grid" else self._quantities.evaluate(expression, "grid").values
+                values = ca.horzcat(between, grid)
+                leeway = ca.MX(1, values.shape[1])
+                leeway[0, between.shape[1]] = self._ends[0].leeway
+        self._constraints.bound(name, values, low, high, leeway)
 
     def friction(
         self,
@@ -326,8 +330,9 @@ class Problem:
 
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:
         """Take the values of a solve."""
+        of_robot = self._robot.checked("solve", p)
         self._parameters.set("solve", values)
-        self._robot.set("solve", p)
+        self._robot.set(of_robot)
         for end in self._fixed:
             end.set(self._parameters)
 
