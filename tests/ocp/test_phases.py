@@ -17,6 +17,7 @@ from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from tests.helpers.linkages import five_bar_loop
 from tests.helpers.models import relative_error
+from tests.helpers.paths import ROOT
 
 pytestmark = pytest.mark.long
 
@@ -227,6 +228,45 @@ def test_impulses_stay_in_friction_cones() -> None:
         impulses.append(solution.impulses[1])
     assert impulses[0] == pytest.approx([-2.0, 0.0, 2.0], abs=1e-6)
     assert abs(impulses[1][0]) == pytest.approx(0.5 * impulses[1][2], abs=1e-6)
+
+
+def test_the_tip_of_a_flexible_arm_is_caught() -> None:
+    """As by the impact of its constrained dynamics, which makes modes move."""
+    text = (ROOT / "urdf" / "two_link_flexible.urdf").read_text(encoding="utf-8")
+    link = gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=0.5), bending_y=gd.modes.clamped_free(1))
+    arm = gd.FlexibleArm(gd.load_urdf(text, check="off"), {"link2": link})
+    place = arm.tip_placement("link2")([0.5, 0.4, 0.0])[:3, 3].full().ravel()
+    caught = gd.ConstrainedDynamics(arm, [gd.Contact("link2 tip", "3D", anchor=place)], regularization=1e-8)
+    swing, hold = (
+        ocp.Problem(robot, duration, 12, control="linear") for robot, duration in ((arm, 0.6), (caught, 0.3))
+    )
+    swing.start([0.2, 0.6, 0.0])
+    hold.end([0.5, 0.4, 0.0])
+    for problem in (swing, hold):
+        problem.minimize(problem.integral(lambda u, v: ca.sumsqr(u) + 0.1 * ca.sumsqr(v[:2])))
+    solution = ocp.Phases([swing, hold]).solve()
+    before, after = solution.phases
+    v, impulses = caught.impact(before.q[-1], before.v[-1])
+    assert relative_error(after.v[0], v.full().ravel()) < 1e-6  # the solver's tolerance
+    assert relative_error(solution.impulses[1], impulses.full().ravel()) < 1e-6
+    assert np.abs(solution.impulses[1]).max() > 0.1
+    assert abs(after.v[0, 2] - before.v[-1, 2]) > 0.1
+    for motion, phase in zip(solution.simulate(), solution.phases, strict=True):
+        assert np.abs(motion.q - phase.q).max() < 1e-3
+
+
+def test_u_of_all_phases_is_in_rows(hopped: ocp.PhasesSolution) -> None:
+    assert hopped.u.shape == (18, 1)
+    assert np.array_equal(
+        hopped.u[[0, 4, 5, 6]], hopped.phases[0].u[[0, 4, 4]].tolist() + hopped.phases[1].u[:1].tolist()
+    )
+    dyn = monopod()
+    swing, rest = ocp.Problem(dyn, 0.3, 2), ocp.Problem(dyn, 0.3, 2, control="linear")
+    swing.start([0.9, -0.5])
+    swing.minimize(swing.integral(lambda u: u**2))
+    mixed = ocp.Phases([swing, rest]).solve()
+    with pytest.raises(ArgumentError, match=r"^u of phases: their actuators or their control differ"):
+        _ = mixed.u
 
 
 # Solvers that are built once.

@@ -14,6 +14,7 @@ from gdalembert import plotting
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers import models
 from tests.helpers.linkages import closed_four_bar, four_bar_loop
+from tests.helpers.ocp import slider
 from tests.helpers.plots import flexible, lines
 
 pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
@@ -169,6 +170,19 @@ def test_a_solution_is_a_motion(solution: gd.ocp.Solution) -> None:
     assert drawn["sum, τ"] == pytest.approx(solution.stages.u[:, 1], abs=1e-6)
     with pytest.raises(ArgumentError, match="q of the solution of 'two_link_arm' has 2 entries, that of the robot 6"):
         plotting.motion(solution, gd.load_urdf("puma560"))
+
+
+def test_phases_are_one_motion() -> None:
+    dyn = gd.NewtonEuler(slider())
+    first, second = (gd.ocp.Problem(dyn, duration, 3, degree=1) for duration in (0.5, 0.3))
+    first.start([0.0])
+    second.end([0.2])
+    second.minimize(second.integral(lambda u: u**2))
+    solution = gd.ocp.Phases([first, second]).solve()
+    axes = plotting.motion(solution, slider())
+    assert np.array_equal(axes[0].lines[0].get_xdata(), solution.t)
+    assert np.array_equal(axes[2].lines[0].get_ydata(), solution.u.ravel())
+    assert solution.t[-1] == 0.8
 
 
 def test_lengths_that_are_not_one_are_refused() -> None:

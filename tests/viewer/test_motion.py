@@ -11,6 +11,7 @@ import gdalembert as gd
 from gdalembert.viewer.motion import frame_times, motion_of
 from gdalembert.viewer.scene import Scene
 from tests.helpers.models import relative_error
+from tests.helpers.ocp import slider
 from tests.helpers.viewer import every_joint
 
 pytestmark = pytest.mark.extras
@@ -61,3 +62,16 @@ def test_a_solution_is_a_motion() -> None:
     assert (start, end) == (0.0, 0.5)
     assert at(float(solution.t[2])) == pytest.approx(solution.q[2], abs=1e-15)
     assert at(0.5) == pytest.approx([0.2, 0.1], abs=1e-8)
+
+
+def test_phases_are_a_motion() -> None:
+    dyn = gd.NewtonEuler(slider())
+    first, second = (gd.ocp.Problem(dyn, duration, 2, degree=1) for duration in (0.5, 0.25))
+    first.start([0.0])
+    second.end([0.2])
+    second.minimize(second.integral(lambda u: u**2))
+    solution = gd.ocp.Phases([first, second]).solve()
+    start, end, at = motion_of(dyn.tree, solution)
+    assert (start, end) == (0.0, 0.75)
+    assert relative_error(at(0.625), solution.phases[1].q[1]) < 1e-12
+    assert relative_error(at(0.5), solution.phases[0].q[-1]) < 1e-8  # of the solver

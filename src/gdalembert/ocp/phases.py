@@ -72,6 +72,22 @@ class PhasesSolution(JoinedSolution):
         """A row for each of these times."""
         return np.vstack([phase.v for phase in self.phases])
 
+    @property
+    def u(self) -> Array:
+        """A row for each of these times; where u is constant, that of the interval that begins there.
+
+        Raises:
+            ArgumentError: if actuators or the kind of control differ from phase to phase.
+        """
+        if len({(phase.control, phase.bounds.u_names) for phase in self.phases}) > 1:
+            raise ArgumentError("u of phases: their actuators or their control differ; take u of each of phases")
+        return np.vstack([phase._rows_of_u for phase in self.phases])
+
+    @property
+    def control(self) -> str:
+        """As of the first phase: ``"constant"`` or ``"linear"``."""
+        return self.phases[0].control
+
     def _about(self, k: int, part: Solution) -> str:
         impulses = self.impulses[k]
         hit = f", after impulses up to {np.abs(impulses).max():.3g} N s or N m s" if impulses.size else ""

@@ -13,6 +13,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of, read_tree
 from gdalembert.model.tree import Tree
+from gdalembert.ocp.phases import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.plotting.coordinates import names_of, with_units
 from gdalembert.plotting.style import INK, label, legend, line_style, panels, shared_legend
@@ -27,12 +28,14 @@ _ROUNDING = 1e-9
 
 
 def motion(
-    simulation: Simulation | Solution, robot: pin.Model | Tree | Dynamics | ConstrainedDynamics | None = None
+    simulation: Simulation | Solution | PhasesSolution,
+    robot: pin.Model | Tree | Dynamics | ConstrainedDynamics | None = None,
 ) -> Any:
     """q, v and u of a motion over time, in three panels; u in steps if it is piecewise constant.
 
     Args:
-        simulation: the motion, or the solution of an optimal control problem, at the instants of its grid.
+        simulation: the motion, or the solution of an optimal control problem, or of one in phases, at the instants of
+            its grid.
         robot: for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm only q and v
             of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
 
@@ -43,7 +46,7 @@ def motion(
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if the motion is not of the robot.
     """
-    if not isinstance(simulation, Solution):
+    if not isinstance(simulation, Solution | PhasesSolution):
         _check("motion", simulation)
     values = {"q": simulation.q, "v": simulation.v, "u": simulation.u}
     stepped = _is_held(simulation)
@@ -84,20 +87,21 @@ def motion(
     return grid
 
 
-def _is_held(motion: Simulation | Solution) -> bool:
+def _is_held(motion: Simulation | Solution | PhasesSolution) -> bool:
     """Whether u, and with it a, jumps at output times."""
-    if isinstance(motion, Solution):
+    if isinstance(motion, Solution | PhasesSolution):
         return motion.control == "constant"
     jumps = np.abs(motion.a - motion.a_before)[1:]
     return bool(np.any(jumps > _ROUNDING * np.abs(motion.a).max(initial=0.0)))
 
 
-def _check_robot(motion: Simulation | Solution, robot: pin.Model | Tree | Dynamics) -> None:
+def _check_robot(motion: Simulation | Solution | PhasesSolution, robot: pin.Model | Tree | Dynamics) -> None:
     """Refuse the motion of another robot, by its name and its numbers of coordinates."""
     tree = robot.tree if isinstance(robot, Dynamics) else robot
-    what, simulated = "simulation", motion.dyn.tree.name if isinstance(motion, Solution) else motion.model
-    if isinstance(motion, Solution):
-        what = "solution"
+    if isinstance(motion, Simulation):
+        what, simulated = "simulation", motion.model
+    else:
+        what, simulated = "solution", motion.dyn.tree.name
     widths = {"q": tree.nq, "v": tree.nv, "u": robot.nu if isinstance(robot, Dynamics) else len(names_of(robot).v)}
     for key, width in widths.items():
         found = getattr(motion, key).shape[1]

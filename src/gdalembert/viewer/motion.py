@@ -11,6 +11,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import check_unit_lengths, projected, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
+from gdalembert.ocp.phases import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import number, numbers, table
@@ -26,9 +27,9 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
 
     Args:
         tree: the robot.
-        given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
-            (t, q) of increasing times (N) [s] and configurations (N × nq); the last two are interpolated on the
-            configuration space.
+        given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+            :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations
+            (N × nq); the last three are interpolated on the configuration space.
 
     Raises:
         ArgumentTypeError: if it is none of these.
@@ -40,6 +41,9 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
         return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
     if isinstance(given, Solution):
         given = (given.t, given.q)
+    if isinstance(given, PhasesSolution):
+        later = np.append(True, np.diff(given.t) > 0)
+        given = (given.t[later], given.q[later])
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ArgumentTypeError(f"play: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}")
     t = numbers("play: t", given[0])

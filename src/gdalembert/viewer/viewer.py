@@ -215,8 +215,8 @@ class Viewer:
         """Show a motion in real time; late frames are skipped.
 
         Args:
-            motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, or a pair
-                (t, q) of times (N) [s] and configurations (N × nq).
+            motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+                :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of times (N) [s] and configurations (N × nq).
             speed: seconds of the motion per second of the clock. ``fps``: frames per second of the clock.
             loop: whether to repeat the motion until interrupted.
 
