@@ -112,3 +112,26 @@ def test_fatrop_refuses_what_connects_intervals() -> None:
     made.minimize(made.integral(lambda u: ca.sumsqr(u)) + slack**2)
     made.opti.set_initial(slack, 0.3)
     assert made.solve("ipopt").solved
+
+
+def test_a_small_cost_is_as_large_as_a_barrier() -> None:
+    """The factor is that of the cost at the guess, within limits; a solve does not depend on the unit of the cost."""
+
+    def least(unit: float) -> tuple[float, ocp.Solution]:
+        problem = ocp.Problem(gd.NewtonEuler(slider(2.0)), 1.0, 4)
+        problem.start([0.0])
+        problem.end([1.0])
+        effort = problem.integral(lambda u: unit * u**2)
+        problem.minimize(effort)
+        solver = problem.solver()
+        begin = solver._program.begin(None)
+        graph = ca.Function("cost", [solver._nlp.problem["x"], solver._nlp.problem["p"]], [solver._nlp.problem["f"]])
+        expected = 100 / float(graph(begin, solver._program.current()))
+        assert abs(solver._factor - min(max(expected, 1.0), 1e4)) < 1e-12 * solver._factor
+        return solver._factor, solver()
+
+    (one, solution), (other, same), (far, _) = least(0.5), least(0.05), least(1e-9)
+    assert abs(other / one - 10) < 1e-11
+    assert far == 1e4
+    assert same.iterations == solution.iterations
+    assert abs(same.cost / solution.cost - 0.1) < 1e-9  # the tolerance of the solver

@@ -28,13 +28,13 @@ def least_effort(dyn: gd.Dynamics) -> ocp.Problem:
 
 @pytest.mark.filterwarnings("ignore:link", "ignore::gdalembert.ocp.SolutionWarning")
 def test_a_flexible_arm_begins_at_the_rigid_plan() -> None:
-    """Its optimum is near, and found in a third of the iterations."""
+    """Its optimum is near, and found in 60 % of the iterations."""
     plan = least_effort(gd.NewtonEuler(MODEL)).solve()
     alone = least_effort(gd.FlexibleArm(MODEL, LINKS))
     from_rest = alone.solve()
     alone.guess(plan)
     from_plan = alone.solve()
-    assert from_plan.iterations <= from_rest.iterations / 3
+    assert from_plan.iterations <= 0.6 * from_rest.iterations
     assert abs(from_plan.cost - from_rest.cost) < 1e-8 * from_rest.cost  # the tolerance of the solver
 
 

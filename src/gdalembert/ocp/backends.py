@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import casadi as ca
+import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.ocp.chain_rule import ChainRule
 from gdalembert.ocp.places import Indices, Places
+from gdalembert.spatial.arrays import Array
 
 _QUIET = {"print_time": False, "record_time": True}
+_COST, _LARGEST_FACTOR = 100.0, 1e4
+"""The least size of a cost that a solver sees, and the factor that makes it."""
 
 
 class NonlinearProgram(Protocol):
@@ -46,12 +50,14 @@ class Backend:
         stagewise: whether it is told the structure of the intervals, which is then checked.
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
+        cost_factor: the name of its option that multiplies the cost.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     warm: Mapping[str, Any] = field(default_factory=dict)
     stagewise: bool = False
     hessian: str = ""
+    cost_factor: str | None = None
 
 
 BACKENDS: dict[str, Backend] = {
@@ -68,6 +74,7 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_mult_bound_push": 1e-4,
         },
         hessian="upper",
+        cost_factor="ipopt.obj_scaling_factor",
     ),
     "fatrop": Backend(
         {
@@ -106,9 +113,16 @@ def backend(solver: str) -> Backend:
 
 
 def make(
-    solver: str, nlp: NonlinearProgram, options: Mapping[str, Any], functions: ca.Function | None = None
+    solver: str,
+    nlp: NonlinearProgram,
+    options: Mapping[str, Any],
+    functions: ca.Function | None = None,
+    *,
+    factor: float = 1.0,
 ) -> ca.Function:
     """The solver of an NLP; ``functions``: one of the same NLP, whose derivatives it takes, which begins at a solution.
+
+    ``factor``: by which the cost is multiplied, if the solver has an option for it.
 
     Raises:
         ArgumentError: if CasADi refuses the solver or its options.
@@ -118,6 +132,8 @@ def make(
     given = dict(chosen.options)
     if chosen.stagewise:
         given |= _structure(solver, nlp)
+    if chosen.cost_factor:
+        given[chosen.cost_factor] = factor
     if functions is not None:
         given |= dict(chosen.warm)
         given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
@@ -127,6 +143,16 @@ def make(
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
     return made
+
+
+def cost_factor(nlp: NonlinearProgram, z: Array, p: Array) -> float:
+    """What makes a cost that is smaller than 100 at z and p as large, within limits.
+
+    The barrier and the regularization of a solver are numbers without a unit: a cost that is small counts less.
+    """
+    problem = nlp.problem
+    size = abs(float(ca.Function("cost", [problem["x"], problem["p"]], [problem["f"]])(z, p)))
+    return float(np.clip(_COST / size, 1.0, _LARGEST_FACTOR)) if size > 0 else 1.0
 
 
 def nlpsol(

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.backends import last_line, make
+from gdalembert.ocp.backends import backend, cost_factor, last_line, make
 from gdalembert.ocp.expressions import evaluable
 from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.programs import Found, Program
@@ -34,7 +34,8 @@ class Solver(Generic[Found]):
         self._program, self._name, self._options = program, name, dict(options)
         self._nlp = program.nlp
         self._iterate: tuple[Array, Array] | None = None
-        self._cold = make(name, self._nlp, options)
+        self._factor = self._cost_factor()
+        self._cold = make(name, self._nlp, options, factor=self._factor)
         self._warm: ca.Function | None = None
         self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
@@ -155,6 +156,16 @@ class Solver(Generic[Found]):
 
     # One solve.
 
+    def _cost_factor(self) -> float:
+        """That of the cost where the first solve begins; 1 if this is not known yet, or not asked for."""
+        if backend(self._name).cost_factor is None:
+            return 1.0
+        try:
+            numbers = self._program.numbers("solver", None, {})
+            return cost_factor(self._nlp, self._program.begin(None), numbers)
+        except ArgumentError:
+            return 1.0
+
     def _solve(self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None) -> Found:
         nlp = self._nlp
         limits = nlp.limits(p=numbers)
@@ -163,7 +174,7 @@ class Solver(Generic[Found]):
             solver, arguments["x0"] = self._cold, z
         else:
             if self._warm is None:
-                self._warm = make(self._name, nlp, self._options, self._cold)
+                self._warm = make(self._name, nlp, self._options, self._cold, factor=self._factor)
             solver = self._warm
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
         if np.any(limits["lbx"].full() > limits["ubx"].full()):
