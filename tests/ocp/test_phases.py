@@ -195,12 +195,18 @@ def test_parameters_of_phases_are_given_by_name() -> None:
 def test_a_phase_can_be_solved_alone_afterwards(hopped: ocp.PhasesSolution) -> None:
     """There it asks again for what the phase before said of its start."""
     phases, (_, _, landing) = hop()
-    phases.solve()
+    solver = phases.solver()
+    solver()
     landing.start({"trunk": 0.55}, None)
     alone = landing.solve()
     assert alone.violations["contacts and loops"] < 1e-8
     assert alone.q[0] == pytest.approx([0.55, -0.55])
     assert phases.solve().cost > hopped.cost
+    with pytest.raises(ArgumentError, match=r"^solver: start or end fix other entries than when the solver was built"):
+        solver()
+    landing.start(None, None)
+    assert float(solver.function()(z0=solver._found[0])["cost"]) == pytest.approx(hopped.cost, rel=1e-6)
+    assert solver().cost == pytest.approx(hopped.cost, rel=1e-6)
 
 
 def test_impulses_stay_in_friction_cones() -> None:

@@ -157,6 +157,9 @@ class Phases(JoinedProblems[PhasesSolution]):
         with contextlib.ExitStack() as stack:
             for junction in self._junctions:
                 stack.enter_context(junction.connected())
+            for problem in self.problems:
+                for closing in problem._closings:
+                    closing.prepare()
             yield
 
     def _program(self) -> _PhasesProgram:
@@ -259,6 +262,14 @@ class _PhasesProgram(JoinedProgram[PhasesSolution]):
     def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
         with self._phases._connected():
             return super().numbers(where, p, values)
+
+    def current(self) -> Array:
+        with self._phases._connected():
+            return super().current()
+
+    def expression(self) -> ca.MX:
+        with self._phases._connected():
+            return super().expression()
 
     def begin(self, guess: Any) -> Array:
         """The guesses of all, without impulses."""
