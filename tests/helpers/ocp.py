@@ -27,3 +27,15 @@ def turning(joint: pin.JointModel, inertia: float = 0.5) -> gd.NewtonEuler:
     index = model.addJoint(0, joint, pin.SE3.Identity(), "turn")
     model.appendBodyToJoint(index, pin.Inertia(1.0, np.zeros(3), inertia * np.eye(3)), pin.SE3.Identity())
     return gd.NewtonEuler(model)
+
+
+def quadrotor() -> gd.NewtonEuler:
+    """Four rotors, which push up and twist by reaction."""
+    model = pin.Model()
+    model.name = "quadrotor"
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    inertia = pin.Inertia(0.6, np.zeros(3), np.diag([2e-3, 2e-3, 4e-3]))
+    model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    arm, drag = 0.15, 0.02
+    rotors = [[0, arm, 0, -arm], [-arm, 0, arm, 0], [drag, -drag, drag, -drag]]
+    return gd.NewtonEuler(model, actuation=np.vstack([np.zeros((2, 4)), np.ones(4), rotors]))

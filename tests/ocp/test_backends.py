@@ -6,28 +6,15 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import UnsupportedError
 from tests.helpers.models import relative_error
-from tests.helpers.ocp import slider
+from tests.helpers.ocp import quadrotor, slider
 
 ARM = gd.load_urdf("two_link_arm")
-
-
-def quadrotor() -> gd.NewtonEuler:
-    """Four rotors, which push up and twist by reaction."""
-    model = pin.Model()
-    model.name = "quadrotor"
-    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    inertia = pin.Inertia(0.6, np.zeros(3), np.diag([2e-3, 2e-3, 4e-3]))
-    model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
-    arm, drag = 0.15, 0.02
-    rotors = [[0, arm, 0, -arm], [-arm, 0, arm, 0], [drag, -drag, drag, -drag]]
-    return gd.NewtonEuler(model, actuation=np.vstack([np.zeros((2, 4)), np.ones(4), rotors]))
 
 
 def flight() -> ocp.Problem:

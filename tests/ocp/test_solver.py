@@ -17,7 +17,7 @@ from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError
 from gdalembert.ocp.places import NOWHERE, Places
 from tests.helpers.models import relative_error
-from tests.helpers.ocp import slider, turning
+from tests.helpers.ocp import quadrotor, slider, turning
 from tests.helpers.sets import quick
 
 ARM = gd.load_urdf("two_link_arm")
@@ -176,6 +176,25 @@ def test_a_quaternion_is_a_parameter() -> None:
         failed = solver(q0=[0, 0, 0, 2.0], shift=1)
     assert (failed.solved, failed.status) == (False, "Invalid_Start")
     np.testing.assert_array_equal(failed.u[:-1], solution.u[1:])
+
+
+@pytest.mark.long
+def test_a_quadrotor_is_measured_by_quaternions_that_are_not_exact() -> None:
+    """Of other lengths, and of the other sign in turns: both signs are the same rotation."""
+    dyn = quadrotor()
+    problem = ocp.Problem(dyn, 0.8, 8, bounds=ocp.Bounds.of(dyn, u=dict.fromkeys(dyn.actuator_names, (0, 4))), degree=2)
+    problem.start(problem.parameter("q0", 7), problem.parameter("v0", 6))
+    away = problem.integral(lambda q: ca.sumsqr(q[:3] - ca.DM([0.3, 0, 0.2])))
+    problem.minimize(10 * away + problem.integral(lambda v, u: ca.sumsqr(v) + 1e-2 * ca.sumsqr(u)))
+    solver, q, v, plans = problem.solver(), np.array([0, 0, 0, 0.1, 0, 0, 0.995**0.5]), np.zeros(6), []
+    for tick, factor in enumerate((1.0, 1 + 1e-6, -1.0, 1 - 1e-3, -1 + 1e-3)):
+        measured = np.concatenate([q[:3], factor * q[3:] / np.linalg.norm(q[3:])])
+        plan = solver(q0=measured, v0=v, shift=min(tick, 1))
+        assert plan.corrections["q of start"] == pytest.approx(abs(abs(factor) - 1), abs=1e-12)
+        q, v = np.array(plan.q[1]), plan.v[1]
+        plans.append(plan)
+    assert all(plan.solved for plan in plans)
+    assert max(plan.iterations for plan in plans[1:]) <= plans[0].iterations
 
 
 # Warm starts.

@@ -21,7 +21,7 @@ from gdalembert.model.configuration import (
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints
-from gdalembert.ocp.measured import with_unit_lengths
+from gdalembert.ocp.measured import with_signs_of, with_unit_lengths
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
@@ -68,6 +68,7 @@ class End:
         self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
         self._fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
         self.corrections: dict[str, float] = {}
+        self._measured: Array | None = None
         self._set(self._given)
         nq, blocks = tree.nq, unit_blocks(tree) if as_rotations else ()
         turning = [i for _, start, stop in blocks for i in range(start, stop)]
@@ -228,7 +229,8 @@ class End:
             return found
         found, off = with_unit_lengths(f"{self.name}: q", found, self._tree)
         self.corrections[f"q of {self.name}"] = off
-        return found
+        self._measured = found if self._measured is None else with_signs_of(self._measured, found, self._tree)
+        return self._measured
 
 
 def as_fixed(where: str, given: Any) -> Any:

@@ -36,6 +36,15 @@ def with_unit_lengths(what: str, q: Array, tree: Tree) -> tuple[Array, float]:
     return projected(q, blocks), float(np.abs(lengths(q, blocks) - 1).max(initial=0))
 
 
+def with_signs_of(last: Array, q: Array, tree: Tree) -> Array:
+    """q with the quaternions that are nearer to those of the last q: q and −q are one rotation, but no warm start."""
+    q = q.copy()
+    for _, start, stop in unit_blocks(tree):
+        if stop - start == 4 and q[start:stop] @ last[start:stop] < 0:
+            q[start:stop] *= -1
+    return q
+
+
 def closed(system: System, q: Array) -> tuple[Array, float]:
     """The configuration near q that satisfies contacts and loops, and how far q was moved; q itself if none is near."""
     reached = system.closed(q)
