@@ -135,7 +135,7 @@ def test_design_and_free_duration_are_shared() -> None:
     problems[1].start([0.3])
     for problem in problems:
         miss = problem.integral(lambda q: ca.sumsqr(q - 0.6))
-        problem.minimize(miss + 0.1 * (problem.p[0] - 2.5) ** 2 + 0.01 * (problem.duration - 1) ** 2)
+        problem.minimize(miss + 0.1 * (problem.p[0] - 2.5) ** 2 + (problem.duration - 1) ** 2)
     found = ocp.Scenarios(problems).solve()
     one, other = found.scenarios
     assert one.p[0] == other.p[0]
