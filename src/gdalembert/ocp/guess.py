@@ -109,7 +109,7 @@ def rest_to_rest_of(
         (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration,
         (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2,
     )
-    q = np.array([step(start, f * way).full().ravel() for f in fraction])
+    q = step.map(samples)(start, np.outer(way, fraction)).full().T
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))

@@ -155,8 +155,11 @@ def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelP
         q, v, a, u = guess.at(motion.fractions, duration)
         u = np.clip(u, bounds.u_lower, bounds.u_upper)
         _, forces = motion.system.efforts(q, v, a, parameters.last, u)
-        rates = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-        opti.set_initial(motion.k, ca.vertcat(a.T, ca.horzcat(*rates)[motion.free, :], forces.T))
+        rates = ca.DM(0, len(q))
+        if motion.free:
+            found = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
+            rates = ca.horzcat(*found)[motion.free, :]
+        opti.set_initial(motion.k, ca.vertcat(a.T, rates, forces.T))
 
 
 def _force_sizes(motion: Motion, guess: Guess, parameters: ModelParameters) -> Array:

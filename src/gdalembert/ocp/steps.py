@@ -23,7 +23,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import function
+from gdalembert.spatial.functions import function, symbols
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")
@@ -118,42 +118,57 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     free, _ = free_rates(dyn.tree)
     s = step_symbols(dyn, control, k=(nv + len(free), degree))
     q, v, x_next = interpolated(dyn.tree, method, s["x"], s["k"], s["h"])
-    a, w = s["k"][:nv, :], s["k"][nv:, :]
-
-    blocks = unit_blocks(dyn.tree)
-    stages, residual = [], []
-    for i in range(degree):
-        unit, _ = unit_and_scale(q[:, i], blocks)
-        stages.append(unit)
-        residual += [
-            dyn.inverse_dynamics(unit, v[:, i], a[:, i], *dyn.symbols().values())
-            - dyn.actuators.tau(unit, control_at(s["u"], method.c[i])),
-            w[:, i] - dyn.tree.configuration_rate(q[:, i], v[:, i])[free, 0],
-        ]
+    at_stage = stage(dyn)
+    found = [
+        at_stage(q[:, i], v[:, i], s["k"][:, i], control_at(s["u"], c), *dyn.symbols().values())
+        for i, c in enumerate(method.c)
+    ]
     outputs = {
         "x_next": x_next,
-        "residual": ca.vertcat(*residual),
-        "q": ca.horzcat(*stages),
+        "residual": ca.vertcat(*(residual for _, residual in found)),
+        "q": ca.horzcat(*(unit for unit, _ in found)),
         "v": v,
-        "a": a,
+        "a": s["k"][:nv, :],
     }
     return differentiable(function("collocation", s, outputs))
 
 
-def interpolated(tree: Tree, method: Method, x: ca.SX, k: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """q and v, a column for each stage, and [q; v] after the step, of a (nv rows of k) and the free rates below."""
-    nq, nv, degree = tree.nq, tree.nv, k.shape[1]
+def stage(dyn: Dynamics) -> ca.Function:
+    """(q, v, k, u) → (unit, residual) at a collocation point: q with quaternions normalised, and as a step has it."""
+    tree, p = dyn.tree, dyn.symbols()
+    free, _ = free_rates(tree)
+    s = symbols(q=tree.nq, v=tree.nv, k=tree.nv + len(free), u=dyn.nu) | p
+    unit, _ = unit_and_scale(s["q"], unit_blocks(tree))
+    tau = dyn.inverse_dynamics(unit, s["v"], s["k"][: tree.nv, :], *p.values())
+    rates = tree.configuration_rate(s["q"], s["v"])[free, 0]
+    residual = ca.vertcat(tau - dyn.actuators.tau(unit, s["u"]), s["k"][tree.nv :, :] - rates)
+    return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
+
+
+def interpolated(tree: Tree, method: Method, x: Matrix, k: Matrix, h: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    """q and v, a column for each stage, and [q; v] after each step, of a (nv rows of k) and the free rates below.
+
+    x and h have a column for each step, k for each stage.
+    """
+    nq, nv, n = tree.nq, tree.nv, x.shape[1]
     free, follows = free_rates(tree)
-    a_sum, b_sum = ca.DM(method.a), ca.DM(method.b)
-    q0, v0, a, w = x[:nq], x[nq:], k[:nv, :], k[nv:, :]
-    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
-    v = ca.repmat(v0, 1, degree) + h * (a @ a_sum.T)
-    q = ca.repmat(q0, 1, degree) + h * (
-        follows @ (v0 @ ca.DM(method.c).T + h * (a @ (a_sum @ a_sum).T)) + spread @ (w @ a_sum.T)
+
+    def of_each(coefficients: Array) -> ca.DM:
+        return ca.kron(ca.DM.eye(n), ca.DM(coefficients))
+
+    weights = method.b[:, None]
+    a_sum, a_twice, b_sum, b_twice = (
+        of_each(each) for each in (method.a.T, (method.a @ method.a).T, weights, method.a.T @ weights)
     )
-    v_next = v0 + h * (a @ b_sum)
-    q_next = q0 + h * (follows @ (v0 + h * (a @ (a_sum.T @ b_sum))) + spread @ (w @ b_sum))
-    return q, v, ca.vertcat(q_next, v_next)
+    once, along = of_each(np.ones((1, len(method.c)))), of_each(method.c[None, :])
+    q0, v0, a, w = x[:nq, :], x[nq:, :], k[:nv, :], k[nv:, :]
+    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
+    of_v, of_q = (ca.repmat(h, size, 1) for size in (nv, nq))
+    v = v0 @ once + (of_v @ once) * (a @ a_sum)
+    rates = follows @ (v0 @ along + (of_v @ once) * (a @ a_twice)) + spread @ (w @ a_sum)
+    v_next = v0 + of_v * (a @ b_sum)
+    rates_next = follows @ (v0 + of_v * (a @ b_twice)) + spread @ (w @ b_sum)
+    return q0 @ once + (of_q @ once) * rates, v, ca.vertcat(q0 + of_q * rates_next, v_next)
 
 
 def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:

@@ -15,7 +15,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation, values_of
-from gdalembert.ocp.steps import check_driven_by_u, collocation, rk4
+from gdalembert.ocp.steps import check_driven_by_u, rk4
 from gdalembert.spatial.arrays import Array
 
 Robot = Dynamics | ConstrainedDynamics
@@ -75,9 +75,9 @@ class System:
         """A step by forward dynamics, which shows the error of other steps."""
         return rk4(self.robot)
 
-    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
-        """A step of collocation: (x, k, u, h) → (x_next, residual, q, v, a), s behind k if there are projections."""
-        return collocation(self.dynamics, degree=degree, scheme=scheme, control=control)
+    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function | None:
+        """A step of collocation that is more than its stages: (x, k, s, u, h) → (x_next, residual, q, v, a, forces)."""
+        return None
 
     def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
         """A configuration near q that satisfies the constraints where that can be, with some joints as they are."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from gdalembert.compilation.external import external
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import neutral
+from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
 from gdalembert.ocp.solution import Stages
-from gdalembert.ocp.steps import collocation_method, free_rates, rk4, rk4_method
+from gdalembert.ocp.steps import collocation_method, free_rates, interpolated, rk4, rk4_method, stage
 from gdalembert.ocp.systems import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
@@ -134,19 +134,26 @@ class Motion:
             self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
         )
         begins, steps = self.state[:size, :-1], self._durations[:, :-1] / n
+        u = self.u @ _spread(n, self.rule.c, control)
 
-        def mapped(step: ca.Function) -> ca.Function:
+        def mapped(step: ca.Function, count: int) -> ca.Function:
             graph = step_of_parts(step, parameters) if p else step
-            return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(n)
+            return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(count)
 
         residual, forces, none = ca.MX(0, 1), [], [ca.MX(0, n * len(self.rule.c))]
         if method == "rk4":
-            x_next, q, v, a = mapped(rk4(dyn, control=control))(begins, ends, steps, *p)
+            x_next, q, v, a = mapped(rk4(dyn, control=control), n)(begins, ends, steps, *p)
         else:
             self.free = free_rates(dyn.tree)[0]
             self.k = opti.variable(dyn.tree.nv + len(self.free) + system.independent, n * degree)
-            step, moved = system.implicit_step(degree, scheme, control), [] if self.s is None else [self.s]
-            x_next, residual, q, v, a, *forces = mapped(step)(begins, self.k, *moved, ends, steps, *p)
+            if (step := system.implicit_step(degree, scheme, control)) is None:
+                points, v, x_next = interpolated(dyn.tree, self.rule, begins, self.k, steps)
+                here = mapped(stage(system.dynamics), n * degree)
+                unit, residual = here(points, v, self.k, u, *map(self.at_stages, p))
+                q, a = (unit if unit_blocks(dyn.tree) else points), self.k[: dyn.tree.nv, :]
+            else:
+                moved = [] if self.s is None else [self.s]
+                x_next, residual, q, v, a, *forces = mapped(step, n)(begins, self.k, *moved, ends, steps, *p)
             rest = neutral(dyn.tree).full().ravel()
             efforts = np.abs(system.dynamics.actuators.derivatives(rest, self.effort)[1]) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
@@ -157,7 +164,7 @@ class Motion:
         opti.subject_to(gaps == 0)
         self.equations = ca.vertcat(ca.vec(residual), gaps)
         times = self.at_stages(self._durations) * ca.DM(self.fractions).T
-        self.stages = Stages(times, q, v, a, self.u @ _spread(n, self.rule.c, control), *(forces or none))
+        self.stages = Stages(times, q, v, a, u, *(forces or none))
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:
