@@ -154,7 +154,7 @@ def interpolated(tree: Tree, method: Method, x: Matrix, k: Matrix, h: Matrix) ->
     free, follows = free_rates(tree)
 
     def of_each(coefficients: Array) -> ca.DM:
-        return ca.kron(ca.DM.eye(n), ca.DM(coefficients))
+        return ca.kron(ca.DM.eye(n), ca.sparsify(ca.DM(coefficients)))
 
     weights = method.b[:, None]
     a_sum, a_twice, b_sum, b_twice = (

@@ -175,7 +175,7 @@ def _spread(n: int, c: Array, control: str) -> ca.DM:
     for k in range(n):
         for i, fraction in enumerate(c):
             spread[k, k * len(c) + i], spread[k + 1, k * len(c) + i] = 1 - fraction, fraction
-    return spread
+    return ca.sparsify(spread)
 
 
 def checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
