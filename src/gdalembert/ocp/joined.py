@@ -157,8 +157,8 @@ class JoinedProgram(ABC, Generic[Joint]):
 class JoinedProblems(ABC, Generic[Joint]):
     """Problems that are solved as one.
 
-    Args:
-        problems: of what kind each is.
+    Attributes:
+        problems: at least two, each once.
     """
 
     problems: tuple[Problem, ...]
