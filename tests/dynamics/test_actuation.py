@@ -95,6 +95,12 @@ def test_columns_have_names() -> None:
         (np.ones((2, 0)), ArgumentError, r"actuation: got shape \(2, 0\); give B"),
         ([[np.nan], [0.0]], ArgumentError, r"actuation: entry \[0, 0\] is nan"),
         ({"belt": [1.0]}, ArgumentError, r"actuation: got shape \(1, 1\); give B \(2 × nu\)"),
+        (np.zeros((2, 1)), ArgumentError, "actuation: all entries of B are 0, so that nothing drives the robot; give"),
+        (
+            ca.Function("f", [q := ca.SX.sym("q", 2), u := ca.SX.sym("u")], [q]),
+            ArgumentError,
+            "actuation: tau of the Function does not depend on u; give a casadi.Function",
+        ),
         ({0: [1.0, 0.0]}, ArgumentTypeError, r"actuation: the names are \[0\]; give {name: column of B \(nv\)}"),
         (
             ca.Function("f", [q := ca.SX.sym("q", 3), u := ca.SX.sym("u")], [u * q]),

@@ -167,6 +167,33 @@ def test_efforts_are_bounded_by_the_joint_that_an_actuator_drives(
     assert not np.isfinite(ocp.Bounds.of(dyn).u_upper).any()
 
 
+@pytest.mark.parametrize(
+    ("columns", "limits"),
+    [
+        ({"m1": [1.0, 0.0], "m2": [0.0, -2.0]}, [60, 10]),
+        ({"joint2": [1.0, 0.0], "joint1": [0.0, 1.0]}, [60, 20]),
+        ({"joint1": [1.0, 1.0], "both": [1.0, -1.0]}, [np.inf, np.inf]),
+    ],
+)
+def test_names_of_actuators_do_not_matter_for_their_limits(columns: dict[str, list[float]], limits: list[float]) -> None:
+    model = gd.load_urdf("two_link_arm")
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model, actuation=columns), model)
+    assert (bounds.u_names, bounds.u_upper.tolist()) == (tuple(columns), limits)
+
+
+def test_a_passive_joint_stays_passive_under_another_name() -> None:
+    model = gd.load_urdf("cart_pendulum").copy()
+    model.effortLimit = np.array([20.0, 0.0])
+    bounds = ocp.Bounds.of(gd.NewtonEuler(model, actuation={"belt": [1.0, 0.0], "pin": [0.0, 1.0]}), model)
+    assert bounds.passive == ("pin",)
+
+
+def test_a_free_flyer_is_driven_by_a_matrix_that_says_so() -> None:
+    model = gd.load_urdf("two_link_arm", root_joint=pin.JointModelFreeFlyer())
+    assert len(ocp.Bounds.of(gd.NewtonEuler(model), model).passive) == 6
+    assert ocp.Bounds.of(gd.NewtonEuler(model, actuation=np.eye(8)), model).passive == ()
+
+
 def test_an_actuator_at_a_rotor_is_that_of_its_joint() -> None:
     """Coordinates: joint1, joint2, the rotor of joint2."""
     model = gd.load_urdf("two_link_arm")

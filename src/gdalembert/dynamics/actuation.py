@@ -63,12 +63,13 @@ class Actuators(ABC):
         """The torque (nv), in numbers."""
         return np.array(ca.DM(self.tau(ca.DM(q), ca.DM(u))).full().ravel())
 
-    def effort_limits(self, names: Sequence[str], of_coordinates: Mapping[str, float]) -> Array:
-        """The largest effort of each actuator (nu), from the largest torques by coordinate; infinite if unknown."""
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> Array:
+        """The largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
         return np.full(self.nu, np.inf)
 
-    def are_of_joints(self, count: int) -> bool:
-        """Whether each of so many velocities has an actuator of its own."""
+    @property
+    def are_default(self) -> bool:
+        """Whether nothing was said of them, so that each joint has its own."""
         return False
 
 
@@ -79,10 +80,12 @@ class LinearActuators(Actuators):
     Args:
         b: B (nv × nu).
         own_names: of the columns; by default those of the coordinates that they drive.
+        are_default: whether B is that of a robot of which nothing else was said.
     """
 
     b: Array
     own_names: tuple[str, ...] | None = None
+    are_default: bool = False
 
     @property
     def nu(self) -> int:
@@ -92,12 +95,10 @@ class LinearActuators(Actuators):
         return spatial.constant(self.b) @ u
 
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """A column has the name of a coordinate if its only non-zero entry is there, and no other column has it."""
-        if self.own_names is not None:
-            return self.own_names
-        alone = [None if row is None else coordinates[row] for row in self._rows]
-        count = Counter(alone)
-        return tuple(f"u[{k}]" if name is None or count[name] > 1 else name for k, name in enumerate(alone))
+        """A column has the name of the coordinate that it drives alone."""
+        rows = self._rows(coordinates)
+        alone = (f"u[{k}]" if row is None else coordinates[row] for k, row in enumerate(rows))
+        return self.own_names or tuple(alone)
 
     def derivatives(self, q: Array, u: Array) -> tuple[Array, Array]:
         return np.zeros((len(self.b), len(self.b))), self.b
@@ -108,19 +109,20 @@ class LinearActuators(Actuators):
     def matrix(self, where: str) -> Array:
         return self.b
 
-    def effort_limits(self, names: Sequence[str], of_coordinates: Mapping[str, float]) -> Array:
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> Array:
         """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
-        found = np.array([of_coordinates.get(name, np.inf) for name in names])
-        return found / np.where(np.isfinite(found), np.abs(self.b).sum(axis=0), 1.0)
 
-    def are_of_joints(self, count: int) -> bool:
-        return self.nu == count and bool(np.all((self.b == 0) | (self.b == 1)))
+        def limit(column: Array, row: int | None) -> float:
+            return np.inf if row is None else torques.get(coordinates[row], np.inf) / abs(column[row])
 
-    @property
-    def _rows(self) -> list[int | None]:
-        """The only coordinate that each column drives."""
+        return np.array([limit(*each) for each in zip(self.b.T, self._rows(coordinates), strict=True)])
+
+    def _rows(self, coordinates: Sequence[str]) -> list[int | None]:
+        """The only non-zero entry of each column, if no other has its only one at a coordinate of this name."""
         rows = [np.flatnonzero(column) for column in self.b.T]
-        return [int(row[0]) if len(row) == 1 else None for row in rows]
+        alone = [int(row[0]) if len(row) == 1 else None for row in rows]
+        count = Counter(coordinates[row] for row in alone if row is not None)
+        return [row if row is not None and count[coordinates[row]] == 1 else None for row in alone]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +190,11 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
 
     Raises:
         ArgumentTypeError: if it is neither a matrix of numbers, nor a mapping of columns, nor a Function.
-        ArgumentError: if B has not nv rows, no column, or a number that is not finite; or if a Function is not one of
-            q and u with the value tau.
+        ArgumentError: if B has not nv rows, no column, a number that is not finite, or zeros alone; or if a Function is
+            not one of q and u with the value tau, or does not depend on u.
     """
     if given is None:
-        return LinearActuators(frozen(np.eye(tree.nv) if own is None else own))
+        return LinearActuators(frozen(np.eye(tree.nv) if own is None else own), are_default=True)
     if isinstance(given, ca.Function):
         return _function_of_actuators(tree, given)
     if isinstance(given, Mapping):
@@ -204,6 +206,8 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
         names, b = None, numbers("actuation", given)
     if b.ndim != 2 or b.shape[0] != tree.nv or not b.shape[1]:
         raise ArgumentError(f"actuation: got shape {b.shape}; give B ({tree.nv} × nu) of tau = B u")
+    if not b.any():
+        raise ArgumentError("actuation: all entries of B are 0, so that nothing drives the robot; give tau = B u")
     return LinearActuators(b, names)
 
 
@@ -215,8 +219,11 @@ def _function_of_actuators(tree: Tree, function: ca.Function) -> FunctionOfActua
         raise ArgumentError(f"actuation: the Function has inputs {inputs} and outputs {outputs}; {wanted}")
     if any(rows == 0 or columns != 1 for rows, columns in inputs):
         raise ArgumentError(f"actuation: the Function has inputs {inputs}; {wanted}")
+    q, *u = (ca.SX.sym("x", rows) for rows, _ in inputs)
     try:
-        function(*(ca.SX.sym("x", rows) for rows, _ in inputs))
+        tau = function(q, *u)
     except RuntimeError:
         raise ArgumentError("actuation: the Function does not evaluate symbols of SX; write it in scalars") from None
+    if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
+        raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
     return FunctionOfActuators(function, tree)

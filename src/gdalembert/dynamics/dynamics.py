@@ -249,7 +249,12 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
     @property
     def actuator_names(self) -> tuple[str, ...]:
         """A name for each entry of u: the one given, that of the coordinate which it drives alone, or ``u[k]``."""
-        return self.actuators.names(self.coordinate_names)
+        return self.actuators.names(self.driven_names)
+
+    @property
+    def driven_names(self) -> tuple[str, ...]:
+        """What an actuator drives by each entry of tau: that coordinate."""
+        return self.coordinate_names
 
     @property
     def damping_matrix(self) -> Array:

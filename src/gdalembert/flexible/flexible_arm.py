@@ -207,10 +207,10 @@ class FlexibleArm(ArmAnalysis):
         return self.layout
 
     @property
-    def actuator_names(self) -> tuple[str, ...]:
-        """A name for each entry of u, as of any robot; the actuator at a rotor has the name of its joint."""
+    def driven_names(self) -> tuple[str, ...]:
+        """What an actuator drives by each entry of tau: that coordinate; by a rotor, its joint."""
         rotors = self.assembly.rotors
-        return self.actuators.names((*self.layout[: self.tree.nv - len(rotors)], *rotors))
+        return (*self.layout[: self.tree.nv - len(rotors)], *rotors)
 
     # What the links ask for.
 

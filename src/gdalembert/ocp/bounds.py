@@ -94,8 +94,7 @@ class Bounds:
             lower["v"][:joints], upper["v"][:joints] = -model.velocityLimit, model.velocityLimit
             upper["u"] = _effort_limits(dyn, model.effortLimit)
             lower["u"] = -upper["u"]
-        of_joints = dyn.actuators.are_of_joints(joints)
-        unactuated = [joint for joint in tree.joints if of_joints and not joint.type.is_actuated]
+        unactuated = [joint for joint in tree.joints if dyn.actuators.are_default and not joint.type.is_actuated]
         passive = {v_names[i] for joint in unactuated for i in joint.columns if i < joints}
         held = [name in passive for name in names["u"]]
         lower["u"][held], upper["u"][held] = 0.0, 0.0
@@ -165,7 +164,7 @@ def _configuration_names(tree: Tree, joints: int, v_names: tuple[str, ...]) -> t
 def _effort_limits(dyn: Dynamics, of_joints: Array) -> Array:
     """The largest effort of each actuator (nu), infinite if the joints' do not say it."""
     by_name = dict(zip(dyn.coordinate_names, np.where(of_joints > _NO_LIMIT, np.inf, of_joints), strict=False))
-    return dyn.actuators.effort_limits(dyn.actuator_names, by_name)
+    return dyn.actuators.effort_limits(dyn.driven_names, by_name)
 
 
 def _check_model(model: object, tree: Tree, joints: int) -> None:
