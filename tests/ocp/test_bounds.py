@@ -175,7 +175,7 @@ def test_efforts_are_bounded_by_the_joint_that_an_actuator_drives(
         ({"joint1": [1.0, 1.0], "both": [1.0, -1.0]}, [np.inf, np.inf]),
     ],
 )
-def test_names_of_actuators_do_not_matter_for_their_limits(columns: dict[str, list[float]], limits: list[float]) -> None:
+def test_limits_do_not_depend_on_names(columns: dict[str, list[float]], limits: list[float]) -> None:
     model = gd.load_urdf("two_link_arm")
     bounds = ocp.Bounds.of(gd.NewtonEuler(model, actuation=columns), model)
     assert (bounds.u_names, bounds.u_upper.tolist()) == (tuple(columns), limits)

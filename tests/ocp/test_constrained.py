@@ -241,6 +241,16 @@ def block() -> gd.ConstrainedDynamics:
     return gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("foot", "3D", anchor=np.zeros(3))])
 
 
+def sole() -> gd.ConstrainedDynamics:
+    """A free body on a sole."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("sole", joint, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    driven = gd.NewtonEuler(model, actuation=np.eye(6))
+    return gd.ConstrainedDynamics(driven, [gd.Contact("sole", "6D", anchor=pin.SE3.Identity())])
+
+
 @pytest.mark.parametrize(("form", "share"), [("inscribed", 1 / 2**0.5), ("circumscribed", 1.0), ("norm", 1.0)])
 def test_a_foot_is_pushed_as_far_as_friction_holds(form: str, share: float) -> None:
     """The weight is 2 · 9.81 N: the largest push along x is μ of it, or that of the pyramid in the cone."""
@@ -286,6 +296,11 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
         lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, half_length=0.1, half_width=0.1),
         ArgumentError,
         r"^friction: points have no half_length, half_width or sole",
+    ),
+    "a normal of a sole": (
+        lambda: ocp.Problem(sole(), 1.0, 4).friction(0.5, normal=[1, 0, 0], half_length=0.1, half_width=0.1),
+        ArgumentError,
+        r"^friction: normal is of the ground under '3D' contacts, and all of these are '6D'; drop it, or give sole=",
     ),
     "mu": (lambda: ocp.Problem(block(), 1.0, 4).friction(-0.5), ArgumentError, r"^friction_cone: mu"),
     "forces without constraints": (

@@ -266,6 +266,21 @@ def test_the_solver_is_a_function() -> None:
     found = function(**numbers())
     assert relative_error(found["q"].full().T, expected.q) < 1e-5
     assert relative_error(found["u"].full().T, expected.u) < 1e-5
+    assert 0 <= float(found["violation"]) < 1e-7
+    far = function(**numbers() | {"q0": [0, 100]})  # has no status
+    assert float(far["violation"]) > 1
+
+
+def test_the_function_begins_where_the_solver_does() -> None:
+    solver = reaching(degree=1).solver("sqpmethod", {"max_iter": 0, "error_on_fail": False})
+    with pytest.raises(ocp.OptimizationError) as stopped:
+        solver(**numbers())
+    found = solver.function()(**numbers(), **solver.begin())
+    assert np.array_equal(found["q"].full().T, stopped.value.solution.q)
+    converged = reaching(degree=1).solver("ipopt")
+    plan = converged(**numbers())
+    again = solver.function()(**numbers(), **converged.begin(shift=2))
+    assert relative_error(again["q"].full().T[:-2], plan.q[2:]) < 1e-12
 
 
 def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
@@ -273,6 +288,27 @@ def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
     assert "casadi_qp" in text
     with pytest.raises(ArgumentError, match=r"^generate: got 'solver'; give a file name.c in a folder that exists"):
         reaching(degree=1).solver().generate("solver")
+    with pytest.raises(ArgumentTypeError, match=r"^generate: got None; give the name of a file, as 'solver.c'"):
+        reaching(degree=1).solver().generate(None)  # type: ignore[arg-type]
+
+
+def test_a_violated_constraint_of_the_opti_is_named() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.start([0.0])
+    problem.end([0.3])
+    problem.opti.subject_to(ca.sumsqr(problem.q[0, 2]) == -5.0)
+    problem.minimize(problem.integral(lambda u: u**2))
+    with pytest.raises(ocp.OptimizationError, match=r"opti\.subject_to by "):
+        problem.solve()
+
+
+def test_a_parameter_of_the_opti_without_a_value() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.start([0.0])
+    problem.end([0.3])
+    problem.minimize(problem.opti.parameter() * problem.integral(lambda u: u**2))
+    with pytest.raises(ArgumentError, match=r"of size 1 × 1, has no value: call problem\.opti\.set_value, or make it"):
+        problem.solve()
 
 
 @pytest.mark.system
@@ -325,9 +361,9 @@ def test_the_value_of_an_expression_at_the_last_iterate() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda p: p.parameter("q0", 2), ArgumentError, "parameter: the name 'q0' is taken; give another"),
-        (lambda p: p.parameter("u", 2), ArgumentError, "parameter: the name 'u' is taken; give another"),
-        (lambda p: p.parameter("z0", 2), ArgumentError, "parameter: the name 'z0' is taken; give another"),
+        (lambda p: p.parameter("q0", 2), ArgumentError, "parameter: there is a parameter 'q0' already; give"),
+        (lambda p: p.parameter("u", 2), ArgumentError, "parameter: 'u' is the name of an input or output of"),
+        (lambda p: p.parameter("z0", 2), ArgumentError, "parameter: 'z0' is the name of an input or output of"),
         (lambda p: p.parameter("lambda"), ArgumentTypeError, "parameter: got the name 'lambda'; give a Python identif"),
         (lambda p: p.parameter("a b"), ArgumentTypeError, "parameter: got the name 'a b'; give a Python identifier"),
         (lambda p: p.parameter("c", 0), ArgumentError, "parameter: size of 'c': got 0; give an integer of at least 1"),

@@ -169,6 +169,12 @@ def nlpsol(
         raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
 
 
+def status_of(stats: Mapping[str, Any]) -> str:
+    """How a solve ended; CasADi's word where the solver has a number alone."""
+    status = str(stats["return_status"])
+    return str(stats["unified_return_status"]) if status.lstrip("-").isdigit() else status
+
+
 def checked_options(where: str, options: Any) -> dict[str, Any]:
     """The options of a solver; none for ``None``.
 

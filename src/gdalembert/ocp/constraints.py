@@ -26,6 +26,11 @@ class Constraints:
     def __init__(self, opti: ca.Opti) -> None:
         self._opti = opti
         self._rows: dict[str, tuple[ca.MX, Bound, Bound]] = {}
+        self._own: set[int] = set()
+
+    def claim(self) -> None:
+        """Count the constraints that the ``Opti`` has now among those of the problem."""
+        self._own.update(range(len(self._opti.advanced.constraints())))
 
     def note(self, name: str, x: ca.MX) -> None:
         """Count violations of x = 0, which holds by constraints that were added elsewhere."""
@@ -42,6 +47,7 @@ class Constraints:
             low, high = _entry(lower, i), _entry(upper, i)
             if low is None and high is None:
                 continue
+            self._own.add(len(self._opti.advanced.constraints()))
             if lower is upper or (isinstance(low, float) and low == high):
                 self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
             else:
@@ -53,8 +59,11 @@ class Constraints:
         """The name of the next path."""
         return f"path {sum(name.startswith('path') for name in self._rows) + 1}"
 
-    def violations(self) -> dict[str, ca.MX]:
-        """The largest violation of each constraint, as an expression."""
+    def violations(self, opti: ca.OptiAdvanced) -> dict[str, ca.MX]:
+        """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together.
+
+        ``opti``: the problem, baked.
+        """
         found = {}
         for name, (x, lower, upper) in self._rows.items():
             low, high = (
@@ -62,6 +71,10 @@ class Constraints:
             )
             over = ca.fmax(low - x, x - high)
             found[name] = ca.fmax(ca.mmax(over), 0) if x.numel() else ca.MX(0)
+        others = [opti.get_meta_con(x) for i, x in enumerate(opti.constraints()) if i not in self._own]
+        if rows := [row for each in others for row in range(each.start, each.stop)]:
+            over = ca.fmax(opti.lbg[rows] - opti.g[rows], opti.g[rows] - opti.ubg[rows])
+            found["opti.subject_to"] = ca.fmax(ca.mmax(over), 0)
         return found
 
 

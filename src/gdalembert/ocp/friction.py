@@ -53,7 +53,7 @@ def friction_cones(
     con: ConstrainedDynamics | None,
     contacts: Sequence[str] | None,
     mu: float,
-    normal: npt.ArrayLike,
+    normal: npt.ArrayLike | None,
     form: str,
     sole: Sole,
 ) -> list[Cone]:
@@ -78,7 +78,12 @@ def friction_cones(
         raise ArgumentError(
             "friction: points have no half_length, half_width or sole; drop them, or give '6D' contacts"
         )
-    return [_cone(con, contact, start, mu, normal, form, sole) for contact, start in chosen.values()]
+    if normal is not None and all(contact.kind == "6D" for contact, _ in chosen.values()):
+        raise ArgumentError(
+            "friction: normal is of the ground under '3D' contacts, and all of these are '6D'; drop it, or give sole="
+        )
+    upward = (0.0, 0.0, 1.0) if normal is None else normal
+    return [_cone(con, contact, start, mu, upward, form, sole) for contact, start in chosen.values()]
 
 
 def _places(con: ConstrainedDynamics | None) -> dict[str | int, tuple[Contact, int]]:

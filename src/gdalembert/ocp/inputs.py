@@ -111,6 +111,15 @@ class Inputs:
         return [
             values[name] if name is not None
             else hidden[symbol.__hash__()] if symbol.__hash__() in hidden
-            else self._opti.value(symbol)
+            else self._value(symbol)
             for name, symbol in zip(self._names, self.symbols, strict=True)
         ]  # fmt: skip
+
+    def _value(self, symbol: ca.MX) -> Any:
+        try:
+            return self._opti.value(symbol)
+        except RuntimeError:
+            raise ArgumentError(
+                f"{symbol.name()}, of size {symbol.shape[0]} × {symbol.shape[1]}, has no value: call "
+                "problem.opti.set_value, or make it by problem.parameter(name, size)"
+            ) from None

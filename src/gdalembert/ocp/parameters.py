@@ -16,7 +16,7 @@ from gdalembert.spatial.arrays import Array
 RESERVED = (
     *("q", "v", "a", "u", "t", "p", "forces"),
     *("self", "solver", "options", "shift", "guess"),
-    *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g"),
+    *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g", "violation"),
 )
 """Names of other inputs and outputs of expressions, of ``solve``, and of solvers."""
 
@@ -46,8 +46,13 @@ class Parameters:
         """
         if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
             raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
-        if name in RESERVED or name in self.symbols:
-            raise ArgumentError(f"parameter: the name {name!r} is taken; give another")
+        if name in self.symbols:
+            raise ArgumentError(f"parameter: there is a parameter {name!r} already; give another name")
+        if name in RESERVED:
+            raise ArgumentError(
+                f"parameter: {name!r} is the name of an input or output of expressions and solvers, as all of "
+                f"{', '.join(RESERVED)}; give another"
+            )
         size = integer(f"parameter: size of {name!r}", size, 1)
         if at not in (None, "grid"):
             raise ArgumentError(f"parameter: at: got {at!r}; give 'grid', or leave it out")

@@ -142,6 +142,7 @@ class Problem:
         self._quantities = Quantities(self._motion, self._parameters, self._robot)
         self._closings = close(self._motion, self._constraints, self._robot, self._ends, self._initial)
         self._fixed: list[Fixing] = [*self._ends, *self._closings]
+        self._constraints.claim()
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -246,7 +247,7 @@ class Problem:
         mu: float,
         contacts: Sequence[str] | None = None,
         *,
-        normal: npt.ArrayLike = (0.0, 0.0, 1.0),
+        normal: npt.ArrayLike | None = None,
         form: str = "inscribed",
         half_length: float | None = None,
         half_width: float | None = None,
@@ -257,7 +258,7 @@ class Problem:
         Args:
             mu: coefficient of friction.
             contacts: frames of contacts; all by default.
-            normal: of the ground under points (3D), in the universe.
+            normal: of the ground under points (3D), in the universe; by default (0, 0, 1).
             form: of the cone, as for :func:`~gdalembert.friction_cone` (3D) and :func:`~gdalembert.wrench_cone` (6D):
                 linear by default, in the axes of the universe or the sole.
             half_length, half_width, sole: of 6D contacts, as for :func:`~gdalembert.wrench_cone`.
@@ -274,7 +275,7 @@ class Problem:
             self._cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:
-        """∫ expression dt over the motion, by the quadrature of the method, in the shape of the expression.
+        """∫ expression dt over the motion, by the quadrature of the method: a column of the entries of the expression.
 
         Args:
             expression: as in :meth:`path`.

@@ -52,7 +52,7 @@ class Report:
         ends: Sequence[End],
     ) -> None:
         self._motion, self._bounds, self._ends = motion, bounds, ends
-        violations = {"the equations of motion": ca.norm_inf(motion.equations)} | constraints.violations()
+        violations = {"the equations of motion": ca.norm_inf(motion.equations)} | constraints.violations(opti)
         self._names, self._paths = tuple(violations), dict(paths)
         stages = {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
         outputs = {

@@ -56,7 +56,8 @@ class Solution:
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
         constraint_drift: the largest residual of contacts and loops at the stages [m, rad], between the instants of the
             grid, where they hold.
-        violations: by name, the largest violation of each kind of equations and inequalities of the problem.
+        violations: by name, the largest violation of each kind of equations and inequalities of the problem; of all
+            constraints of ``problem.opti`` by ``"opti.subject_to"``.
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
         solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
@@ -204,7 +205,7 @@ class OptimizationError(GdalembertError, RuntimeError):
         self.solution = solution
         what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
         state = (
-            f"constraints violated by {solution.constraint_violation:.2g} ({what or 'your own'}); try another guess, "
+            f"constraints violated by {solution.constraint_violation:.2g} ({what}); try another guess, "
             "more time, fewer or wider bounds, or more iterations"
             if solution.constraint_violation > _FEASIBLE
             else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"

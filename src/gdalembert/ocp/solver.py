@@ -10,8 +10,8 @@ from typing import Any, Generic
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError
-from gdalembert.ocp.backends import backend, cost_factor, last_line, make
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.ocp.backends import backend, cost_factor, last_line, make, status_of
 from gdalembert.ocp.expressions import evaluable
 from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.programs import Found, Program
@@ -120,18 +120,37 @@ class Solver(Generic[Found]):
         """The solver as one Function of the parameters of the problem, for graphs and for C code.
 
         Returns:
-            (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g): z are the solver's own
-            variables, scaled and ordered by intervals, with their multipliers; those of one solution begin the next.
-            The parameters of the robot, and ends that are numbers, are those of the last solve. States are taken as
-            they are: with unit lengths, and on contacts and loops.
+            (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g, violation): z are the
+            solver's own variables, scaled and ordered by intervals, with their multipliers; those of one solution begin
+            the next, and :meth:`begin` gives the first. A Function has no status: ``violation`` is the largest of any
+            bound or constraint, scaled, and says whether the solver found a motion. The parameters of the robot, and
+            ends that are numbers, are those of the last solve. States are taken as they are: with unit lengths, and on
+            contacts and loops.
         """
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
-        found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **nlp.limits(p=p))
+        limits = nlp.limits(p=p)
+        found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
         outputs = self._program.rows(found["x"], p) | {"cost": found["f"], "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
+        over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
+        outputs["violation"] = ca.fmax(ca.mmax(ca.vertcat(*over)), 0)
         return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+
+    def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
+        """Where :meth:`function` may begin: z0, lam_x0, lam_g0, by name.
+
+        Args:
+            guess: as of a call; by default the last solution, and where there is none, the guess of the problem.
+            shift: number of intervals that are cut from the last solution.
+        """
+        if guess is None and self._found is not None:
+            z, lam_x, lam_g = self._shifted(self._program.checked_shift(shift))
+        else:
+            z = self._program.begin(guess)
+            lam_x, lam_g = np.zeros(self._nlp.size), np.zeros(len(self._nlp.equal))
+        return {"z0": z, "lam_x0": lam_x, "lam_g0": lam_g}
 
     def generate(self, path: str | Path) -> Path:
         """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
@@ -142,8 +161,10 @@ class Solver(Generic[Found]):
             path: of the file, as ``"solver.c"``.
 
         Raises:
-            ArgumentError: if the name is not that of a C file in an existing folder.
+            ArgumentTypeError, ArgumentError: if the name is not that of a C file in an existing folder.
         """
+        if not isinstance(path, str | Path):
+            raise ArgumentTypeError(f"generate: got {path!r}; give the name of a file, as 'solver.c'")
         file = Path(path)
         if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
             raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
@@ -187,7 +208,7 @@ class Solver(Generic[Found]):
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
         self._iterate = z, numbers
-        solution = self._program.solution(z, numbers, str(stats["return_status"]), stats, bool(stats["success"]))
+        solution = self._program.solution(z, numbers, status_of(stats), stats, bool(stats["success"]))
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
