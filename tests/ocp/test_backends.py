@@ -87,8 +87,12 @@ def test_fatrop_refuses_what_connects_intervals() -> None:
         UnsupportedError, match=r"^fatrop: cost or constraints multiply variables of the intervals 0 and"
     ):
         made.solver("fatrop")
-    with pytest.raises(UnsupportedError, match=r"^fatrop: the constraint .* connects the intervals 0 and 1; give"):
+    with pytest.raises(UnsupportedError, match=r"^fatrop: control='linear' connects intervals, each of which"):
         swing(control="linear").solver("fatrop")
+    made = swing()
+    made.opti.subject_to(made.u[0, 1] == made.u[0, 0])
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the constraint .* connects the intervals 0 and 1; give"):
+        made.solver("fatrop")
     made = swing()
     slack = made.opti.variable()
     made.opti.subject_to(made.q[0, 2] <= slack)

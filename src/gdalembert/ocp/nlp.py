@@ -174,6 +174,11 @@ class NLP:
         kept, first = self._kept, self.constraints.intervals
         reach = last[kept] - first - self._gaps[kept]
         if (apart := np.flatnonzero(reach > 0)).size:
+            if self._motion.scheme.control == "linear":
+                raise UnsupportedError(
+                    "control='linear' connects intervals, each of which ends with the u that the next one begins with; "
+                    "take control='constant', or another solver, as 'ipopt'"
+                )
             i = int(apart[0])
             what = self._opti.g_describe(int(kept[i])).splitlines()[0]
             raise UnsupportedError(

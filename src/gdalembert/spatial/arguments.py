@@ -34,8 +34,9 @@ def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusi
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(f"{what}: expected a number{given}, got {value!r}")
     if not math.isfinite(value) or value < least or (value == least and not inclusive):
-        limit = f"at least {least:g}" if inclusive else f"above {least:g}"
-        raise ArgumentError(f"{what}: got {value!r}; give one finite number{given}, {limit}")
+        limit = f", at least {least:g}" if inclusive else f", above {least:g}"
+        limit = limit if math.isfinite(least) else ""
+        raise ArgumentError(f"{what}: got {value!r}; give one finite number{given}{limit}")
     return float(value)
 
 
