@@ -10,6 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.ocp.natural_modes import NaturalModes
+from gdalembert.ocp.systems import System
 from tests.helpers.paths import ROOT
 
 pytestmark = pytest.mark.long
@@ -34,7 +35,7 @@ def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
     q_start = np.array([0.0, 1.0, *np.zeros(5)] if continuous else np.zeros(6))
     q_end = gd.Kinematics(arm.tree).integrate(q_start, [0.8, -0.6, 0.1, 0, 0, 0.02]).full().ravel()
     motion = ocp.rest_to_rest(arm, q_start, q_end, 2.0, samples=21)
-    found = NaturalModes.of(arm, motion, 2.0)
+    found = NaturalModes.of(System(arm), motion, 2.0)
     frequencies, shapes = arm.natural_modes(motion.q[10])
     assert np.abs(np.abs(found.shapes) - np.abs(shapes[2:])).max() < 1e-12
     tau = arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()
@@ -51,7 +52,7 @@ def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
 
 def test_a_rigid_robot_has_none() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
-    found = NaturalModes.of(dyn, ocp.rest_to_rest(dyn, [0, 0], [1, 1], 1.0), 1.0)
+    found = NaturalModes.of(System(dyn), ocp.rest_to_rest(dyn, [0, 0], [1, 1], 1.0), 1.0)
     assert found.shapes.shape == (0, 0)
     assert found.q.tolist() == [1, 1]
 

@@ -23,6 +23,7 @@ from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.measured import with_signs_of, with_unit_lengths
 from gdalembert.ocp.parameters import Parameters
+from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -41,11 +42,10 @@ class End:
 
     Args:
         name: "start" or "end".
-        opti: the ``casadi.Opti``.
+        motion: of a robot. ``column``: that of the end. Quaternions and pairs (cos, sin) are fixed as rotations at any
+            column but the first, because the motion determines their lengths.
         constraints: where it is added.
-        tree, bounds: of the robot.
-        x: [q; v] there.
-        as_rotations: fix quaternions and pairs (cos, sin) as rotations, because the motion determines their lengths.
+        bounds: of the robot.
 
     Attributes:
         leeway: of paths of q and v there: infinite where parameters give q and v, which may violate them; 0 elsewhere.
@@ -55,14 +55,15 @@ class End:
     def __init__(
         self,
         name: str,
-        opti: ca.Opti,
+        motion: Motion,
+        column: int,
         constraints: Constraints,
-        tree: Tree,
         bounds: Bounds,
-        x: ca.MX,
-        as_rotations: bool,
     ) -> None:
-        self.name, self._opti, self._tree, self._bounds = name, opti, tree, bounds
+        self._system = system = motion.system
+        self._tree, opti = (tree := system.robot.tree), motion.opti
+        self.name, self._opti, self._bounds = name, opti, bounds
+        states, x = motion.state[: motion.size, column], motion.x[:, column]
         self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
         self.leeway = opti.parameter()
         self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
@@ -70,12 +71,12 @@ class End:
         self.corrections: dict[str, float] = {}
         self._measured: Array | None = None
         self._set(self._given)
-        nq, blocks = tree.nq, unit_blocks(tree) if as_rotations else ()
+        nq, blocks = tree.nq, unit_blocks(tree) if column else ()
         turning = [i for _, start, stop in blocks for i in range(start, stop)]
-        straight = [i for i in range(nq) if i not in turning]
-        for what, rows in ((f"q of {name}", straight), (f"v of {name}", list(range(nq, x.shape[0])))):
-            value, slack = self._value[rows], self._slack[rows]
-            constraints.bound(what, x[rows], value - slack, value + slack)
+        values, slacks, places = system.states_of(self._value), self._slack[system.fixed_by], nq - system.stiff
+        straight = [i for i in range(places) if i not in turning]
+        for what, rows in ((f"q of {name}", straight), (f"v of {name}", list(range(places, system.states)))):
+            constraints.bound(what, states[rows], values[rows] - slacks[rows], values[rows] + slacks[rows])
         if turning:
             s = symbols(q0=nq, q1=nq)
             apart = function("difference", s, {"v": difference(tree, s["q0"], s["q1"])})(self._value[:nq], x[:nq])
@@ -98,6 +99,8 @@ class End:
         tree = self._tree
         rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
         found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
+        for key, (_, fixed) in zip("qv", found, strict=True):
+            self._system.check_fixed(f"{self.name}: {key}", fixed)
         self._given, self._fixed = [given for given, _ in found], [fixed for _, fixed in found]
         if not any(isinstance(given, ca.MX) for given in self._given):
             self._set(self._given)

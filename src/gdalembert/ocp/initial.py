@@ -132,7 +132,7 @@ def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Arr
 
 def set_scales(motion: Motion, guess: Guess, parameters: ModelParameters) -> NaturalModes:
     """Tell the ``Opti`` the magnitudes of its variables in a guess, with natural modes for modal coordinates."""
-    modes = NaturalModes.of(motion.system.dynamics, guess, _duration(motion, guess), parameters.last)
+    modes = NaturalModes.of(motion.system, guess, _duration(motion, guess), parameters.last)
     constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
     sizes = [(motion.state, np.concatenate([modes.q, modes.v, constants])), (motion.u, motion.effort)]
     if motion.k is not None:
@@ -149,7 +149,8 @@ def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelP
     opti, n, duration = motion.opti, motion.intervals, _duration(motion, guess)
     q, v, _, u = guess.at(np.linspace(0, 1, n + 1), duration)
     constants = np.concatenate([[duration][: motion.free_time], parameters.last[parameters.chosen]])
-    opti.set_initial(motion.state, np.hstack([q, v, np.tile(constants, (n + 1, 1))]).T)
+    states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
+    opti.set_initial(motion.state, ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1)))
     opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
     if motion.k is not None:
         q, v, a, u = guess.at(motion.fractions, duration)
@@ -159,7 +160,7 @@ def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelP
         if motion.free:
             found = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
             rates = ca.horzcat(*found)[motion.free, :]
-        opti.set_initial(motion.k, ca.vertcat(a.T, rates, forces.T))
+        opti.set_initial(motion.k, ca.vertcat(motion.system.unknowns(q, a), rates, forces.T))
 
 
 def _force_sizes(motion: Motion, guess: Guess, parameters: ModelParameters) -> Array:

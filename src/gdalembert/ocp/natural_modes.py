@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.places import Indices
+from gdalembert.ocp.systems import System
 from gdalembert.ocp.transcription import Motion
+from gdalembert.ocp.vibrations import vibrations
 from gdalembert.spatial.arrays import Array
 
 _NONE = np.zeros(0)
@@ -40,11 +41,12 @@ class NaturalModes:
     forces: Array
 
     @classmethod
-    def of(cls, dyn: Dynamics, motion: Guess, duration: float, p: Array = _NONE) -> NaturalModes:
-        """Those in the middle of a motion of ``duration`` [s], with p (n_p).
+    def of(cls, system: System, motion: Guess, duration: float, p: Array = _NONE) -> NaturalModes:
+        """Those in the middle of a motion of ``duration`` [s], with p (n_p), or those that the states already are.
 
         Joints have the magnitude 1, and the largest a of any joint; η under a force f: f/ω², f/ω, f.
         """
+        dyn = system.dynamics
         q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
         first, nv = dyn.modes.start, dyn.tree.nv
         sizes = np.ones(dyn.tree.nq), np.ones(nv), np.full(nv, np.abs(a).max(initial=1.0))
@@ -53,13 +55,20 @@ class NaturalModes:
         middle = q[len(q) // 2]
         check_mass_matrix("solve", dyn, middle, p)
         stiffness = dyn.force_stiffness(middle, p)[first:, first:]
-        squares, shapes = _vibrations(dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:], stiffness)
+        squares, shapes = vibrations(dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:], stiffness)
+        if system.shapes is not None:
+            shapes = system.shapes
+            squares = np.diag(shapes.T @ stiffness @ shapes)
         tau = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()
         load = np.abs(shapes.T @ (tau[first:] - stiffness @ q[:, first - nv :].T)).max(axis=1)
         load = np.maximum(load, _LEAST * load.max()) if load.any() else np.ones_like(load)
         for size, power in zip(sizes, (1, 0.5, 0), strict=True):
             size[first - nv :] = load / np.where(squares > 0, squares, 1.0) ** power
-        return cls(shapes, *sizes, load)
+        if system.shapes is None:
+            return cls(shapes, *sizes, load)
+        at, rate, second = sizes
+        kept, s = slice(0, -system.stiff), system.stiff
+        return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)
 
     def inverse(self) -> NaturalModes:
         """Those that turn x into η."""
@@ -67,8 +76,8 @@ class NaturalModes:
 
     def variables(self, motion: Motion, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, Indices]:
         """The matrix that turns η into x among n variables of a motion; and which these are."""
-        size, states = len(self.shapes), motion.x.shape[0]
-        nq, nv = motion.dyn.tree.nq, motion.dyn.tree.nv
+        size, states = len(self.shapes), motion.size
+        nq, nv = motion.dyn.tree.nq - motion.system.stiff, motion.dyn.tree.nv
         blocks = [(motion.state, nq - size), (motion.state, states - size)]
         if motion.k is not None:
             blocks.append((motion.k, nv - size))
@@ -82,22 +91,15 @@ class NaturalModes:
             return ca.DM.eye(opti.ng), sizes
         first = opti.get_meta_con(opti.constraints()[motion.gaps - 1]).start
         stages = np.arange(motion.k.shape[1])[:, None]
-        rows = first + motion.k.shape[0] * stages + motion.dyn.tree.nv + np.arange(-len(self.shapes), 0)
+        rows = first + motion.k.shape[0] * stages + motion.dyn.tree.nv + np.arange(-len(self.forces), 0)
         sizes[rows] = self.forces
-        return _spread(self.shapes.T, rows, opti.ng), sizes
+        return _spread(self.shapes.T, rows[:, : len(self.shapes)], opti.ng), sizes
 
     def states(self, motion: Motion) -> ca.DM:
         """The matrix that turns x into η in the states at the ends of all intervals, column by column."""
         columns, n = motion.state.shape[0] * np.arange(motion.intervals)[:, None], motion.intervals
-        rows = [columns + end + np.arange(-len(self.shapes), 0) for end in (motion.dyn.tree.nq, motion.x.shape[0])]
+        rows = [columns + end + np.arange(-len(self.shapes), 0) for end in (motion.dyn.tree.nq, motion.size)]
         return _spread(_inverse(self.shapes), np.vstack(rows), motion.state.shape[0] * n)
-
-
-def _vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
-    """ω² and mass-normalised shapes Ψ of M and the symmetric part of K; zero where K drives away."""
-    half = np.linalg.inv(np.linalg.cholesky(mass))
-    squares, vectors = np.linalg.eigh(half @ (stiffness + stiffness.T) @ half.T / 2)
-    return np.maximum(squares, 0.0), half.T @ vectors
 
 
 def _inverse(matrix: Array) -> Array:

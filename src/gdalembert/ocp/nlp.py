@@ -84,7 +84,7 @@ class NLP:
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
         self._gaps = (np.arange(opti.ng) >= meta.start) & (np.arange(opti.ng) < meta.stop)
         same = self._gaps.copy()
-        same[self._gaps] = np.tile(np.arange(motion.state.shape[0]) >= motion.x.shape[0], motion.intervals)
+        same[self._gaps] = np.tile(np.arange(motion.state.shape[0]) >= motion.size, motion.intervals)
         kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows) & (stagewise | ~same))
         self._kept = kept[np.lexsort((kept, ~self._gaps[kept], first[kept]))]
         first[first == _LAST] = NOWHERE
@@ -199,7 +199,7 @@ class NLP:
     def _first_copies(self, stagewise: bool) -> Indices:
         """For each entry of ``opti.x`` the one whose variable it has: of a constant, that of the first instant."""
         found = np.arange(self._x.numel())
-        constants = self._motion.state[self._motion.x.shape[0] :, :]
+        constants = self._motion.state[self._motion.size :, :]
         if not stagewise and constants.numel():
             entries = self._entries(constants).reshape(constants.shape[1], -1)
             found[entries] = entries[0]

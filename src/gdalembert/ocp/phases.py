@@ -12,7 +12,7 @@ import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems, split
 from gdalembert.ocp.joined_solution import JoinedSolution
@@ -339,6 +339,8 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
             )
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
+    if any(problem._system.stiff for problem in problems):
+        raise UnsupportedError("Phases: a phase has quasi_static modes, whose deflections may jump; drop quasi_static")
     return problems
 
 

@@ -26,6 +26,7 @@ from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.programs import Assembly, ProblemProgram
 from gdalembert.ocp.quantities import Quantities
+from gdalembert.ocp.quasi_static import quasi_static_system
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
 from gdalembert.ocp.solver import Solver
@@ -69,6 +70,7 @@ class Problem:
             those of the model. Any solve may set others, which hold until the next change: nothing is built again.
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
+        quasi_static: [Hz]: natural modes of a flexible arm above it follow their loads without inertia; none if None.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
             cache is that of :func:`~gdalembert.compile`.
@@ -102,9 +104,10 @@ class Problem:
         bounds_at: str = "stages",
         p: Values = None,
         design: Design | None = None,
+        quasi_static: float | None = None,
         compiled: bool = False,
     ) -> None:
-        self._system = System.of("Problem", dyn)
+        self._system = System.of("Problem", dyn) if quasi_static is None else quasi_static_system(dyn, quasi_static, p)
         intervals = integer("intervals", intervals, 1)
         choice("method", method, METHODS)
         choice("control", control, CONTROLS)
@@ -134,10 +137,8 @@ class Problem:
         self.q, self.v, self.u = self._motion.x[:nq, :], self._motion.x[nq:, :], self._motion.u
         self.t, self.stages, self.p = self._motion.t, self._motion.stages, self._robot.p
         self._bound(bounds_at)
-        self._ends = [
-            End(name, self.opti, self._constraints, dyn.tree, self.bounds, self._motion.x[:, column], column > 0)
-            for name, column in (("start", 0), ("end", intervals))
-        ]
+        ends = (("start", 0), ("end", intervals))
+        self._ends = [End(name, self._motion, column, self._constraints, self.bounds) for name, column in ends]
         self._initial = Initial(self._motion, self.bounds, self._ends, self._robot)
         self._quantities = Quantities(self._motion, self._parameters, self._robot)
         self._closings = close(self._motion, self._constraints, self._robot, self._ends, self._initial)

@@ -243,7 +243,7 @@ class _ScenariosProgram(JoinedProgram[ScenariosSolution]):
 def _shared(nlp: NLP) -> tuple[npt.NDArray[Any], Array]:
     """The variables u and the constants of a motion in a program, and their sizes."""
     motion = nlp.motion
-    return nlp.positions(ca.veccat(motion.u, motion.state[motion.x.shape[0] :, 0]))
+    return nlp.positions(ca.veccat(motion.u, motion.state[motion.size :, 0]))
 
 
 def _checked(problems: Sequence[Problem]) -> tuple[Problem, ...]:

@@ -145,13 +145,16 @@ def stage(dyn: Dynamics) -> ca.Function:
     return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
 
 
-def interpolated(tree: Tree, method: Method, x: Matrix, k: Matrix, h: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+def interpolated(
+    tree: Tree, method: Method, x: Matrix, k: Matrix, h: Matrix, without: int = 0
+) -> tuple[Matrix, Matrix, Matrix]:
     """q and v, a column for each stage, and [q; v] after each step, of a (nv rows of k) and the free rates below.
 
-    x and h have a column for each step, k for each stage.
+    x and h have a column for each step, k for each stage. ``without``: so many last entries of q and of v.
     """
-    nq, nv, n = tree.nq, tree.nv, x.shape[1]
+    nq, nv, n = tree.nq - without, tree.nv - without, x.shape[1]
     free, follows = free_rates(tree)
+    follows = follows[:nq, :nv]
 
     def of_each(coefficients: Array) -> ca.DM:
         return ca.kron(ca.DM.eye(n), ca.sparsify(ca.DM(coefficients)))

@@ -9,13 +9,14 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation, values_of
-from gdalembert.ocp.steps import check_driven_by_u, rk4
+from gdalembert.ocp.steps import Method, check_driven_by_u, rk4
 from gdalembert.spatial.arrays import Array
 
 Robot = Dynamics | ConstrainedDynamics
@@ -38,6 +39,7 @@ class System:
         rows: of all constraints; ``None`` if there are none. ``places``: of those that are anchored.
         nc: the number of forces of the constraints. ``independent``: the number of those that are unknowns.
         projections: the number of unknowns that move the end of a step.
+        stiff: the number of natural modes that follow their loads; ``shapes``: all natural modes, if there are any.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -46,7 +48,8 @@ class System:
         self.con: ConstrainedDynamics | None = None
         self.rows: Rows | None = None
         self.places: Rows | None = None
-        self.nc = self.independent = self.projections = 0
+        self.nc = self.independent = self.projections = self.stiff = 0
+        self.shapes: Array | None = None
 
     @staticmethod
     def of(where: str, robot: Any) -> System:
@@ -69,6 +72,35 @@ class System:
             UnsupportedError: if it is so.
         """
         _ = self.finer
+
+    @property
+    def states(self) -> int:
+        """The number of entries of q and v that are states."""
+        return int(self.robot.tree.nq + self.robot.tree.nv)
+
+    def states_of(self, x: Any) -> Any:
+        """The states of [q; v] (columns)."""
+        return x
+
+    @property
+    def fixed_by(self) -> list[int]:
+        """For each state, the entry of [q; v] with which it is fixed."""
+        return list(range(self.states))
+
+    def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
+        """Refuse entries of q or v that cannot be fixed without others.
+
+        Raises:
+            ArgumentError: if there are such.
+        """
+
+    def full(self, states: ca.MX, k: ca.MX | None, rule: Method) -> ca.MX:
+        """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
+        return states
+
+    def unknowns(self, q: Array, a: Array) -> Array:
+        """The first nv rows of k (columns) in a motion (a row for each stage)."""
+        return a.T
 
     @cached_property
     def finer(self) -> ca.Function:

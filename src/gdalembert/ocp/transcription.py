@@ -48,7 +48,8 @@ class Motion:
 
     Attributes:
         rule: the Runge–Kutta method.
-        state: a column for each of the N + 1 instants: q, v, and the constants.
+        state: a column for each of the N + 1 instants: q, v, and the constants, without what follows its load alone;
+            ``size``: the number of entries before the constants. ``x``: all of q and v.
         u: a column for each interval, or instant if it is linear.
         k: the unknowns of implicit steps, a column for each stage: a, the rates of the entries ``free`` of q, and
             independent forces of constraints. ``s``: what moves the ends of the steps onto the constraints.
@@ -75,11 +76,11 @@ class Motion:
         self.opti, self.system, self.intervals, self.scheme, self.effort = opti, system, intervals, scheme, effort
         self.dyn = dyn = system.robot
         self.rule = rk4_method() if scheme.method == "rk4" else collocation_method(scheme.degree, scheme.scheme)
-        n, size = intervals, dyn.tree.nq + dyn.tree.nv
+        n, self.size = intervals, system.states
         self.range = duration if isinstance(duration, tuple) else (duration, duration)
         self.free_time = isinstance(duration, tuple)
-        self.state = opti.variable(size + self.free_time + len(parameters.chosen), n + 1)
-        self.x, constants = self.state[:size, :], self.state[size:, :]
+        self.state = opti.variable(self.size + self.free_time + len(parameters.chosen), n + 1)
+        constants = self.state[self.size :, :]
         parameters.place(constants[int(self.free_time) :, :])
         self._durations = constants[0, :] if self.free_time else ca.MX(ca.DM.ones(1, n + 1) * self.range[0])
         self.u = opti.variable(dyn.nu, n + (scheme.control == "linear"))
@@ -89,6 +90,7 @@ class Motion:
         self.s = opti.variable(system.projections, n) if system.projections else None
         self.free: list[int] = []
         self._connect(parameters)
+        self.x = system.full(self.state[: self.size, :], self.k, self.rule)
 
     @property
     def duration(self) -> ca.MX:
@@ -128,12 +130,11 @@ class Motion:
             self.scheme,
         )
         dyn = system.robot
-        size = self.x.shape[0]
         p = parameters.columns(n) if len(parameters) else []
         ends = (
             self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
         )
-        begins, steps = self.state[:size, :-1], self._durations[:, :-1] / n
+        begins, steps = self.state[: self.size, :-1], self._durations[:, :-1] / n
         u = self.u @ _spread(n, self.rule.c, control)
 
         def mapped(step: ca.Function, count: int) -> ca.Function:
@@ -158,7 +159,7 @@ class Motion:
             efforts = np.abs(system.dynamics.actuators.derivatives(rest, self.effort)[1]) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
-        self.reached = ca.vertcat(x_next, self.state[size:, :-1])
+        self.reached = ca.vertcat(x_next, self.state[self.size :, :-1])
         gaps = ca.vec(self.state[:, 1:] - self.reached)
         self.gaps = len(opti.advanced.constraints())
         opti.subject_to(gaps == 0)
