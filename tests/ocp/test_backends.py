@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
+from benchmarks.common.robots import path
 from gdalembert import ocp
 from gdalembert.errors import UnsupportedError
 from tests.helpers.models import relative_error
@@ -126,3 +127,27 @@ def test_a_small_cost_is_as_large_as_a_barrier() -> None:
     assert far == 1e4
     assert same.iterations == solution.iterations
     assert abs(same.cost / solution.cost - 0.1) < 1e-9  # the tolerance of the solver
+
+
+def test_fatrop_returns_the_cost_and_multipliers_of_the_problem() -> None:
+    """Its cost is multiplied by the root of the factor; CasADi's multipliers are those of the multiplied one."""
+    problem = swing()
+    solver = problem.solver("fatrop")
+    plan = solver()
+    assert solver._factor > 2
+    assert plan.cost == pytest.approx(problem.solve().cost, rel=1e-5)
+    assert float(solver.function()(**solver.begin())["cost"]) == pytest.approx(plan.cost, rel=1e-5)
+    assert solver.stationarity() < 1e-4
+
+
+@pytest.mark.extras
+def test_fatrop_tracks_as_ipopt_does() -> None:
+    """With fatrop's own tolerance of pivots it calls constraints of this arm dependent, and takes 300 iterations."""
+    model = gd.load_urdf(path("ur5").parents[2] / "z1_description" / "urdf" / "z1.urdf", check="off")
+    dyn, here = gd.NewtonEuler(model), np.array([0.0, 1.2, -1.2, -0.5, 0.3, 0.2, -0.5])
+    problem = ocp.Problem(dyn, 0.6, 12, bounds=ocp.Bounds.of(dyn, model), degree=2)
+    problem.start(here)
+    problem.minimize(problem.integral(lambda q, u: ca.sumsqr(q - (here + 0.3)) + 1e-3 * ca.sumsqr(u)))
+    fatrop, ipopt = problem.solve("fatrop"), problem.solve()
+    assert fatrop.iterations < 40
+    assert fatrop.cost == pytest.approx(ipopt.cost, rel=1e-3)  # the barriers they end at differ

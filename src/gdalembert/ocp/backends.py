@@ -50,14 +50,17 @@ class Backend:
         stagewise: whether it is told the structure of the intervals, which is then checked.
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
-        cost_factor: the name of its option that multiplies the cost.
+        cost_exponent: of :func:`cost_factor`, by which the cost is multiplied; 0 leaves it as it is.
+        cost_option: its option that multiplies the cost. Without one, the cost of the program is multiplied, and its
+            multipliers with it.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     warm: Mapping[str, Any] = field(default_factory=dict)
     stagewise: bool = False
     hessian: str = ""
-    cost_factor: str | None = None
+    cost_exponent: float = 0.0
+    cost_option: str = ""
 
 
 BACKENDS: dict[str, Backend] = {
@@ -74,7 +77,8 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_mult_bound_push": 1e-4,
         },
         hessian="upper",
-        cost_factor="ipopt.obj_scaling_factor",
+        cost_exponent=1.0,
+        cost_option="ipopt.obj_scaling_factor",
     ),
     "fatrop": Backend(
         {
@@ -83,10 +87,13 @@ BACKENDS: dict[str, Backend] = {
             "fatrop.mu_superlinear_decrease_power": 1.1,
             "fatrop.mu_allow_fast_monotone_decrease": False,
             "fatrop.kappa_wmin": 0.1,
+            "fatrop.mu_init": 1.0,
+            "fatrop.linsol_lu_fact_tol": 1e-9,
         },
         {"fatrop.mu_init": 1e-4},
         stagewise=True,
         hessian="whole",
+        cost_exponent=0.5,
     ),
     "sqpmethod": Backend(
         {
@@ -122,7 +129,7 @@ def make(
 ) -> ca.Function:
     """The solver of an NLP; ``functions``: one of the same NLP, whose derivatives it takes, which begins at a solution.
 
-    ``factor``: by which the cost is multiplied, if the solver has an option for it.
+    ``factor``: by which the cost is multiplied.
 
     Raises:
         ArgumentError: if CasADi refuses the solver or its options.
@@ -132,14 +139,17 @@ def make(
     given = dict(chosen.options)
     if chosen.stagewise:
         given |= _structure(solver, nlp)
-    if chosen.cost_factor:
-        given[chosen.cost_factor] = factor
+    problem = dict(nlp.problem)
+    if chosen.cost_option:
+        given[chosen.cost_option] = factor
+    elif factor != 1:
+        problem["f"] = factor * problem["f"]
     if functions is not None:
         given |= dict(chosen.warm)
         given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
     elif chosen.hessian:
-        given["cache"] = _derivatives(nlp.problem, chosen.hessian)
-    made = nlpsol(solver, nlp.problem, given, options)
+        given["cache"] = _derivatives(problem, chosen.hessian)
+    made = nlpsol(solver, problem, given, options)
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
     return made

@@ -111,6 +111,7 @@ class Solver(Generic[Found]):
             raise ArgumentError("stationarity: nothing was solved; call the solver first")
         z, p, f, g = (self._nlp.problem[key] for key in ("x", "p", "f", "g"))
         lam_x, lam_g = ca.MX.sym("lam_x", z.numel()), ca.MX.sym("lam_g", g.numel())
+        f = self._multiplied * f
         gradients = [ca.gradient(f + ca.dot(lam_g, g), z) + lam_x, ca.gradient(f, z)]
         graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(each) for each in gradients])
         lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
@@ -132,7 +133,7 @@ class Solver(Generic[Found]):
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
         limits = nlp.limits(p=p)
         found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
-        outputs = self._program.rows(found["x"], p) | {"cost": found["f"], "z": found["x"]}
+        outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
         over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
         outputs["violation"] = ca.fmax(ca.mmax(ca.vertcat(*over)), 0)
@@ -175,15 +176,21 @@ class Solver(Generic[Found]):
         file.write_text(text, encoding="utf-8")
         return file
 
+    @property
+    def _multiplied(self) -> float:
+        """By how much the cost and the multipliers that CasADi returns are larger than those of the program."""
+        return 1.0 if backend(self._name).cost_option else self._factor
+
     # One solve.
 
     def _cost_factor(self) -> float:
         """That of the cost where the first solve begins; 1 if this is not known yet, or not asked for."""
-        if backend(self._name).cost_factor is None:
+        exponent = backend(self._name).cost_exponent
+        if not exponent:
             return 1.0
         try:
             numbers = self._program.numbers("solver", None, {})
-            return cost_factor(self._nlp, self._program.begin(None), numbers)
+            return float(cost_factor(self._nlp, self._program.begin(None), numbers) ** exponent)
         except ArgumentError:
             return 1.0
 
