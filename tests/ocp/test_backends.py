@@ -140,6 +140,21 @@ def test_fatrop_returns_the_cost_and_multipliers_of_the_problem() -> None:
     assert solver.stationarity() < 1e-4
 
 
+@pytest.mark.parametrize("name", ["ipopt", "fatrop"])
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_that_are_not_finite_end_a_solve(name: str) -> None:
+    """fatrop itself would go on for ever; in the second problem it meets them on its way."""
+    for begin, weight in ((0.1, 1.0), (0.6, 10.0)):
+        problem = ocp.Problem(gd.NewtonEuler(ARM), 0.6, 6, bounds=ocp.Bounds.of(gd.NewtonEuler(ARM), ARM))
+        problem.start([begin, 0.6])
+        root = problem.integral(lambda q: ca.sqrt(q[0] - 0.2))
+        problem.minimize(weight * root + problem.integral(lambda u: 1e-2 * ca.sumsqr(u)))
+        with pytest.raises(ocp.OptimizationError) as stopped:
+            problem.solve(name, {"fatrop.max_iter": 60} if name == "fatrop" else None)
+        if begin == 0.1:
+            assert "derivative of them is not finite there; look at roots" in str(stopped.value)
+
+
 @pytest.mark.extras
 def test_fatrop_tracks_as_ipopt_does() -> None:
     """With fatrop's own tolerance of pivots it calls constraints of this arm dependent, and takes 300 iterations."""

@@ -269,6 +269,19 @@ def test_the_solver_is_a_function() -> None:
     assert 0 <= float(found["violation"]) < 1e-7
     far = function(**numbers() | {"q0": [0, 100]})  # has no status
     assert float(far["violation"]) > 1
+    again = solver.function(warm=True)
+    assert relative_error(again(**numbers(), **solver.begin())["q"].full().T, expected.q) < 1e-6
+
+
+def test_the_function_says_that_an_input_is_no_number() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.start([0.0])
+    problem.end([0.3])
+    problem.minimize(problem.parameter("weight") * problem.integral(lambda u: u**2))
+    solver = problem.solver()
+    solver(weight=1.0)
+    assert float(solver.function()(weight=2.0, **solver.begin())["violation"]) < 1e-7
+    assert float(solver.function()(weight=np.nan, **solver.begin())["violation"]) == np.inf
 
 
 def test_the_function_begins_where_the_solver_does() -> None:

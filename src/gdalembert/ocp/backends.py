@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import casadi as ca
-import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.ocp.chain_rule import ChainRule
@@ -16,8 +16,8 @@ from gdalembert.ocp.places import Indices, Places
 from gdalembert.spatial.arrays import Array
 
 _QUIET = {"print_time": False, "record_time": True}
-_COST, _LARGEST_FACTOR = 100.0, 1e4
-"""The least size of a cost that a solver sees, and the factor that makes it."""
+_LARGEST_FACTOR = 1e4
+"""By which a cost is multiplied."""
 
 
 class NonlinearProgram(Protocol):
@@ -41,6 +41,16 @@ class NonlinearProgram(Protocol):
         """
 
 
+def _to_hundred(size: float) -> float:
+    """What makes a smaller cost 100: barrier and regularization are numbers without a unit, beside which it counts."""
+    return min(max(100 / size, 1.0), _LARGEST_FACTOR) if size > 0 else 1.0
+
+
+def _halfway_to_hundred(size: float) -> float:
+    """The root of :func:`_to_hundred`, and at least what makes a smaller cost 1: more costs fatrop iterations."""
+    return max(math.sqrt(_to_hundred(size)), _to_hundred(100 * size))
+
+
 @dataclass(frozen=True)
 class Backend:
     """An NLP solver.
@@ -50,7 +60,8 @@ class Backend:
         stagewise: whether it is told the structure of the intervals, which is then checked.
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
-        cost_exponent: of :func:`cost_factor`, by which the cost is multiplied; 0 leaves it as it is.
+        endless: whether it never ends where a number is not finite, so that it must not see one.
+        cost_factor: by which it sees a cost of a size multiplied; ``None``: it sees the cost as it is.
         cost_option: its option that multiplies the cost. Without one, the cost of the program is multiplied, and its
             multipliers with it.
     """
@@ -59,7 +70,8 @@ class Backend:
     warm: Mapping[str, Any] = field(default_factory=dict)
     stagewise: bool = False
     hessian: str = ""
-    cost_exponent: float = 0.0
+    endless: bool = False
+    cost_factor: Callable[[float], float] | None = None
     cost_option: str = ""
 
 
@@ -77,7 +89,7 @@ BACKENDS: dict[str, Backend] = {
             "ipopt.warm_start_mult_bound_push": 1e-4,
         },
         hessian="upper",
-        cost_exponent=1.0,
+        cost_factor=_to_hundred,
         cost_option="ipopt.obj_scaling_factor",
     ),
     "fatrop": Backend(
@@ -93,7 +105,8 @@ BACKENDS: dict[str, Backend] = {
         {"fatrop.mu_init": 1e-4},
         stagewise=True,
         hessian="whole",
-        cost_exponent=0.5,
+        endless=True,
+        cost_factor=_halfway_to_hundred,
     ),
     "sqpmethod": Backend(
         {
@@ -148,21 +161,17 @@ def make(
         given |= dict(chosen.warm)
         given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
     elif chosen.hessian:
-        given["cache"] = _derivatives(problem, chosen.hessian)
+        given["cache"] = _derivatives(problem, chosen)
     made = nlpsol(solver, problem, given, options)
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
     return made
 
 
-def cost_factor(nlp: NonlinearProgram, z: Array, p: Array) -> float:
-    """What makes a cost that is smaller than 100 at z and p as large, within limits.
-
-    The barrier and the regularization of a solver are numbers without a unit: a cost that is small counts less.
-    """
+def cost_size(nlp: NonlinearProgram, z: Array, p: Array) -> float:
+    """|cost| at z and p."""
     problem = nlp.problem
-    size = abs(float(ca.Function("cost", [problem["x"], problem["p"]], [problem["f"]])(z, p)))
-    return float(np.clip(_COST / size, 1.0, _LARGEST_FACTOR)) if size > 0 else 1.0
+    return abs(float(ca.Function("cost", [problem["x"], problem["p"]], [problem["f"]])(z, p)))
 
 
 def nlpsol(
@@ -200,15 +209,27 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
     return dict(options)
 
 
-def _derivatives(problem: Mapping[str, ca.MX], hessian: str) -> dict[str, ca.Function]:
+def _derivatives(problem: Mapping[str, ca.MX], chosen: Backend) -> dict[str, ca.Function]:
     """The Functions of these names that a solver would make by differentiating the whole graph."""
     rule = ChainRule(problem)
-    second = rule.hessian
-    if hessian == "upper":
+    first, second = rule.jacobian, rule.hessian
+    if chosen.hessian == "upper":
         inputs = second.mx_in()
         upper = [ca.triu(second.call(inputs, True, False)[1])]
         second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
-    return {"nlp_jac_g": rule.jacobian, "nlp_hess_l": second}
+    if chosen.endless:
+        first, second = _finite(first, 1), _finite(second, 0)
+    return {"nlp_jac_g": first, "nlp_hess_l": second}
+
+
+def _finite(function: ca.Function, start: int) -> ca.Function:
+    """The same Function, with 0 in place of what is not finite in its outputs from ``start`` on."""
+    inputs = function.mx_in()
+    outputs = list(function.call(inputs, True, False))
+    for i, value in enumerate(outputs[start:], start):
+        entries = value.nz[:]
+        outputs[i] = ca.MX(value.sparsity(), ca.if_else(ca.fabs(entries) < ca.inf, entries, 0))
+    return ca.Function(function.name(), inputs, outputs, function.name_in(), function.name_out())
 
 
 def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:

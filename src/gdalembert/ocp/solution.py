@@ -24,6 +24,8 @@ COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
 CLOSED = "contacts and loops"
 """The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
+NO_NUMBER = "Invalid_Number_Detected"
+"""The status of a solver that found numbers that are not finite."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
 
@@ -212,6 +214,11 @@ class OptimizationError(GdalembertError, RuntimeError):
         )
         if solution.status == "Invalid_Problem_Definition":
             state = "ends, bounds and paths contradict each other, or there are more equations than unknowns"
+        if solution.status == NO_NUMBER:
+            state = (
+                "the cost, a constraint or a derivative of them is not finite there; look at roots, logarithms and "
+                "quotients in expressions, or try another guess"
+            )
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
             f"iterations and {solution.duration:.4g} s of motion: {state}; .solution has what it had"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic
 
@@ -11,11 +12,11 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.backends import backend, cost_factor, last_line, make, status_of
+from gdalembert.ocp.backends import backend, cost_size, last_line, make, status_of
 from gdalembert.ocp.expressions import evaluable
 from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.programs import Found, Program
-from gdalembert.ocp.solution import OptimizationError, SolutionWarning
+from gdalembert.ocp.solution import NO_NUMBER, OptimizationError, SolutionWarning
 from gdalembert.spatial.arrays import Array
 
 
@@ -117,26 +118,31 @@ class Solver(Generic[Found]):
         lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
         return lagrangian / cost
 
-    def function(self) -> ca.Function:
+    def function(self, *, warm: bool = False) -> ca.Function:
         """The solver as one Function of the parameters of the problem, for graphs and for C code.
+
+        Args:
+            warm: whether it begins near a solution, with its multipliers, as a call after the first one does.
 
         Returns:
             (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g, violation): z are the
             solver's own variables, scaled and ordered by intervals, with their multipliers; those of one solution begin
             the next, and :meth:`begin` gives the first. A Function has no status: ``violation`` is the largest of any
-            bound or constraint, scaled, and says whether the solver found a motion. The parameters of the robot, and
-            ends that are numbers, are those of the last solve. States are taken as they are: with unit lengths, and on
-            contacts and loops.
+            bound or constraint, scaled, and infinite where an input is not finite; where it is small, the motion is one
+            of the robot, if not an optimum. The parameters of the robot, and ends that are numbers, are those of the
+            last solve. Inputs are not checked, and states are taken as they are: with unit lengths, and on contacts and
+            loops.
         """
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
-        limits = nlp.limits(p=p)
-        found = self._cold(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
+        limits, solver = nlp.limits(p=p), self._warmed() if warm else self._cold
+        found = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
         outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
         over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
-        outputs["violation"] = ca.fmax(ca.mmax(ca.vertcat(*over)), 0)
+        known = ca.norm_1(ca.veccat(*inputs.values())) < ca.inf
+        outputs["violation"] = ca.if_else(known, ca.fmax(ca.mmax(ca.vertcat(*over)), 0), ca.inf)
         return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
 
     def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
@@ -153,13 +159,14 @@ class Solver(Generic[Found]):
             lam_x, lam_g = np.zeros(self._nlp.size), np.zeros(len(self._nlp.equal))
         return {"z0": z, "lam_x0": lam_x, "lam_g0": lam_g}
 
-    def generate(self, path: str | Path) -> Path:
+    def generate(self, path: str | Path, *, warm: bool = False) -> Path:
         """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
 
         The code of ``"ipopt"`` and ``"fatrop"`` is linked with these libraries; that of ``"sqpmethod"`` with none.
 
         Args:
             path: of the file, as ``"solver.c"``.
+            warm: as of :meth:`function`.
 
         Raises:
             ArgumentTypeError, ArgumentError: if the name is not that of a C file in an existing folder.
@@ -170,7 +177,7 @@ class Solver(Generic[Found]):
         if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
             raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
         try:
-            text = _code(file.stem, [self.function()])
+            text = _code(file.stem, [self.function(warm=warm)])
         except RuntimeError:
             text = _code(file.stem, [self._cold.get_function(name) for name in self._cold.get_function()])
         file.write_text(text, encoding="utf-8")
@@ -185,12 +192,12 @@ class Solver(Generic[Found]):
 
     def _cost_factor(self) -> float:
         """That of the cost where the first solve begins; 1 if this is not known yet, or not asked for."""
-        exponent = backend(self._name).cost_exponent
-        if not exponent:
+        factor = backend(self._name).cost_factor
+        if factor is None:
             return 1.0
         try:
             numbers = self._program.numbers("solver", None, {})
-            return float(cost_factor(self._nlp, self._program.begin(None), numbers) ** exponent)
+            return factor(cost_size(self._nlp, self._program.begin(None), numbers))
         except ArgumentError:
             return 1.0
 
@@ -201,13 +208,13 @@ class Solver(Generic[Found]):
         if begin is None:
             solver, arguments["x0"] = self._cold, z
         else:
-            if self._warm is None:
-                self._warm = make(self._name, nlp, self._options, self._cold, factor=self._factor)
-            solver = self._warm
+            solver = self._warmed()
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
         if np.any(limits["lbx"].full() > limits["ubx"].full()):
             stats = {"return_status": "Invalid_Problem_Definition"}
             return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
+        if backend(self._name).endless and not self._is_finite(arguments["x0"], numbers):
+            return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
         try:
             found = solver(**arguments)
         except RuntimeError as error:
@@ -219,6 +226,19 @@ class Solver(Generic[Found]):
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
+
+    def _warmed(self) -> ca.Function:
+        if self._warm is None:
+            self._warm = make(self._name, self._nlp, self._options, self._cold, factor=self._factor)
+        return self._warm
+
+    def _is_finite(self, z: Any, numbers: Array) -> bool:
+        return bool(np.isfinite(self._values(z, numbers).full()).all())
+
+    @cached_property
+    def _values(self) -> ca.Function:
+        x, p, f, g = (self._nlp.problem[key] for key in "xpfg")
+        return ca.Function("values", [x, p], [ca.vertcat(f, g)])
 
     def _shifted(self, by: int) -> tuple[Array, Array, Array]:
         assert self._found is not None
