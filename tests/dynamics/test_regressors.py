@@ -11,6 +11,8 @@ from benchmarks.common import robots
 from tests.helpers.models import JOINTS, MIMICABLE, build, relative_error, states
 from tests.helpers.sets import quick, with_extras
 
+pytestmark = pytest.mark.long
+
 TIGHT = 1e-11
 FORMULATIONS = sorted(gd.formulations())
 

@@ -17,6 +17,8 @@ from tests.helpers.identification import (
 )
 from tests.helpers.sets import with_extras
 
+pytestmark = pytest.mark.long
+
 
 def test_a_joint_that_stands_still_is_reported_with_names() -> None:
     e = panda(600, "joint7")

@@ -18,6 +18,8 @@ from gdalembert.testing import assert_valid
 from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states, unit
 from tests.helpers.sets import quick
 
+pytestmark = pytest.mark.long
+
 TIGHT = 1e-12
 FORMULATIONS = sorted(gd.formulations())
 Rotors = dict[str, gd.Rotor]

@@ -20,6 +20,8 @@ from tests.helpers.exports import FORMULATIONS, executed
 from tests.helpers.models import build, relative_error
 from tests.helpers.sets import quick
 
+pytestmark = pytest.mark.long
+
 ROBOTS = ("puma560_3", "shala_likaj_rpr", "two_link_arm")
 LINK = {"mass": "m", "com": ("l/2", 0, 0), "inertia": (0, "m*l**2/12", "m*l**2/12")}
 ROD = {"joint2": LINK}

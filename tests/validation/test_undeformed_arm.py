@@ -14,7 +14,7 @@ from gdalembert.validation.validate import validate
 from tests.helpers.validated_arms import chain, planar
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
 
 
 OTHERS = (

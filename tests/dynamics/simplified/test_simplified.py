@@ -26,6 +26,8 @@ from tests.helpers import models
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 
+pytestmark = pytest.mark.long
+
 A_MAX = simplification.A_MAX
 KINDS = ("RX", "RUBY", "PrismaticUnaligned", "RevoluteUnaligned", "PX", "Universal")
 
