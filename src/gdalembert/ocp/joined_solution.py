@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from gdalembert.simulation.result import Simulation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JoinedSolution:
+class JoinedSolution(ABC):
     """What the solutions of problems in phases and in scenarios have in common."""
 
     kind: ClassVar[str]
@@ -27,9 +28,9 @@ class JoinedSolution:
     solved: bool
 
     @property
+    @abstractmethod
     def parts(self) -> tuple[Solution, ...]:
         """The solution of each problem."""
-        raise NotImplementedError
 
     @property
     def dyn(self) -> Robot:
@@ -68,6 +69,6 @@ class JoinedSolution:
         rows = [f"  {label}: {self._about(k, each)}" for k, (label, each) in enumerate(self.labelled())]
         return "\n".join([head, *rows])
 
+    @abstractmethod
     def _about(self, k: int, part: Solution) -> str:
         """A row of the printed solution."""
-        raise NotImplementedError
