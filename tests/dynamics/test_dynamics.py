@@ -215,6 +215,44 @@ def test_everything_follows_from_inverse_dynamics() -> None:
         _ = ours.terms
 
 
+class WithoutInertia(gd.Dynamics):
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return ca.sin(q) + v * a[1]
+
+
+def test_a_torque_without_accelerations_has_no_forward_dynamics() -> None:
+    dyn = WithoutInertia(gd.load_urdf("two_link_arm"))
+    with pytest.raises(UnsupportedError, match=r"entry \(0, 0\) is zero in every state; of a mass matrix, no torque"):
+        _ = dyn.forward_dynamics
+
+
+class MassByDifferentiation(gd.NewtonEuler):
+    """Of a subclass that differentiates by v and a, every expression of the base class is right."""
+
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        energy = self.kinetic_energy_expression(q, v)
+        momentum = ca.gradient(energy, v)
+        rate = ca.jtimes(momentum, q, v) + ca.jtimes(momentum, v, a)
+        return rate - ca.gradient(energy, q) + ca.gradient(self.gravitational_energy_expression(q), q)
+
+    mass_matrix_expression = gd.Dynamics.mass_matrix_expression
+    nle_expression = gd.Dynamics.nle_expression
+    generalized_gravity_expression = gd.Dynamics.generalized_gravity_expression
+    coriolis_matrix_expression = gd.Dynamics.coriolis_matrix_expression
+    forward_dynamics_expression = gd.Dynamics.forward_dynamics_expression
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "nle", "generalized_gravity", "coriolis_matrix", "forward_dynamics"])
+def test_a_formulation_may_differentiate_by_v_and_a(name: str) -> None:
+    model = gd.load_urdf("puma560_3")
+    frames = {model.frames[-1].name: pin.WORLD}
+    ours, theirs = (cls(model, wrenches=frames) for cls in (MassByDifferentiation, gd.NewtonEuler))
+    graph = getattr(ours, name)
+    numbers = {**dict(zip("qva", states(model, np.random.default_rng(1), 1)[0], strict=True)), "wrenches": np.ones(6)}
+    numbers = [numbers["a" if key == "tau" else key] for key in graph.name_in()]
+    assert relative_error(graph(*numbers).full(), getattr(theirs, name)(*numbers).full()) < 1e-12
+
+
 def test_a_coriolis_matrix_does_not_follow_for_quasi_velocities(model: pin.Model) -> None:
     with pytest.raises(
         UnsupportedError, match="OnlyTau: a Coriolis matrix does not follow from tau alone where v is no"

@@ -175,7 +175,7 @@ def test_the_own_formulation_in_the_docs_is_right() -> None:
         REGISTRY.clear()
         REGISTRY.update(registered)
     model = gd.load_urdf("puma560")
-    gd.validate(namespace["LagrangeByDifferentiation"](model), against=model, samples=20).raise_for_failure()
+    gd.validate(namespace["Kane"](model), against=model, samples=20).raise_for_failure()
 
 
 def lines_of(code: str) -> int:

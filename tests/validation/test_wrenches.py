@@ -8,6 +8,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.testing import assert_valid
@@ -71,8 +72,8 @@ class Turned(gd.LagrangeEuler):
 
 
 class OnlyForward(gd.LagrangeEuler):
-    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        return self.forward_dynamics_expression(q, v, tau)
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return super().forward_dynamics_expression(q, v, tau)
 
 
 class NoStiffness(gd.LagrangeEuler):

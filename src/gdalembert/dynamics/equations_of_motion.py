@@ -75,7 +75,7 @@ class EquationsOfMotion(Expressions):
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
         s = self.symbols("q", "v", "a", "wrenches")
         tau = (
-            self.loaded_inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
+            self.inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
             + self._armature * s["a"]
             + self.force_torque_expression(s["q"], s["v"])
         )
@@ -115,7 +115,7 @@ class EquationsOfMotion(Expressions):
     def nle(self) -> ca.Function:
         """(q, v) → (nle), nv: C v + g, and the torque of the forces."""
         s = self.symbols("q", "v")
-        links = self.inverse_dynamics_expression(s["q"], s["v"], ca.DM(self.tree.nv, 1))
+        links = self.nle_expression(s["q"], s["v"])
         return function("nle", s, {"nle": links + self.force_torque_expression(s["q"], s["v"])})
 
     @cached_property
@@ -134,7 +134,7 @@ class EquationsOfMotion(Expressions):
         self._require_regular_mass_matrix()
         s = self.symbols("q", "v", "tau", "wrenches")
         tau = s["tau"] - self.force_torque_expression(s["q"], s["v"])
-        a = self.loaded_forward_dynamics_expression(s["q"], s["v"], tau, self.wrenches_of(s))
+        a = self.forward_dynamics_expression(s["q"], s["v"], tau, self.wrenches_of(s))
         return function("forward_dynamics", s, {"a": a})
 
     @cached_property
@@ -149,9 +149,7 @@ class EquationsOfMotion(Expressions):
         ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
         """
         s = self.symbols("q", "v", "a", "wrenches")
-        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(
-            s["q"], s["v"], s["a"], self.wrenches_of(s)
-        )
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
         by_q, by_v = self.force_derivatives_expression(s["q"], s["v"])
         return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
 
@@ -180,7 +178,7 @@ class EquationsOfMotion(Expressions):
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases.of(self.tree)
         slow = v - free.linear @ v
-        dtau_dq, dtau_dv = self.loaded_inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
+        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
         bias = at_rest + 0.5 * (dtau_dv @ slow) + self.force_torque_expression(q, v)  # C v is quadratic in v
         dtau_dq = ca.substitute(dtau_dq, a, factorization.solve(tau - bias))
@@ -217,7 +215,7 @@ class EquationsOfMotion(Expressions):
     ) -> Matrix:
         """The four blocks of the Hessian side by side (nv × 4 nv), all forces included."""
         nq, nv = self.tree.nq, self.tree.nv
-        links = self.loaded_inverse_dynamics_expression(q, v, a, wrenches)
+        links = self.inverse_dynamics_expression(q, v, a, wrenches)
         tau = ca.cse([links + self.force_torque_expression(q, v)])[0]
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
@@ -256,7 +254,7 @@ class EquationsOfMotion(Expressions):
         s = symbols(x=nq + nv, u=self.nu) | self.symbols("wrenches")
         q, v = s["x"][:nq], s["x"][nq:]
         tau = self.actuators.tau(q, s["u"]) - self.force_torque_expression(q, v)
-        a = self.loaded_forward_dynamics_expression(q, v, tau, self.wrenches_of(s))
+        a = self.forward_dynamics_expression(q, v, tau, self.wrenches_of(s))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from typing import Self
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from typing import Any, Self
 
 import casadi as ca
 import pinocchio as pin
@@ -15,7 +17,7 @@ from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Parameters
-from gdalembert.dynamics.wrenches import REFERENCES, ExternalWrenches
+from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -27,7 +29,8 @@ class Expressions(ABC):
     """The equations of motion as expressions of q, v, a, tau: SX, MX or numbers.
 
     A formulation overrides :meth:`inverse_dynamics_expression`, for the links and their weight alone, and whichever of
-    the others it has a better way to write.
+    the others it has a better way to write. Wrenches (6 × n) that act on the robot are a last, optional argument; a
+    formulation whose method does not take them has their part added to what it returns.
 
     Attributes:
         tree: the robot.
@@ -41,16 +44,31 @@ class Expressions(ABC):
     parameters: Parameters
     external_wrenches: ExternalWrenches
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, with_wrenches in _WITH_WRENCHES.items():
+            own = vars(cls).get(name)
+            if own and "wrenches" not in inspect.signature(own, follow_wrapped=False).parameters:
+                setattr(cls, name, with_wrenches(own))
+
     # What a formulation writes down, for the links and their weight: no armature, no other force.
 
     @abstractmethod
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """tau (nv) of the links, gravity included."""
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        """tau (nv) of the links, gravity included: M a + nle − Σ Jᵀ w.
+
+        The other expressions of this class call it with symbols, and put numbers into the graph: a formulation may
+        differentiate by v and a.
+        """
+
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        """C v + g − Σ Jᵀ w (nv) of the links: tau at a = 0."""
+        nle = self._evaluated(self.inverse_dynamics_expression, q, v)
+        return nle + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         """M (nv × nv) of the links: tau is linear in a."""
-        a = ca.SX.sym("a", self.tree.nv)
-        return ca.jacobian(self.inverse_dynamics_expression(q, ca.DM(self.tree.nv, 1), a), a)
+        return self._evaluated(lambda q, v, a: ca.jacobian(self.inverse_dynamics_expression(q, v, a), a), q)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
@@ -59,19 +77,19 @@ class Expressions(ABC):
                 f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
                 "write coriolis_matrix_expression in the subclass"
             )
-        nle = self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1))
-        return 0.5 * ca.jacobian(nle - self.generalized_gravity_expression(q), v)
+        return self._evaluated(lambda q, v, a: 0.5 * ca.jacobian(self.nle_expression(q, v), v), q, v)
 
     def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         """g (nv): tau at rest."""
-        zero = ca.DM(self.tree.nv, 1)
-        return self.inverse_dynamics_expression(q, zero, zero)
+        return self.nle_expression(q, ca.DM(self.tree.nv, 1))
 
-    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        """a (nv) of M a = tau − nle, armature included."""
-        return self._accelerations(q, tau - self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1)))
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        """a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
+        return self._accelerations(q, tau - self.nle_expression(q, v, wrenches))
 
-    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+    def inverse_dynamics_derivatives_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
+    ) -> tuple[Matrix, Matrix]:
         """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
 
         By algorithmic differentiation of ``inverse_dynamics_expression``.
@@ -82,7 +100,7 @@ class Expressions(ABC):
         directions = ca.diagcat(self.tree.tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
         graph = ca.Function("derivatives", list(s.values()), [derivative_along(tau, x, directions)])
         dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self._p.values()), self.tree.nv)
-        return dtau_dq, dtau_dv
+        return dtau_dq + self.wrench_stiffness_expression(q, wrenches), dtau_dv
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         """½ v·M v of the links."""
@@ -92,29 +110,12 @@ class Expressions(ABC):
         """−Σ m g·r of the links."""
         return self.gravity.energy(q)
 
-    # The same under external wrenches (6 × n); a formulation overrides these if it has a better way to write them.
-
-    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
-        """tau (nv) of the links: M a + nle − Σ Jᵀ w."""
-        return self.inverse_dynamics_expression(q, v, a) + self.wrench_torque_expression(q, wrenches)
-
-    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        """a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
-        return self.forward_dynamics_expression(q, v, tau - self.wrench_torque_expression(q, wrenches))
-
-    def loaded_inverse_dynamics_derivatives_expression(
-        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
-    ) -> tuple[Matrix, Matrix]:
-        """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q."""
-        by_q, by_v = self.inverse_dynamics_derivatives_expression(q, v, a)
-        return by_q + self.wrench_stiffness_expression(q, wrenches), by_v
-
     def constrained_dynamics_expression(
         self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
     ) -> tuple[Matrix, Matrix]:
         """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
         tree = self.tree
-        bias = self.loaded_inverse_dynamics_expression(q, v, ca.DM(tree.nv, 1), wrenches)
+        bias = self.nle_expression(q, v, wrenches)
         motions = HeldMotions.of(constraints, tree, q)
         correction = motions.from_first_frames(constraints.correction(tree, q, v))
         held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
@@ -128,6 +129,8 @@ class Expressions(ABC):
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""
+        if not wrenches.shape[1]:
+            return ca.DM(self.tree.nv, 1)
         return self._torque_of(self.external_wrenches, q, wrenches)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
@@ -142,7 +145,7 @@ class Expressions(ABC):
         A LOCAL wrench turns with its frame, the others keep their direction.
         """
         chosen, which = self.external_wrenches.given_in(references)
-        if not chosen:
+        if not (chosen and wrenches.shape[1]):
             return ca.DM(self.tree.nv, self.tree.nv)
         s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", 6, len(chosen))}
         torque = ca.SX(self._torque_of(chosen, s["q"], s["wrenches"]))
@@ -181,13 +184,15 @@ class Expressions(ABC):
         """V [J]: that of gravity and of the forces."""
         return self.gravitational_energy_expression(q) + sum((force.energy(q) for force in self.forces), ca.DM(0))
 
+    def _evaluated(self, expression: Callable[..., Matrix], q: Matrix, v: Matrix | None = None) -> Matrix:
+        """An expression of symbols q, v and a at a = 0, and at v = 0 if no v is given."""
+        s, zero = self.symbols("q", "v", "a"), ca.DM(self.tree.nv, 1)
+        graph = ca.Function("expression", [*s.values()], [expression(s["q"], s["v"], s["a"])])
+        return graph(q, zero if v is None else v, zero, *self._p.values())
+
     def _accelerations(self, q: Matrix, force: Matrix) -> Matrix:
         """a (nv) of M a = force, armature included."""
         return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, force)
-
-    def _takes_in_wrenches(self, cls: type, name: str) -> bool:
-        """Whether wrenches, if there are any, can enter the equations of a class: no subclass has others."""
-        return bool(self.external_wrenches) and getattr(type(self), name) is getattr(cls, name)
 
     def _require_bodies(self, what: str) -> None:
         """Refuse what base parameters do not determine.
@@ -232,3 +237,49 @@ class Expressions(ABC):
     def _p(self) -> dict[str, ca.SX]:
         """The input p, if there are parameters."""
         return {"p": self.parameters.symbols} if self.parameters else {}
+
+
+# What wrenches add to the expressions of a formulation that does not take them.
+
+
+def _nle(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
+    @wraps(write)
+    def nle(self: Expressions, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return write(self, q, v) + self.wrench_torque_expression(q, wrenches)
+
+    return nle
+
+
+def _tau(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
+    @wraps(write)
+    def tau(self: Expressions, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return write(self, q, v, a) + self.wrench_torque_expression(q, wrenches)
+
+    return tau
+
+
+def _a(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
+    @wraps(write)
+    def a(self: Expressions, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return write(self, q, v, tau - self.wrench_torque_expression(q, wrenches))
+
+    return a
+
+
+def _dtau(write: Callable[..., tuple[Matrix, Matrix]]) -> Callable[..., tuple[Matrix, Matrix]]:
+    @wraps(write)
+    def dtau(
+        self: Expressions, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
+    ) -> tuple[Matrix, Matrix]:
+        dtau_dq, dtau_dv = write(self, q, v, a)
+        return dtau_dq + self.wrench_stiffness_expression(q, wrenches), dtau_dv
+
+    return dtau
+
+
+_WITH_WRENCHES: Mapping[str, Callable[[Any], Any]] = {
+    "inverse_dynamics_expression": _tau,
+    "nle_expression": _nle,
+    "forward_dynamics_expression": _a,
+    "inverse_dynamics_derivatives_expression": _dtau,
+}

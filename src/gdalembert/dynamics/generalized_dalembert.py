@@ -31,6 +31,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.sources import Source
+from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
@@ -324,8 +325,11 @@ class GeneralizedDAlembert(Dynamics):
         ),
     )
 
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return inverse_dynamics(self.tree, q, v, a)
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
+
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1), wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         links = place(self.tree, q)

@@ -25,7 +25,7 @@ from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.parameters.parameters import Given
 from gdalembert.dynamics.sources import Source
-from gdalembert.dynamics.wrenches import WrenchesByFrame
+from gdalembert.dynamics.wrenches import NO_WRENCHES, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.arm_analysis import ArmAnalysis
@@ -214,29 +214,25 @@ class FlexibleArm(ArmAnalysis):
 
     # What the links ask for.
 
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         if self._is_exact:
-            return recursion.inverse_dynamics(self._regrouped, q, v, a)
+            loads = Loads.of(self.external_wrenches, wrenches)
+            return recursion.inverse_dynamics(self._regrouped, q, v, a, loads)
         tau = book_1984.inverse_dynamics(self.assembly.links, self.assembly.gravity, q, v, a, exact=False)
-        return ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
+        tau = ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
+        return tau + self.wrench_torque_expression(q, wrenches)
+
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return FlexibleArm.inverse_dynamics_expression(self, q, v, ca.DM(self.tree.nv, 1), wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return recursion.mass_matrix(self._regrouped, q) if self._is_exact else super().mass_matrix_expression(q)
 
-    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        own = super().forward_dynamics_expression(q, v, tau)
-        return smaller(recursion.forward_dynamics(self._regrouped, q, v, tau), own) if self._is_exact else own
-
-    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
-        if not (self._is_exact and self._takes_in_wrenches(FlexibleArm, "inverse_dynamics_expression")):
-            return super().loaded_inverse_dynamics_expression(q, v, a, wrenches)
-        return recursion.inverse_dynamics(self._regrouped, q, v, a, Loads(self.external_wrenches, wrenches))
-
-    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        if not (self._is_exact and self._takes_in_wrenches(FlexibleArm, "forward_dynamics_expression")):
-            return super().loaded_forward_dynamics_expression(q, v, tau, wrenches)
-        loads, zero = Loads(self.external_wrenches, wrenches), ca.DM(self.tree.nv, 1)
-        eliminated = self._accelerations(q, tau - self.loaded_inverse_dynamics_expression(q, v, zero, wrenches))
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        eliminated = super().forward_dynamics_expression(q, v, tau, wrenches)
+        if not self._is_exact:
+            return eliminated
+        loads = Loads.of(self.external_wrenches, wrenches)
         return smaller(recursion.forward_dynamics(self._regrouped, q, v, tau, loads), eliminated)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -247,7 +243,7 @@ class FlexibleArm(ArmAnalysis):
                     "joint, where v is not dq/dt; nle holds C v"
                 )
         s_v = ca.SX.sym("v", self.tree.nv)
-        product = self.inverse_dynamics_expression(q, s_v, ca.DM(self.tree.nv, 1))
+        product = self.nle_expression(q, s_v)
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
 
     @cached_property
@@ -289,9 +285,8 @@ class FlexibleArm(ArmAnalysis):
         C_1 and C_2 are vectors, as in the paper. Armature and rotors are not included.
         """
         s = self.symbols("q", "v")
-        zero = ca.DM(self.tree.nv, 1)
         m, gravity = self.mass_matrix_expression(s["q"]), self.generalized_gravity_expression(s["q"])
-        velocity = self.inverse_dynamics_expression(s["q"], s["v"], zero) - gravity
+        velocity = self.nle_expression(s["q"], s["v"]) - gravity
         r, f = slice(0, self.modes.start), slice(self.modes.start, self.modes.stop)
         parts = {
             "m_r": m[r, r],

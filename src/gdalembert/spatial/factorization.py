@@ -10,6 +10,7 @@ from functools import cached_property
 
 import casadi as ca
 
+from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.algebra import rows as matrix_of
 
@@ -25,10 +26,18 @@ class Factorization:
     Attributes:
         kept: the number of first rows that are not eliminated.
         pivots: the diagonal of D (n), and of A.
+
+    Raises:
+        UnsupportedError: if an entry of the diagonal of M is structurally zero.
     """
 
     def __init__(self, m: Matrix, kept: int = 0) -> None:
         pattern = m.sparsity()
+        if (empty := next((k for k in range(m.shape[0]) if not pattern.has_nz(k, k)), None)) is not None:
+            raise UnsupportedError(
+                f"the matrix to be inverted is structurally singular: entry ({empty}, {empty}) is zero in every state; "
+                f"of a mass matrix, no torque depends on a[{empty}]"
+            )
         rows = [{i: m[k, i] for i in range(k + 1) if pattern.has_nz(k, i)} for k in range(m.shape[0])]
         self.kept = kept
         self.pivots: list[Matrix] = [row.pop(k) for k, row in enumerate(rows)]

@@ -232,7 +232,7 @@ class ConstrainedDynamics(Closure):
         frames, wrenches = self._set.wrenches(robot.tree, q, s["forces"])
         loaded = robot._on(robot.tree)
         loaded.external_wrenches = robot.external_wrenches.joined(robot.tree, frames)
-        links = loaded.loaded_inverse_dynamics_expression(q, v, a, ca.horzcat(robot.wrenches_of(s), wrenches))
+        links = loaded.inverse_dynamics_expression(q, v, a, ca.horzcat(robot.wrenches_of(s), wrenches))
         return function(
             "inverse_dynamics", s, {"tau": links + robot._armature * a + robot.force_torque_expression(q, v)}
         )

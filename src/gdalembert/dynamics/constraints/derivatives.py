@@ -36,7 +36,7 @@ def constrained_dynamics_derivatives(
     kkt = KKTInverse(m, held.jacobian, constraints.inverse, held.to_first_frames)
 
     a, slow = ca.SX.sym("a", nv), v - free.linear @ v
-    links_dq, links_dv = robot.loaded_inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
+    links_dq, links_dv = robot.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
     known_dq, known_dv = free.derivatives(q, v)
     drift = known_dv @ (v - slow)
     at_rest = robot.generalized_gravity_expression(q) + robot.wrench_torque_expression(q, wrenches)

@@ -42,6 +42,11 @@ class Loads:
     at: ExternalWrenches = field(default_factory=ExternalWrenches)
     wrenches: Matrix = field(default_factory=lambda: NO_WRENCHES)
 
+    @staticmethod
+    def of(at: ExternalWrenches, wrenches: Matrix) -> Loads:
+        """Wrenches at frames; none if there are no columns."""
+        return Loads(at, wrenches) if wrenches.shape[1] else UNLOADED
+
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> Loads:
         """Those that are given in some references."""
         at, which = self.at.given_in(references)

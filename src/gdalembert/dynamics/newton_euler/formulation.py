@@ -19,7 +19,7 @@ from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics, constrained_impact
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
-from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
+from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import Placing, move, place
 from gdalembert.dynamics.newton_euler.rnea import (
@@ -30,7 +30,7 @@ from gdalembert.dynamics.newton_euler.rnea import (
 )
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
-from gdalembert.dynamics.wrenches import REFERENCES, ExternalWrenches
+from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
@@ -96,18 +96,11 @@ class NewtonEuler(Dynamics):
         number = len(self.tree.joints)
         return sum(len(self.tree.path(j)) - 1 for j in range(number)) / number
 
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return self._smallest(inverse_dynamics, q, v, a)
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return self._smallest(inverse_dynamics, q, v, a, Loads.of(self.external_wrenches, wrenches))
 
-    def loaded_inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix) -> Matrix:
-        if not self._takes_in_wrenches(NewtonEuler, "inverse_dynamics_expression"):
-            return super().loaded_inverse_dynamics_expression(q, v, a, wrenches)
-        return self._smallest(inverse_dynamics, q, v, a, Loads(self.external_wrenches, wrenches))
-
-    def loaded_forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        if not self._takes_in_wrenches(NewtonEuler, "forward_dynamics_expression"):
-            return super().loaded_forward_dynamics_expression(q, v, tau, wrenches)
-        return self._forward_dynamics(q, v, tau, Loads(self.external_wrenches, wrenches))
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return NewtonEuler.inverse_dynamics_expression(self, q, v, ca.DM(self.tree.nv, 1), wrenches)
 
     def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         return self._smallest(gravity_torques, q)
@@ -118,11 +111,8 @@ class NewtonEuler(Dynamics):
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return self._smallest_placed(coriolis_matrix, q, v)
 
-    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        return self._forward_dynamics(q, v, tau, UNLOADED)
-
-    def _forward_dynamics(self, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
-        """a, in the smallest way."""
+    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        loads = Loads.of(self.external_wrenches, wrenches)
         if self.tree.has_mimic:  # joints that share a coordinate cannot be eliminated one by one
             return self._smallest(self._eliminated, q, v, tau, loads)
         articulated = self._smallest(forward_dynamics, q, v, tau, loads)
@@ -133,7 +123,7 @@ class NewtonEuler(Dynamics):
     def constrained_dynamics_expression(
         self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
     ) -> tuple[Matrix, Matrix]:
-        write, loads = Dynamics.constrained_dynamics_expression, Loads(self.external_wrenches, wrenches)
+        write, loads = Dynamics.constrained_dynamics_expression, Loads.of(self.external_wrenches, wrenches)
         correction = constraints.correction(self.tree, q, v)
         return self._held(
             lambda tree: constrained_forward_dynamics(tree, constraints, q, v, tau, correction, loads),
@@ -176,18 +166,17 @@ class NewtonEuler(Dynamics):
         elimination, articulated = sum(d * d + 20 * d for d in depths), 350 * len(depths)
         return elimination > 2 * articulated
 
-    def inverse_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-        if not self._has_constant_subspaces:
-            return super().inverse_dynamics_derivatives_expression(q, v, a)
-        return self._derivatives(q, v, a, UNLOADED)
-
-    def loaded_inverse_dynamics_derivatives_expression(
-        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
+    def inverse_dynamics_derivatives_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
     ) -> tuple[Matrix, Matrix]:
-        name = "inverse_dynamics_derivatives_expression"
-        if not (self._has_constant_subspaces and self._takes_in_wrenches(NewtonEuler, name)):
-            return super().loaded_inverse_dynamics_derivatives_expression(q, v, a, wrenches)
-        by_q, by_v = self._derivatives(q, v, a, Loads(self.external_wrenches, wrenches))
+        if not self._has_constant_subspaces:
+            return super().inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+        loads = Loads.of(self.external_wrenches, wrenches)
+
+        def both(tree: Tree, placed: Placing = place) -> Matrix:
+            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads, placed))
+
+        by_q, by_v = ca.horzsplit(self._smallest(both) if loads.at else self._smallest_placed(both), self.tree.nv)
         return by_q + self.wrench_stiffness_expression(q, wrenches, [pin.WORLD]), by_v
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
@@ -213,15 +202,6 @@ class NewtonEuler(Dynamics):
     @property
     def _has_constant_subspaces(self) -> bool:
         return all(joint.type.has_constant_subspace for joint in self.tree.joints)
-
-    def _derivatives(self, q: Matrix, v: Matrix, a: Matrix, loads: Loads) -> tuple[Matrix, Matrix]:
-        """∂tau/∂q and ∂tau/∂v by the recursion."""
-
-        def both(tree: Tree, placed: Placing = place) -> Matrix:
-            return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads, placed))
-
-        by_q, by_v = ca.horzsplit(self._smallest(both) if loads.at else self._smallest_placed(both), self.tree.nv)
-        return by_q, by_v
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         name = "inverse_dynamics_derivatives_expression"

@@ -20,6 +20,7 @@ from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of,
 from gdalembert.dynamics.simplified.model import Lagrangian
 from gdalembert.dynamics.simplified.pruning import contributions, largest
 from gdalembert.dynamics.simplified.series import Entry, Term, evaluate, expand, joints_of
+from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -205,8 +206,11 @@ class SimplifiedDynamics(Dynamics):
         """How much cleaning changes the exact tau: :attr:`~gdalembert.dynamics.dynamics.Dynamics.change_in_tau`."""
         return self._exact.change_in_tau
 
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return self._lagrangian.inverse_dynamics(q, v, a)
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return self._lagrangian.inverse_dynamics(q, v, a) + self.wrench_torque_expression(q, wrenches)
+
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1), wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.mass_matrix(q)
