@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
     from gdalembert.dynamics.kinematics import Kinematics
     from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-    from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+    from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
     from gdalembert.dynamics.registry import formulations
     from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
     from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
@@ -100,7 +100,7 @@ _HOMES = {
     "Kinematics": "dynamics.kinematics",
     "LagrangeEuler": "dynamics.lagrange_euler",
     "Loop": "dynamics.constraints.constraint",
-    "NewtonEuler": "dynamics.newton_euler.formulation",
+    "NewtonEuler": "dynamics.recursive_newton_euler",
     "Nodes": "flexible.beams.nodes",
     "PrunedDynamics": "dynamics.simplified.recipes",
     "Rotor": "model.rotors",

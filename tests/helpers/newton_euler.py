@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from tests.helpers.models import JOINTS, build
 

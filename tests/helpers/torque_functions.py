@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from gdalembert.dynamics.newton_euler import formulation as newton_euler
+from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build
 

@@ -116,6 +116,11 @@ def test_rooms_import_only_rooms_below(room: str) -> None:
     assert {arrow for arrow in outward if room_of(arrow[1]) not in ALLOWED[room]} == set()
 
 
+def test_the_recursion_knows_trees_and_no_formulation() -> None:
+    recursion = [name for name in MODULES if name.startswith("gdalembert.dynamics.newton_euler")]
+    assert {name for name in recursion if "gdalembert.dynamics.expressions" in within_reach(name)} == set()
+
+
 def test_few_entries_stand_at_the_top() -> None:
     assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 20
 

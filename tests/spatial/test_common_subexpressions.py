@@ -10,9 +10,9 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler import formulation as newton_euler
-from gdalembert.dynamics.newton_euler.base_parameters import prepare
+from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.regrouping import prepare
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 from gdalembert.spatial.functions import function
 from tests.helpers.sets import with_extras

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from gdalembert.cli.options import add_clean, add_robot, load
 from gdalembert.cli.table import print_table
-from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Frame, Joint, Tree
 

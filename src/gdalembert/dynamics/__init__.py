@@ -5,4 +5,4 @@ The formulations are imported here, so that whoever imports any module of this f
 
 from gdalembert.dynamics import generalized_dalembert as generalized_dalembert
 from gdalembert.dynamics import lagrange_euler as lagrange_euler
-from gdalembert.dynamics.newton_euler import formulation as formulation
+from gdalembert.dynamics import recursive_newton_euler as recursive_newton_euler

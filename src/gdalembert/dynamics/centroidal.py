@@ -8,7 +8,7 @@ F(q, v, a) being the sum of the wrenches of Newton–Euler's recursion at the ba
 at rest it is what takes the links from rest to v in unit time. About the origin of the universe, ḣ is the same F about
 that point; about the centre of mass too, since its velocity is parallel to the linear momentum. The columns of the map
 of h = A v are the wrenches that the composite body of each joint needs for the joint's columns. All this runs on links
-with base parameters (:mod:`gdalembert.dynamics.newton_euler.base_parameters`): the masses on the axes of joints on the
+with base parameters (:mod:`gdalembert.model.regrouping`): the masses on the axes of joints on the
 base, which they leave out, stand still and have no part in it but in the centre of mass. (Ours.)
 """
 
@@ -21,12 +21,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.base_parameters import PreparedTree, RegroupedTree, prepare
 from gdalembert.dynamics.newton_euler.crba import Composite, composites
 from gdalembert.dynamics.newton_euler.links import Link, move, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.errors import ModelError, UnsupportedError
 from gdalembert.model.configuration import neutral
+from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import ENTRY_ERROR, drop
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix

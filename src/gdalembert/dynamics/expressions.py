@@ -15,10 +15,10 @@ from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held, HeldMotions
 from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
-from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.errors import UnsupportedError
+from gdalembert.model.regrouping import RegroupedTree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.factorization import symmetric_solve

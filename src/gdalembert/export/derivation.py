@@ -11,7 +11,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.export.choice import NUMERIC, Choice, called, choose

@@ -22,8 +22,8 @@ from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.newton_euler.external import Loads
-from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
 from gdalembert.dynamics.parameters.parameters import Given
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError

@@ -123,7 +123,7 @@ def flexible_tree(assembly: Assembly, *, exact: bool = True) -> FlexibleTree:
 def regrouped(tree: FlexibleTree) -> FlexibleTree:
     """The tree with the same torques and smaller graphs: the line mass on a revolute axis moves to the parent link.
 
-    The axis belongs to both links of the joint, as in :mod:`gdalembert.dynamics.newton_euler.base_parameters`. What a
+    The axis belongs to both links of the joint, as in :mod:`gdalembert.model.regrouping`. What a
     prismatic joint shares stays: on a station without inertia of its own it would cost more than it saves.
     """
     bodies = [joint.pseudo_inertia for joint in tree.joints]

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.fourier import Excitation
 from gdalembert.model.from_pinocchio import name_of

@@ -9,7 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler import formulation as newton_euler
+from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.dynamics.newton_euler.aba import Articulated
 from gdalembert.dynamics.newton_euler.crba import Composite
 from gdalembert.dynamics.newton_euler.links import Link

@@ -9,13 +9,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.newton_euler import formulation as newton_euler
-from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, prepare, sense_of
 from gdalembert.dynamics.newton_euler.links import move, place
 from gdalembert.dynamics.newton_euler.rotations import NO_TURN
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Revolute
+from gdalembert.model.regrouping import keeps_joint_axes, prepare, sense_of
 from gdalembert.spatial.algebra import transform
 from tests.helpers.models import JOINTS, QUICK_JOINTS, build, relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, everything, prepared, symbolic_placements

@@ -11,7 +11,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common.robots import chain
-from gdalembert.dynamics.newton_euler import formulation
+from gdalembert.dynamics import recursive_newton_euler
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
@@ -116,8 +116,8 @@ def test_derivatives_of_forward_dynamics_of_several_trees() -> None:
 @pytest.fixture
 def swept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every robot is taken for a long chain."""
-    monkeypatch.setattr(formulation, "_LONG", 0)
-    monkeypatch.setattr(formulation, "_VERY_LONG", 0)
+    monkeypatch.setattr(recursive_newton_euler, "_LONG", 0)
+    monkeypatch.setattr(recursive_newton_euler, "_VERY_LONG", 0)
 
 
 @pytest.mark.usefixtures("swept")

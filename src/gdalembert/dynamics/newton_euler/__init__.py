@@ -24,6 +24,6 @@ Gravity is an acceleration −g of the base. What is computed where:
     derivatives   C and the derivatives of tau, from composite bodies in motion
     aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
 
-All of it runs on a prepared tree (``base_parameters``, ``link_frames``) with z on the joints' axes. A turn then changes
+All of it runs on a prepared tree (:mod:`gdalembert.model.regrouping`) with z on the joints' axes. A turn then changes
 two components only (``rotations``), and U e_z, the acceleration of the axis, is the parent's.
 """

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.base_parameters import keeps_joint_axes, sense_of
 from gdalembert.dynamics.newton_euler.rotations import (
     NO_TURN,
     AboutZ,
@@ -21,6 +20,7 @@ from gdalembert.dynamics.newton_euler.rotations import (
     turns_about_z,
 )
 from gdalembert.dynamics.newton_euler.spin import NO_SPIN, Spin, spin_about_axis, spin_of
+from gdalembert.model.regrouping import keeps_joint_axes, sense_of
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench

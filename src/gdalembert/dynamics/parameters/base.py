@@ -6,7 +6,7 @@ base parameters β = B π and the base regressor Y_β
     Y = Y_β B,    tau = Y_β β.
 
 B is found in two steps. By geometry, which is exact: what moves with the parent link as well as with its own goes to
-the parent (:mod:`gdalembert.dynamics.newton_euler.base_parameters`). Where columns still depend on each other (links at
+the parent (:mod:`gdalembert.model.regrouping`). Where columns still depend on each other (links at
 a fixed base, parallel axes, an axis along gravity), they are completed by Y at random states: columns that are linear
 combinations of those that are kept are dropped, and the coefficients go to B (Gautier 1991).
 """
@@ -23,7 +23,6 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.base_parameters import PreparedTree, RegroupedTree, prepare
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.parameters.bodies import Inertia
 from gdalembert.dynamics.parameters.kind import Kind, selected
@@ -31,6 +30,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.model.checks import check_same_joints
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries

@@ -9,11 +9,11 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.newton_euler.base_parameters import RegroupedTree
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ModelError
 from gdalembert.model.checks import check_body
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
+from gdalembert.model.regrouping import RegroupedTree
 from gdalembert.model.rounding import SINGULAR
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arrays import Array

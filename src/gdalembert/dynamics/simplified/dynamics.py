@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options
-from gdalembert.dynamics.newton_euler.formulation import NewtonEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Errors
 from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
 from gdalembert.dynamics.simplified.model import Lagrangian

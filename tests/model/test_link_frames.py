@@ -11,12 +11,12 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler import link_frames
-from gdalembert.dynamics.newton_euler.base_parameters import aligned, regrouped
-from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkFrame, choose, placed
-from gdalembert.dynamics.newton_euler.link_frames import LinkGeometry as Link
+from gdalembert.model import link_frames
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Helical, JointType, Prismatic, Revolute
+from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, choose, placed
+from gdalembert.model.link_frames import LinkGeometry as Link
+from gdalembert.model.regrouping import aligned, regrouped
 from gdalembert.spatial.algebra import transform
 from tests.helpers.models import Rng, placement
 from tests.helpers.sets import quick, with_extras

@@ -8,7 +8,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler import formulation
+from gdalembert.dynamics import recursive_newton_euler
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.sets import quick, with_extras
 
@@ -79,7 +79,7 @@ def test_a_long_chain_needs_no_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*_: object) -> None:
         raise AssertionError("M was built")
 
-    monkeypatch.setattr(formulation, "mass_matrix", refuse)
+    monkeypatch.setattr(recursive_newton_euler, "mass_matrix", refuse)
     with pytest.raises(AssertionError, match="M was built"):
         _ = gd.NewtonEuler(robots.chain(6)).forward_dynamics
     for number in (36, 48):

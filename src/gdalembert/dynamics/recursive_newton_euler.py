@@ -15,7 +15,6 @@ from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
-from gdalembert.dynamics.newton_euler.base_parameters import prepare
 from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics, constrained_impact
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
@@ -31,6 +30,7 @@ from gdalembert.dynamics.newton_euler.rnea import (
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
+from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen

@@ -3,7 +3,7 @@
 Nothing of this shows outside: q, v, a, tau, M, C and g are those of the given tree.
 
 **Frames.** z lies on the joint's axis. Origin and x are chosen so that many constants are zero
-(:mod:`gdalembert.dynamics.newton_euler.link_frames`). What is left of a placement's turn about z is an offset of q.
+(:mod:`gdalembert.model.link_frames`). What is left of a placement's turn about z is an offset of q.
 
 **Inertia** (regrouping to base parameters). Points on the axis of a revolute joint belong to both of its links: the
 line mass (m, h_z, J_zz) moves to the parent, and is dropped where the parent is the universe. A sliding link turns with
@@ -23,9 +23,9 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
+from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
 from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_product, clean_rotation
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
@@ -40,7 +40,7 @@ class PreparedJoint(Joint):
         frame_offset: the angle that is added to q, which is that between the frames of the model, to make the angle
             between ours.
         keeps_joint_axes: whether the link keeps the axes of its joint
-            (:mod:`gdalembert.dynamics.newton_euler.link_frames`).
+            (:mod:`gdalembert.model.link_frames`).
     """
 
     frame_offset: float = 0.0

@@ -13,16 +13,16 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.newton_euler import formulation as newton_euler
-from gdalembert.dynamics.newton_euler.base_parameters import (
+from gdalembert.dynamics import recursive_newton_euler as newton_euler
+from gdalembert.dynamics.newton_euler.rotations import AboutZ, Full, Product, is_parallel
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.regrouping import (
     PreparedJoint,
     PreparedTree,
     in_own_unit,
     prepare,
     with_equal_magnitudes,
 )
-from gdalembert.dynamics.newton_euler.rotations import AboutZ, Full, Product, is_parallel
-from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import frozen
 from tests.helpers.models import JOINTS, QUICK_JOINTS, Rng, build, inertia, placement, relative_error, states, unit
