@@ -85,7 +85,7 @@ def arm(name: str, stiffness: float, *, in_gravity: bool = False) -> gd.Flexible
         warnings.simplefilter("ignore", TipWarning)  # of clamped-clamped modes: the study shows it
         modes = gd.modes.clamped_free(2) if name == FREE else gd.modes.clamped_clamped(2)
         link = gd.FlexibleLink(beam, bending_y=modes, foreshortening=False)
-    return gd.FlexibleArm(skeleton, {"link1": link, "link2": link}, kinematics="first_order")
+    return gd.FirstOrderArm(skeleton, {"link1": link, "link2": link})
 
 
 def torques(t: ca.SX) -> ca.SX:

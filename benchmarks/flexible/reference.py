@@ -159,7 +159,7 @@ def arm(model: Model, situation: Situation) -> gd.FlexibleArm:
         bending = {} if model.bending is None else {"bending_y": model.bending}
         link = gd.FlexibleLink(situation.beam, **bending, foreshortening=model.foreshortening)
         links = {"link1": link, "link2": link}
-        return gd.FlexibleArm(rigid, links, kinematics="exact" if model.exact else "first_order")
+        return (gd.FlexibleArm if model.exact else gd.FirstOrderArm)(rigid, links)
 
 
 def arm_motion(dyn: gd.FlexibleArm, situation: Situation, steps: int = STEPS) -> Motion:

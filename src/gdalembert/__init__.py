@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gdalembert.flexible import modes
     from gdalembert.flexible.beams.beam import Beam
     from gdalembert.flexible.beams.nodes import Nodes
+    from gdalembert.flexible.first_order_arm import FirstOrderArm
     from gdalembert.flexible.flexible_arm import FlexibleArm
     from gdalembert.flexible.flexible_joint import FlexibleJoint
     from gdalembert.flexible.flexible_link import FlexibleLink
@@ -52,6 +53,7 @@ __all__ = [
     "ConstrainedDynamics",
     "Contact",
     "Dynamics",
+    "FirstOrderArm",
     "FlexibleArm",
     "FlexibleJoint",
     "FlexibleLink",
@@ -92,6 +94,7 @@ _HOMES = {
     "ConstrainedDynamics": "dynamics.constraints.constrained_dynamics",
     "Contact": "dynamics.constraints.constraint",
     "Dynamics": "dynamics.dynamics",
+    "FirstOrderArm": "flexible.first_order_arm",
     "FlexibleArm": "flexible.flexible_arm",
     "FlexibleJoint": "flexible.flexible_joint",
     "FlexibleLink": "flexible.flexible_link",

@@ -97,7 +97,7 @@ def test_it_begins_at_the_root_and_ends_at_the_tip(name: str) -> None:
 
 def test_sections_of_the_first_order_arm() -> None:
     links = {"link1": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), foreshortening=False)}
-    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links, kinematics="first_order")
+    arm = gd.FirstOrderArm(gd.load_urdf("two_link_flexible"), links)
     q = states(arm, 1)
     _, rotations = (x.full() for x in centreline(arm, "link1", [1.0])(q))
     assert relative_error(rotations, arm.tip_placement("link1")(q).full()[:3, :3]) < ROUNDING

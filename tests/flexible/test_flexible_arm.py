@@ -12,9 +12,9 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
+from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import modes
-from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.flexible_joint import FlexibleJoint
@@ -22,6 +22,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from tests.helpers.models import JOINTS as JOINT_TYPES
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
+from tests.helpers.validated_arms import BY_KINEMATICS
 
 TIGHT = 1e-12
 BEAMS = {"link1": Beam(1.0, 0.6, EI_z=10.0), "link2": Beam(0.8, 0.45, EI_z=10.0)}
@@ -33,7 +34,7 @@ def arm(*, kinematics: str = "exact", joints: dict[str, FlexibleJoint] | None = 
         name: FlexibleLink(beam, bending_y=modes.hermite(), foreshortening=kinematics == "exact", rayleigh=(0.0, 1e-3))
         for name, beam in BEAMS.items()
     }
-    return FlexibleArm(gd.load_urdf("two_link_flexible"), links, joints, kinematics=kinematics)
+    return BY_KINEMATICS[kinematics](gd.load_urdf("two_link_flexible"), links, joints)
 
 
 def state(dyn: FlexibleArm, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -286,11 +287,6 @@ def test_a_continuous_joint_cannot_be_flexible() -> None:
         FlexibleArm(model, {}, {"hinge": JOINTS["joint2"]})
 
 
-def test_unknown_kinematics() -> None:
-    with pytest.raises(ArgumentError, match=r"^kinematics='second_order': give 'exact' or 'first_order'$"):
-        arm(kinematics="second_order")
-
-
 # Flexible joints.
 
 
@@ -411,7 +407,7 @@ def test_any_joint_carries_flexible_links(kind: str, names: tuple[str, ...], at:
     assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     # by articulated bodies as well, whichever of the two graphs is the smaller one
     links = tau - ca.DM(dyn.force_torque_expression(ca.DM(q), ca.DM(v))).full().ravel()
-    solved = recursion.forward_dynamics(dyn._regrouped, ca.DM(q), ca.DM(v), ca.DM(links))
+    solved = forward_dynamics(dyn._prepared[0], ca.DM(q), ca.DM(v), ca.DM(links))
     assert relative_error(ca.DM(solved).full().ravel(), a) < 1e-14 * np.linalg.cond(m)
     s = [ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", dyn.tree.nv), ("a", dyn.tree.nv))]
     energy = dyn.kinetic_energy(s[0], s[1]) + dyn.potential_energy(s[0])
@@ -437,9 +433,9 @@ def test_the_papers_kinematics_take_simple_joints_only() -> None:
     link = FlexibleLink(Beam(1.0, 1.3, EI_z=10.0), foreshortening=False, root=np.eye(4), keep_body=True)
     with pytest.raises(
         UnsupportedError,
-        match=r"^joint 'joint0': kinematics='first_order' takes revolute and prismatic joints only, not a FreeFlyer",
+        match=r"^joint 'joint0': first-order kinematics take revolute and prismatic joints only, not a FreeFlyer",
     ):
-        FlexibleArm(model, {"arm": link}, kinematics="first_order")
+        gd.FirstOrderArm(model, {"arm": link})
 
 
 # Tips.
@@ -627,10 +623,10 @@ def test_a_load_that_bends_far_takes_several_steps() -> None:
 def test_the_papers_kinematics_refuse_foreshortening() -> None:
     """Where it is asked for; by default their links have none."""
     model, beam = gd.load_urdf("two_link_flexible"), BEAMS["link1"]
-    with pytest.raises(ArgumentError, match="kinematics='first_order' lengthens what foreshortening shortens"):
-        FlexibleArm(model, {"link1": FlexibleLink(beam, foreshortening=True)}, kinematics="first_order")
-    default = FlexibleArm(model, {"link1": FlexibleLink(beam)}, kinematics="first_order")
-    said = FlexibleArm(model, {"link1": FlexibleLink(beam, foreshortening=False)}, kinematics="first_order")
+    with pytest.raises(ArgumentError, match="first-order kinematics lengthen what foreshortening shortens"):
+        gd.FirstOrderArm(model, {"link1": FlexibleLink(beam, foreshortening=True)})
+    default = gd.FirstOrderArm(model, {"link1": FlexibleLink(beam)})
+    said = gd.FirstOrderArm(model, {"link1": FlexibleLink(beam, foreshortening=False)})
     assert not default.assembly.links[0].inertia.shortening.any()
     q = np.array([0.1, 0.2, 0.01, 0.02, 0.03, 0.01])
     assert np.array_equal(default.mass_matrix(q).full(), said.mass_matrix(q).full())

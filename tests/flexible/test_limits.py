@@ -18,6 +18,7 @@ from gdalembert.flexible.modes import ModeSet
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
+from tests.helpers.validated_arms import BY_KINEMATICS
 
 TIGHT = 1e-12
 
@@ -55,7 +56,7 @@ def planar(
         )
         for name, (length, mu) in LENGTHS.items()
     }
-    return model, gd.FlexibleArm(model, links, kinematics=kinematics)
+    return model, BY_KINEMATICS[kinematics](model, links)
 
 
 def spatial(*, kinematics: str = "exact", damping: float = 0.0) -> gd.FlexibleArm:
@@ -75,7 +76,7 @@ def spatial(*, kinematics: str = "exact", damping: float = 0.0) -> gd.FlexibleAr
         for k, beam in enumerate(beams)
     }
     joints = {f"joint{k}": gd.FlexibleJoint(60.0, rotor_inertia=0.02, damping=10 * damping) for k in (1, 2)}
-    return gd.FlexibleArm(gd.load_urdf(ROBOT), links, joints, kinematics=kinematics)
+    return BY_KINEMATICS[kinematics](gd.load_urdf(ROBOT), links, joints)
 
 
 def simulated(

@@ -11,6 +11,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.model_validity import FAST_STRAIGHT, LOADED, STEEP, Validity
+from tests.helpers.validated_arms import BY_KINEMATICS
 
 LENGTH, MU, EI = 1.2, 0.5, 8.0
 BEAM = gd.Beam(LENGTH, MU, EI_z=EI)
@@ -155,12 +156,12 @@ def test_load_is_the_work_of_a_uniform_shortening(kinematics: str, where: str | 
     skeleton.gravity = pin.Motion(np.array([3.0, -9.0, 1.0]), np.zeros(3))
     beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0, EA=1e5), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
     second = gd.FlexibleLink(beams["link2"], gd.modes.hermite(), foreshortening=False)
-    short = {"kinematics": kinematics, "clean": 0}
+    of = BY_KINEMATICS[kinematics]
     first = {"foreshortening": False, "children": {"joint2": where}}
     bending = gd.FlexibleLink(beams["link1"], gd.modes.hermite(), **first)
     stretching = gd.FlexibleLink(beams["link1"], extension=gd.modes.linear(), **first)
-    dyn = gd.FlexibleArm(skeleton, {"link1": bending, "link2": second}, **short)
-    other = gd.FlexibleArm(skeleton, {"link1": stretching, "link2": second}, **short)
+    dyn = of(skeleton, {"link1": bending, "link2": second}, clean=0)
+    other = of(skeleton, {"link1": stretching, "link2": second}, clean=0)
     rng = np.random.default_rng(0)
     for _ in range(3):
         states = rng.normal(size=(3, 4)) * [1, 1, 0.02, 0.02]

@@ -67,6 +67,6 @@ def test_first_order_rotations_have_no_angular_momentum(name: str) -> None:
     with pytest.raises(UnsupportedError) as raised:
         getattr(gd.Kinematics(planar(exact=False).tree), name)
     assert str(raised.value) == (
-        "two_link_flexible: its links turn to first order only, and have no angular momentum; take kinematics='exact', "
-        "or total_mass times center_of_mass_velocity for the linear momentum"
+        "two_link_flexible: its links turn to first order only, and have no angular momentum; take FlexibleArm, or "
+        "total_mass times center_of_mass_velocity for the linear momentum"
     )

@@ -7,7 +7,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.flexible import newton_euler as recursion
+from gdalembert.dynamics.newton_euler.aba import forward_dynamics
+from gdalembert.dynamics.newton_euler.crba import mass_matrix
+from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.joints import Revolute
@@ -33,9 +35,9 @@ def test_explicit(name: str, shortening: bool) -> None:
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
     m = explicit.mass_matrix(robot.links, q)
     bias = explicit.coriolis_vector(robot.links, q, v) + explicit.gravity_vector(robot.links, robot.gravity, q)
-    found = [recursion.inverse_dynamics(tree, q, v, a), recursion.mass_matrix(tree, q)]
+    found = [inverse_dynamics(tree, q, v, a), mass_matrix(tree, q)]
     both = ca.Function("both", [q, v, a], [*found, m @ a + bias, m])
-    forward = ca.Function("forward", [q, v, a], [recursion.forward_dynamics(tree, q, v, a)])
+    forward = ca.Function("forward", [q, v, a], [forward_dynamics(tree, q, v, a)])
     for seed, size in ((1, 1.0), (2, 1.0), (3, 1e-9), (4, 0.0)):
         x, rate, acceleration = state(robot, seed)
         x = np.where(robot.modal, size * x, x)
@@ -69,9 +71,9 @@ def test_rigid_limit(name: str) -> None:
     data = model.createData()
     x, v, a = (np.where(robot.modal, 0, part) for part in state(robot, 1))
     tree, q = tree_of(robot), ca.DM(robot.configuration(x))
-    tau = recursion.inverse_dynamics(tree, q, ca.DM(v), ca.DM(a)).full().ravel()
+    tau = inverse_dynamics(tree, q, ca.DM(v), ca.DM(a)).full().ravel()
     assert relative_error(tau[where], pin.rnea(model, data, x[where], v[where], a[where])) < TIGHT
-    mass = recursion.mass_matrix(tree, q).full()
+    mass = mass_matrix(tree, q).full()
     rest = np.zeros(model.nv)  # not crba: the joints are not depth first
     weight = pin.rnea(model, data, x[where], rest, rest).copy()
     columns = [pin.rnea(model, data, x[where], rest, unit) - weight for unit in np.eye(model.nv)]
@@ -87,7 +89,7 @@ def test_gravity_is_the_slope_of_its_energy(name: str) -> None:
     energy = -ca.dot(ca.DM(robot.gravity), whole.first_moment(q))
     v = ca.SX.sym("v", robot.nv)
     slope = ca.jtimes(energy, q, whole.configuration_rate(q, v))
-    both = ca.Function("both", [q, v], [slope, ca.dot(recursion.inverse_dynamics(tree, q, rest, rest), v)])
+    both = ca.Function("both", [q, v], [slope, ca.dot(inverse_dynamics(tree, q, rest, rest), v)])
     x, rate, _ = state(robot, 5)
     found, true = both(robot.configuration(x), rate)
     assert relative_error(found.full(), true.full()) < TIGHT
@@ -100,9 +102,9 @@ def sizes(number: int) -> dict[str, int]:
     s = symbols(q=nv, v=nv, a=nv)
     q, v, a = s.values()
     graphs = {
-        "tau": recursion.inverse_dynamics(tree, q, v, a),
-        "M": recursion.mass_matrix(tree, q),
-        "a": recursion.forward_dynamics(tree, q, v, a),
+        "tau": inverse_dynamics(tree, q, v, a),
+        "M": mass_matrix(tree, q),
+        "a": forward_dynamics(tree, q, v, a),
     }
     return {name: function(name, s, {f"{name}_": graph}).n_instructions() for name, graph in graphs.items()}
 

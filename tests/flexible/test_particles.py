@@ -8,9 +8,9 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.flexible.link_model import ModalInertia
 from gdalembert.flexible.particles import lumped
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
 

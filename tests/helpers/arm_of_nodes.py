@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
+from tests.helpers.validated_arms import BY_KINEMATICS
 
 SHIFT = np.array([0.02, -0.036, 0.015])
 TIP = np.array([1.0, 0.03, -0.02])
@@ -36,4 +37,4 @@ def arm_of_nodes(origin: np.ndarray = SHIFT, kinematics: str = "exact") -> gd.Fl
     model.addFrame(
         pin.Frame("eye", 1, model.getFrameId("link1"), pin.SE3(np.eye(3), np.array([0.5, 0.2, 0])), pin.OP_FRAME)
     )
-    return gd.FlexibleArm(model, links, kinematics=kinematics)
+    return BY_KINEMATICS[kinematics](model, links)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station, root
+from gdalembert.flexible.link_model import LinkModel, Station, root
 from gdalembert.model.joints import JointType, Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import unit
 

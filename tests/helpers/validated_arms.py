@@ -14,6 +14,8 @@ from gdalembert import modes
 
 PLANAR = gd.load_urdf("two_link_flexible")
 LIGHT = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
+BY_KINEMATICS = {"exact": gd.FlexibleArm, "first_order": gd.FirstOrderArm}
+"""Arms by their kinematics."""
 FLEXIBLE_JOINT = {"joint2": gd.FlexibleJoint(stiffness=50.0, rotor_inertia=0.02, damping=0.3)}
 
 
@@ -22,7 +24,7 @@ def planar(of: type[gd.FlexibleArm] = gd.FlexibleArm, *, exact: bool = True, **o
         name: gd.FlexibleLink(beam, bending_y=modes.hermite(), foreshortening=exact, rayleigh=(0.0, 1e-3))
         for name, beam in LIGHT.items()
     }
-    return of(PLANAR, links, kinematics="exact" if exact else "first_order", **options)
+    return (of if exact else gd.FirstOrderArm)(PLANAR, links, **options)
 
 
 def robot(*joints: tuple[str, str], root_joint: Any = None) -> pin.Model:

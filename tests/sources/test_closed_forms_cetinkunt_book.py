@@ -256,7 +256,7 @@ def test_numbers(sets: list[gd.modes.ModeSet], tips: tuple[float, ...]) -> None:
         f"link{i}": gd.FlexibleLink(beam, to=f"end{i}", bending_y=each, foreshortening=False)
         for i, beam, each in zip(LINKS, beams, sets, strict=True)
     }
-    arm = gd.FlexibleArm(model, links, kinematics="first_order")
+    arm = gd.FirstOrderArm(model, links)
     modes = (len(sets[0]), len(sets[1]))
     values = numbers(sets, tips)
     constants = [gs.symbol(name) for name in values]

@@ -21,9 +21,10 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.crba import Composite, composites
-from gdalembert.dynamics.newton_euler.links import Link, move, place
+from gdalembert.dynamics.newton_euler.crba import Composite, composites, modal_columns
+from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.errors import ModelError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
@@ -64,25 +65,25 @@ def center_of_mass(tree: Tree, q: Matrix) -> Matrix:
 
 def center_of_mass_jacobian(tree: Tree, q: Matrix) -> Matrix:
     """∂c/∂q (3 × nv), in the tangent space of q."""
-    if tree.is_rigid:
-        return _map(tree, q)[:3, :] / _mass(tree)
-    return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
+    if tree.is_first_order:
+        return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
+    return _map(tree, q)[:3, :] / _mass(tree)
 
 
 def center_of_mass_velocity(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """dc/dt (3)."""
-    if tree.is_rigid:
-        return _momentum(tree, q, v)[:3] / _mass(tree)
-    return directional_derivative(center_of_mass(tree, q), q, tree.configuration_rate(q, v))
+    if tree.is_first_order:
+        return directional_derivative(center_of_mass(tree, q), q, tree.configuration_rate(q, v))
+    return _momentum(tree, q, v)[:3] / _mass(tree)
 
 
 def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """d²c/dt² (3)."""
-    if tree.is_rigid:
-        return _momentum_rate(tree, q, v, a)[:3] / _mass(tree)
-    state: Matrix = ca.vertcat(q, v)
-    rate: Matrix = ca.vertcat(tree.configuration_rate(q, v), a)
-    return directional_derivative(center_of_mass_velocity(tree, q, v), state, rate)
+    if tree.is_first_order:
+        state: Matrix = ca.vertcat(q, v)
+        rate: Matrix = ca.vertcat(tree.configuration_rate(q, v), a)
+        return directional_derivative(center_of_mass_velocity(tree, q, v), state, rate)
+    return _momentum_rate(tree, q, v, a)[:3] / _mass(tree)
 
 
 def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
@@ -111,7 +112,7 @@ class _Robot:
         standing: Σ m x (3, kg m) of the masses that base parameters leave out, in the universe.
     """
 
-    links: list[Link]
+    links: RobotAtQ
     bodies: list[Composite]
     unit: float
     mass: float
@@ -119,9 +120,14 @@ class _Robot:
 
     @classmethod
     def at(cls, tree: Tree, q: Matrix) -> _Robot:
+        if tree.is_first_order:
+            raise UnsupportedError(
+                f"{tree.name}: its links turn to first order only, and have no angular momentum; take FlexibleArm, or "
+                "total_mass times center_of_mass_velocity for the linear momentum"
+            )
         mass, prepared = _mass(tree), prepare(tree)
         unit = prepared.unit if isinstance(prepared, PreparedTree) else 1.0
-        links = place(prepared, q)
+        links = RobotAtQ.of(prepared, q)
         robot = cls(links, composites(links), unit, mass, _NULL)
         if isinstance(q, ca.DM):
             return robot
@@ -133,8 +139,8 @@ class _Robot:
     @property
     def first_moment(self) -> Matrix:
         """Σ m x (3, kg m) of all links, in the universe."""
-        roots = [(link, body) for link, body in zip(self.links, self.bodies, strict=True) if link.joint.parent < 0]
-        return sum((body.to_parent(link).first for link, body in roots), _NULL) / self.unit + self.standing
+        roots = ((i, link) for i, link in self.links if link.joint.parent < 0)
+        return sum((self.bodies[i].to_parent(link).first for i, link in roots), _NULL) / self.unit + self.standing
 
     @property
     def center(self) -> Matrix:
@@ -143,12 +149,9 @@ class _Robot:
 
     def base_wrench(self, q: Matrix, v: Matrix, a: Matrix) -> Wrench:
         """F(q, v, a): the wrench that all links need, in the axes of the universe about its origin."""
-        wrenches = joint_wrenches(self.links, move(self.links, q, v, a, _NULL))
-        total = Wrench(_NULL, _NULL)
-        for link, wrench in zip(self.links, wrenches, strict=True):
-            if link.joint.parent < 0:
-                total += wrench.to_parent(*link.placement)
-        return total
+        wrenches, _ = joint_wrenches(self.links, self.links.motions(q, v, a, _NULL), v, a)
+        roots = (wrenches[i].to_parent(*link.placement) for i, link in self.links if link.joint.parent < 0)
+        return sum(roots, Wrench(_NULL, _NULL))
 
     def in_si(self, wrench: Wrench) -> Matrix:
         """(6), in SI units."""
@@ -156,18 +159,22 @@ class _Robot:
 
     def column_wrenches(self) -> Iterator[tuple[Link, Wrench]]:
         """The wrenches that the columns of each joint need, in the axes of the universe about the centre of mass."""
-        placed: list[tuple[Matrix, Matrix]] = []
-        for link, body in zip(self.links, self.bodies, strict=True):
-            above, p = placed[link.joint.parent] if link.joint.parent >= 0 else (ca.DM.eye(3), -self.center)
-            p = p + above @ link.origin
-            r = (link.fixed.T @ above.T).T  # of the joint, before its turn
-            placed.append(((link.turn.T @ r.T).T, p))
-            yield link, body.turned(link.turn).wrench(link.columns).to_parent(r, p)
+        robot, placed = self.links, {-1: (ca.DM.eye(3), -self.center)}
+        for i, link in robot:
+            above, p = placed[link.joint.parent]
+            if i in robot.stations:
+                station = robot.stations[i]
+                placed[i] = above @ station.rotation, p + above @ station.origin
+                continue
+            r, p = (link.fixed.T @ above.T).T, p + above @ link.origin  # of the joint, before its turn
+            placed[i] = (link.turn.T @ r.T).T, p
+            yield link, self.bodies[i].turned(link.turn).wrench(link.columns).to_parent(r, p)
+            if i in robot.bodies:
+                _, wrench = modal_columns(robot, self.bodies, i)
+                yield robot.links[robot.tree.first_station(i)], wrench.to_parent(*placed[i])
 
 
 def _map(tree: Tree, q: Matrix) -> Matrix:
-    if not tree.is_rigid:
-        return tree.base_columns(q).about(center_of_mass(tree, q)).vector
     robot = _Robot.at(tree, q)
     columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
     for link, wrench in robot.column_wrenches():
@@ -182,7 +189,5 @@ def _momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
 
 
 def _momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    if not tree.is_rigid:
-        return tree.base_wrench(q, v, a).about(center_of_mass(tree, q)).vector
     robot = _Robot.at(tree, q)
     return robot.in_si(robot.base_wrench(q, v, a).about(robot.center))

@@ -20,13 +20,14 @@ from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
-from gdalembert.dynamics.newton_euler.links import Placing, move, place
+from gdalembert.dynamics.newton_euler.links import Placing, place
 from gdalembert.dynamics.newton_euler.rnea import (
     gravity_torques,
     inverse_dynamics,
     joint_wrenches,
     kinetic_energy,
 )
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
@@ -143,12 +144,17 @@ class NewtonEuler(Dynamics):
         eliminated: Callable[[Self], tuple[Matrix, Matrix]],
     ) -> tuple[Matrix, Matrix]:
         """Accelerations and forces in the smallest way: by articulated bodies, or by M."""
-        found = [] if self.tree.has_mimic else [ca.vertcat(*swept(tree)) for tree in self._prepared]
-        if self.tree.has_mimic or not self._is_deep:
+        found = [] if self._shares_coordinates else [ca.vertcat(*swept(tree)) for tree in self._prepared]
+        if self._shares_coordinates or not self._is_deep:
             found += [ca.vertcat(*eliminated(way)) for way in self._ways]
         smallest = reduce(smaller, found)
         a, forces = ca.vertsplit(smallest, [0, self.tree.nv, smallest.shape[0]])
         return a, forces
+
+    @property
+    def _shares_coordinates(self) -> bool:
+        """Whether joints cannot be released one by one, as those that mimic another, and the modes of a link."""
+        return self.tree.has_mimic or bool(self.tree.modal)
 
     def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
         """a of M a = tau − nle + Σ Jᵀ w."""
@@ -216,7 +222,7 @@ class NewtonEuler(Dynamics):
     @property
     def _can_be_swept(self) -> bool:
         """Whether joints can be released one by one, from columns that are constant."""
-        return self._has_constant_subspaces and not self.tree.has_mimic
+        return self._has_constant_subspaces and not self._shares_coordinates
 
     def _swept_derivatives(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ by articulated bodies."""
@@ -257,8 +263,9 @@ class NewtonEuler(Dynamics):
         """
         self._require_bodies("terms")
         s = self.symbols("q", "v", "a")
-        links = place(self.tree, s["q"])
-        wrenches = joint_wrenches(links, move(links, s["q"], s["v"], s["a"], Gravity(self.tree).base_acceleration))
+        robot, rates = RobotAtQ.of(self.tree, s["q"]), (s["v"], s["a"])
+        motions = robot.motions(s["q"], *rates, Gravity(self.tree).base_acceleration)
+        wrenches, _ = joint_wrenches(robot, motions, *rates)
         shown = [wrenches[i] for i in self.tree.links]
         return function(
             "terms",

@@ -16,7 +16,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.attach import AttachedLink, Attachment, Replacement, attach
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.link_model import LinkModel, check_body, rigid_inertia, root
+from gdalembert.flexible.link_model import LinkModel, check_body, root
 from gdalembert.flexible.rigid_link import (
     BodyFrames,
     RigidLink,
@@ -24,6 +24,7 @@ from gdalembert.flexible.rigid_link import (
     model_joint_name,
     placements_on,
 )
+from gdalembert.model.modal_inertia import rigid_inertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 

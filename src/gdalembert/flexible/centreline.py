@@ -19,9 +19,8 @@ from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.flexible.choices import straight
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
+from gdalembert.flexible.first_order_arm import straight
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.link_model import LinkModel
 from gdalembert.spatial.arguments import numbers
@@ -32,13 +31,13 @@ _ROUNDING = 1e-9
 
 
 def centreline(
-    arm: FlexibleArm, name: str, abscissae: npt.ArrayLike, *, links: Mapping[str, FlexibleLink] | None = None
+    arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Mapping[str, FlexibleLink] | None = None
 ) -> ca.Function:
     """(q) → (positions, rotations): n sections of a flexible link in the universe, 3 × n [m] and 3 × 3n.
 
     Column k of ``positions`` is the centre of the section at the abscissa k, and columns 3k … 3k + 2 of ``rotations``
     are its axes, x along the beam, y and z as those of the clamped frame. The section at the tip is
-    ``arm.tip_placement(name)``. With ``kinematics="first_order"`` the axes are not orthonormal, as in the arm.
+    ``arm.tip_placement(name)``. Of a ``FirstOrderArm`` the axes are not orthonormal, as in the arm.
 
     Args:
         arm: the arm.
@@ -64,13 +63,13 @@ def centreline(
     positions, rotations = [], []
     for eta in at:
         station = own.station(float(eta))
-        turned, shifted = Deflection.of(station, exact=arm.kinematics == "exact").placement(f)
+        turned, shifted = station.deflection(exact=arm.kinematics == "exact").placement(f)
         positions.append(p + r @ (shifted + turned @ spatial.constant(station.to_axis(float(eta))[:3, 3])))
         rotations.append(r @ turned)
     return function("centreline", s, {"positions": ca.horzcat(*positions), "rotations": ca.horzcat(*rotations)})
 
 
-def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) -> Mapping[str, FlexibleLink]:
+def links_of(arm: Arm, links: Mapping[str, FlexibleLink] | None = None) -> Mapping[str, FlexibleLink]:
     """The flexible links that an arm was made of, or those given in their place.
 
     Raises:
@@ -98,7 +97,7 @@ def links_of(arm: FlexibleArm, links: Mapping[str, FlexibleLink] | None = None) 
     return given
 
 
-def placed_link(arm: FlexibleArm, name: str, links: Mapping[str, FlexibleLink] | None = None) -> FlexibleLink:
+def placed_link(arm: Arm, name: str, links: Mapping[str, FlexibleLink] | None = None) -> FlexibleLink:
     """A flexible link with the length and the modes that it has in the arm.
 
     Args:

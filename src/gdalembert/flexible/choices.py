@@ -1,4 +1,4 @@
-"""What links leave to their arm: modes only in directions in which something bends them, and foreshortening."""
+"""What links leave to their arm: modes only in directions in which something bends them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.flexible.assembly import Assembly, assemble
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.newton_euler import inverse_dynamics
 from gdalembert.flexible.tree import flexible_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Tree
@@ -33,7 +33,6 @@ def assembled(
     links: Mapping[str, FlexibleLink],
     joints: Mapping[str, FlexibleJoint],
     fixed_bodies: Mapping[str, pin.Inertia],
-    kinematics: str,
     wrenches: WrenchesByFrame | None,
 ) -> tuple[Assembly, Mapping[str, FlexibleLink]]:
     """The assembly, as of :func:`~gdalembert.flexible.assembly.assemble`, and the links that it is made of.
@@ -41,8 +40,6 @@ def assembled(
     A link whose modes are chosen by role gets none in a direction in which neither the joints nor gravity nor other
     modes nor the wrenches that the arm takes excite it, as those of a planar arm across its plane.
     """
-    if kinematics == "first_order" and isinstance(links, Mapping):
-        links = {name: straight(link) for name, link in links.items()}
     if not isinstance(links, Mapping) or not any(_choices(link) for link in links.values()):
         return assemble(tree, links, joints, fixed_bodies), links
     with warnings.catch_warnings():
@@ -53,13 +50,6 @@ def assembled(
     for name, direction in left_out:
         links[name] = links[name].with_modes(**{direction: None})
     return replace(assemble(tree, links, joints, fixed_bodies), left_out=tuple(left_out)), links
-
-
-def straight(link: FlexibleLink) -> FlexibleLink:
-    """The link without foreshortening, unless it says otherwise."""
-    if isinstance(link, FlexibleLink) and link.foreshortening is None:
-        return replace(link, foreshortening=False)
-    return link
 
 
 def _choices(link: FlexibleLink) -> tuple[str, ...]:

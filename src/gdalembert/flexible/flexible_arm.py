@@ -2,7 +2,8 @@
 
     M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
 
-q: joints, then modal coordinates link by link, then rotors; M, C, g from :mod:`gdalembert.flexible.newton_euler`.
+q: joints, then modal coordinates link by link, then rotors. M, C, g by the recursion of
+:mod:`gdalembert.dynamics.newton_euler`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,12 @@ from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
-from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.parameters.parameters import Given
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.sources import Source
-from gdalembert.dynamics.wrenches import NO_WRENCHES, WrenchesByFrame
+from gdalembert.dynamics.wrenches import WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible import newton_euler as recursion
 from gdalembert.flexible.arm_analysis import ArmAnalysis
 from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.attach import Replacement
@@ -36,7 +36,6 @@ from gdalembert.flexible.choices import assembled
 from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
 from gdalembert.flexible.flexible_joint import FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.momentum import MovingTree
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
 from gdalembert.model.configuration import random_configuration
@@ -44,54 +43,18 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import function, smaller
+from gdalembert.spatial.functions import function
 
 _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
 
 
-class FlexibleArm(ArmAnalysis):
-    """Dynamics of a robot with flexible links, in assumed modes of bending, extension and torsion, and flexible joints.
-
-    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. It has all Functions
-    of :class:`~gdalembert.Dynamics`, with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
-    ``generalized_gravity`` is gravity alone; ``potential_energy`` is gravity and elastic energy; u in
-    ``state_derivative`` are the actuators, tau = B u.
-
-    Args:
-        model: a ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree` of one, without mimic joints; any other joint
-            may move a flexible link and be attached to one.
-        links: the flexible links, by the name of their body frame.
-        joints: the flexible joints, by name.
-        kinematics: ``"exact"``: stations turn by the exponential of their rotation vector; ``"first_order"``: by
-            1 + [ϑ×], which is not a rotation (as in the paper; only revolute and prismatic joints, and links without
-            foreshortening).
-        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
-            that frame; needed only where a model made by hand does not tell them from the link's own body.
-        clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
-        parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
-            ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
-        actuation: as of a rigid robot, in place of that of the joints and rotors.
-        wrenches: as in :class:`~gdalembert.Dynamics`; frames on flexible links are there, too, as ``"<link> tip"``
-            (:meth:`tip_placement`) and whatever is attached to a station.
-
-    Attributes:
-        links: the argument ``links``, read only; ``None`` if the arm was pickled or copied, since functions of the
-            abscissa cannot always be. Plots and viewers then take ``links=``.
-        layout: a name for each entry of v.
-        replacements: what each beam replaces.
-        stiffness_matrix: K (nv × nv).
-        actuation: B (nv × nu), by default an actuator for each joint velocity.
-
-    Raises:
-        ArgumentError: if M is singular because a beam twists, or turns about its own axis, without inertia; and as
-            :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.Dynamics`.
-        UnsupportedError: if the kinematics do not support a joint.
-    """
+class Arm(ArmAnalysis):
+    """What arms share, whatever their kinematics; arguments, attributes and errors as of :class:`FlexibleArm`."""
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
     tree: FlexibleTree
-    kinematics: str
+    kinematics: ClassVar[str]
     links: Mapping[str, FlexibleLink] | None
 
     def __init__(
@@ -100,7 +63,6 @@ class FlexibleArm(ArmAnalysis):
         links: Mapping[str, FlexibleLink] | None = None,
         joints: Mapping[str, FlexibleJoint] | None = None,
         *,
-        kinematics: str = "exact",
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         clean: float = CLEANED,
         springs: SpringsByJoint | None = None,
@@ -118,7 +80,7 @@ class FlexibleArm(ArmAnalysis):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        assembly, links = assembled(self.nominal, links, joints, fixed_bodies, kinematics, wrenches)
+        assembly, links = assembled(self.nominal, self._completed(links), joints, fixed_bodies, wrenches)
         options = Options(
             springs=springs,
             friction=friction,
@@ -127,40 +89,21 @@ class FlexibleArm(ArmAnalysis):
             parameters=parameters,
             wrenches=wrenches,
         )
-        self._set_up_arm(assembly, kinematics, options)
+        self._set_up_arm(assembly, options)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up_arm(self, assembly: Assembly, kinematics: str, options: Options) -> None:
-        if kinematics not in ("exact", "first_order"):
-            raise ArgumentError(f"kinematics={kinematics!r}: give 'exact' or 'first_order'")
-        others = [link for link in assembly.links if not (link.type.is_revolute or link.type.is_prismatic)]
-        if kinematics == "first_order" and others:
-            raise UnsupportedError(
-                f"joint {others[0].name!r}: kinematics='first_order' takes revolute and prismatic joints only, not a "
-                f"{others[0].type.kind}; take kinematics='exact'"
-            )
-        if kinematics == "first_order" and any(e.inertia.shortening.any() for e in assembly.links):
-            raise ArgumentError(
-                "kinematics='first_order' lengthens what foreshortening shortens; drop foreshortening=True"
-            )
-        self.assembly, self.kinematics, self._is_exact = assembly, kinematics, kinematics == "exact"
-        tree = flexible_tree(assembly, exact=self._is_exact)
-        self.nominal = MovingTree.of(tree) if self._is_exact else tree
+    def _completed(self, links: Mapping[str, FlexibleLink]) -> Mapping[str, FlexibleLink]:
+        """The links with what they leave to their arm, but for their modes."""
+        return links
+
+    def _set_up_arm(self, assembly: Assembly, options: Options) -> None:
+        self.assembly = assembly
+        self.nominal = flexible_tree(assembly, exact=self.kinematics == "exact")
         self._set_up(options, elastic_forces(self.nominal, assembly))
-        if not self._is_exact and self.tree is not self.nominal:
-            raise UnsupportedError(
-                "parameters: kinematics='first_order' takes inertia, payload, armature and gravity as numbers; take "
-                "kinematics='exact'"
-            )
         self._given_actuation = actuation = options.get("actuation")
         self.actuators = actuators_of(self.nominal, actuation, assembly.actuation)
         if assembly.beams:
             self._check_mass_matrix()
-
-    @cached_property
-    def _regrouped(self) -> FlexibleTree:
-        """The tree for the recursion; kinematics, statics and indicators need every mass on its own link."""
-        return regrouped(self.tree)
 
     @property
     def elasticity(self) -> Stiffness:
@@ -172,7 +115,7 @@ class FlexibleArm(ArmAnalysis):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(recursion.mass_matrix(regrouped(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
+        m = ca.DM(mass_matrix(regrouped(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -187,7 +130,7 @@ class FlexibleArm(ArmAnalysis):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is not None:
             return super().__reduce__()
-        return partial(_restored, **self._arguments), (self._given, self.assembly, self.kinematics)
+        return partial(_restored, type(self), **self._arguments), (self._given, self.assembly)
 
     @property
     def layout(self) -> tuple[str, ...]:
@@ -211,29 +154,6 @@ class FlexibleArm(ArmAnalysis):
         """What an actuator drives by each entry of tau: that coordinate; by a rotor, its joint."""
         rotors = self.assembly.rotors
         return (*self.layout[: self.tree.nv - len(rotors)], *rotors)
-
-    # What the links ask for.
-
-    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        if self._is_exact:
-            loads = Loads.of(self.external_wrenches, wrenches)
-            return recursion.inverse_dynamics(self._regrouped, q, v, a, loads)
-        tau = book_1984.inverse_dynamics(self.assembly.links, self.assembly.gravity, q, v, a, exact=False)
-        tau = ca.vertcat(tau, ca.DM(self.tree.nv - tau.shape[0], 1))
-        return tau + self.wrench_torque_expression(q, wrenches)
-
-    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return FlexibleArm.inverse_dynamics_expression(self, q, v, ca.DM(self.tree.nv, 1), wrenches)
-
-    def mass_matrix_expression(self, q: Matrix) -> Matrix:
-        return recursion.mass_matrix(self._regrouped, q) if self._is_exact else super().mass_matrix_expression(q)
-
-    def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        eliminated = super().forward_dynamics_expression(q, v, tau, wrenches)
-        if not self._is_exact:
-            return eliminated
-        loads = Loads.of(self.external_wrenches, wrenches)
-        return smaller(recursion.forward_dynamics(self._regrouped, q, v, tau, loads), eliminated)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
         for joint in self.tree.joints:
@@ -301,21 +221,70 @@ class FlexibleArm(ArmAnalysis):
         return function("terms", s, parts)
 
 
-def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> FlexibleArm:
-    """The argument, if it is a :class:`FlexibleArm`.
+class FlexibleArm(Arm, NewtonEuler):
+    """Dynamics of a robot with flexible links, in assumed modes of bending, extension and torsion, and flexible joints.
+
+    Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. It has all Functions
+    of :class:`~gdalembert.Dynamics`, with tau nv long: ``tau = M a + nle``, ``nle = C v + g + K q + D v``;
+    ``generalized_gravity`` is gravity alone; ``potential_energy`` is gravity and elastic energy; u in
+    ``state_derivative`` are the actuators, tau = B u. Stations turn by the exponential of their rotation vector; in the
+    first-order kinematics of the source, :class:`FirstOrderArm`.
+
+    Args:
+        model: a ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree` of one, without mimic joints; any other joint
+            may move a flexible link and be attached to one.
+        links: the flexible links, by the name of their body frame.
+        joints: the flexible joints, by name.
+        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
+            that frame; needed only where a model made by hand does not tell them from the link's own body.
+        clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
+        parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
+            ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
+        actuation: as of a rigid robot, in place of that of the joints and rotors.
+        wrenches: as in :class:`~gdalembert.Dynamics`; frames on flexible links are there, too, as ``"<link> tip"``
+            (:meth:`tip_placement`) and whatever is attached to a station.
+
+    Attributes:
+        links: the argument ``links``, read only; ``None`` if the arm was pickled or copied, since functions of the
+            abscissa cannot always be. Plots and viewers then take ``links=``.
+        layout: a name for each entry of v.
+        replacements: what each beam replaces.
+        stiffness_matrix: K (nv × nv).
+        actuation: B (nv × nu), by default an actuator for each joint velocity.
+
+    Raises:
+        ArgumentError: if M is singular because a beam twists, or turns about its own axis, without inertia; and as
+            :func:`~gdalembert.flexible.assembly.assemble` and :class:`~gdalembert.Dynamics`.
+    """
+
+    kinematics: ClassVar[str] = "exact"
+
+    @cached_property
+    def _prepared(self) -> tuple[Tree, ...]:
+        return (regrouped(self.tree),)
+
+    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
+        return Dynamics.generalized_gravity_expression(self, q)
+
+    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        return Dynamics.kinetic_energy_expression(self, q, v)
+
+
+def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> Arm:
+    """The argument, if it is an arm with flexible links or joints.
 
     Raises:
         ArgumentTypeError: if it is not.
     """
-    if not isinstance(arm, FlexibleArm):
+    if not isinstance(arm, Arm):
         raise ArgumentTypeError(f"{where}: expected a {expected}, got {type(arm).__name__}")
     return arm
 
 
-def _restored(given: Tree, assembly: Assembly, kinematics: str, **options: Unpack[Options]) -> FlexibleArm:
+def _restored(kind: type[Arm], given: Tree, assembly: Assembly, **options: Unpack[Options]) -> Arm:
     """An arm from its pickled parts."""
-    arm = FlexibleArm.__new__(FlexibleArm)
+    arm = kind.__new__(kind)
     Dynamics.__init__(arm, given, clean=options["clean"])
-    arm._set_up_arm(assembly, kinematics, options)
+    arm._set_up_arm(assembly, options)
     arm.links = None
     return arm

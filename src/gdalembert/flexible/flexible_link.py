@@ -18,9 +18,10 @@ from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import ModalInertia, Station, check_body
+from gdalembert.flexible.link_model import Station, check_body
 from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import checked_transform, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -71,7 +72,7 @@ class FlexibleLink:
         keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
         tip_body: a ``pin.Inertia`` fixed to the tip, given in the tip frame.
         foreshortening: whether a bent beam shortens; by default it does, except in an arm with
-            ``kinematics="first_order"``, which cannot have it. Nodes shorten if they have a ``shortening``.
+            a :class:`~gdalembert.FirstOrderArm`, which cannot have it. Nodes shorten if they have a ``shortening``.
         modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
             lowest frequency up.
         rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.

@@ -9,19 +9,20 @@ modes move it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.joints import JointType
-from gdalembert.model.rounding import least_moment
+from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
+from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.rounding import clean_matrix, least_moment
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue, homogeneous
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,68 +47,28 @@ class Station:
         """The frame at an abscissa [m] on the axis, in the station's frame (4 × 4); a node may stand beside it."""
         return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]) - self.position)
 
+    def deflection(
+        self,
+        rotation: npt.ArrayLike = ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        translation: npt.ArrayLike = (0, 0, 0),
+        *,
+        exact: bool = True,
+    ) -> Deflection:
+        """The motion of the section in a frame in which the clamped frame is placed at (R, p)."""
+        r, kind = np.asarray(rotation, dtype=float), Deflection if exact else FirstOrderDeflection
+        return kind(
+            frozen(clean_matrix(np.asarray(translation, dtype=float) + r @ self.position)),
+            frozen(clean_matrix(r @ self.translation)),
+            frozen(clean_matrix(r @ self.rotation)),
+            frozen(self.shortening),
+            frozen(clean_matrix(r[:, 0])),
+        )
+
 
 def root(modes: int, body: Array | None = None) -> Station:
     """The root of a link with a number of modes: the clamped frame, which no mode moves."""
     zero = np.zeros((3, modes))
     return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), np.zeros((4, 4)) if body is None else body)
-
-
-@dataclass(frozen=True, eq=False)
-class ModalInertia(ByValue):
-    """Integrals over the mass of a link, in its clamped frame (CB20, CB29; section inertia and shortening are ours).
-
-    r̂ = (r; 1) is an undeformed point and φ̂_j = (φ_j; 0) its displacement in *shape* j. The first n shapes are the
-    modes, with the modal coordinates f. The others are stretches along x by which a bent beam shortens; their
-    coordinates follow from f: −½ fᵀ S_b f.
-
-    Attributes:
-        rigid: C = ∫ r̂ r̂ᵀ dm (4 × 4): the pseudo-inertia of the undeformed link.
-        first: C_j = ∫ r̂ φ̂_jᵀ dm of all shapes (N × 4 × 4).
-        second: C_jk = ∫ φ̂_j φ̂_kᵀ dm of all shapes (N × N × 4 × 4), C_kj = C_jkᵀ.
-        shortening: S_b (N − n matrices, n × n, symmetric) of the stretches, which are in proportion to coordinates of
-            r, the last one to 1; none without foreshortening.
-        stiffness: K_f (n × n).
-    """
-
-    rigid: Array
-    first: Array
-    second: Array
-    shortening: Array
-    stiffness: Array
-
-    @property
-    def modes(self) -> int:
-        """n."""
-        return len(self.stiffness)
-
-    @property
-    def shapes(self) -> int:
-        """N."""
-        return len(self.first)
-
-    def scaled(self, factor: float) -> ModalInertia:
-        """The link with its mass multiplied by a factor."""
-        return replace(self, rigid=factor * self.rigid, first=factor * self.first, second=factor * self.second)
-
-    def coordinates(self, f: Matrix) -> Matrix:
-        """g = (f, −½ fᵀ S_b f) of all shapes (N)."""
-        return ca.vertcat(f, *(-ca.dot(f, spatial.constant(s) @ f) / 2 for s in self.shortening))
-
-    def coordinates_jacobian(self, f: Matrix) -> Matrix:
-        """∂g/∂f (N × n)."""
-        return ca.vertcat(ca.DM.eye(self.modes), *(-(spatial.constant(s) @ f).T for s in self.shortening))
-
-    def coordinates_bias(self, v: Matrix) -> Matrix:
-        """Σ ∂²g/∂f_j∂f_k ḟ_j ḟ_k (N): the acceleration of g where f̈ = 0."""
-        stretches = (-ca.dot(v, spatial.constant(s) @ v) for s in self.shortening)
-        return ca.vertcat(ca.DM(self.modes, 1), *stretches)
-
-
-def rigid_inertia(body: Array) -> ModalInertia:
-    """A rigid link, without modes, of a pseudo-inertia (4 × 4)."""
-    empty = np.zeros((0, 0))
-    return ModalInertia(body, np.zeros((0, 4, 4)), np.zeros((0, 0, 4, 4)), np.zeros((0, 0, 0)), empty)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gdalembert.flexible.link_model import ModalInertia, Station
+from gdalembert.flexible.link_model import Station
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import drop
 from gdalembert.spatial.arrays import Array, frozen
 

@@ -1,6 +1,6 @@
 """A flexible robot as a tree: the modes of a link move its stations, as a joint moves its link.
 
-A station of a flexible link is a joint on that link with the modes as its coordinates (:class:`Deflection`). The
+A station of a flexible link is a joint on that link with the modes as its coordinates (``Deflection``). The
 stations of one link share them, as a mimic joint shares the coordinates of another one. So do the particles that carry
 the mass of a link which shortens (:mod:`gdalembert.flexible.particles`); they come after the stations. A tree of rigid
 bodies cannot hold the inertia of the modes themselves; :class:`ModalInertia` adds it, without stretches.
@@ -19,12 +19,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.deformed_inertia import deformed
 from gdalembert.flexible.assembly import Assembly, AttachedFrame
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.deformed_inertia import deformed
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
+from gdalembert.flexible.link_model import LinkModel, Station
 from gdalembert.flexible.particles import lumped
 from gdalembert.model.joints import JointType, Revolute
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -37,20 +37,12 @@ class FlexibleTree(Tree):
 
     Attributes:
         links: for each link of the assembly the index of its joint.
-        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes; the
-            pseudo-inertia of the joint is that of the undeformed link.
         link_frames: for each link of the assembly its frame as given, in the link axes of the tree (n × 4 × 4).
     """
 
     is_rigid: ClassVar[bool] = False
 
-    modal_inertias: tuple[tuple[int, ModalInertia], ...] = ()
     link_frames: Array = field(default_factory=lambda: np.zeros((0, 4, 4)))
-
-    @property
-    def modal(self) -> dict[int, ModalInertia]:
-        """The inertia of the modes, by the index of the link's joint."""
-        return dict(self.modal_inertias)
 
     @property
     def rigid_joints(self) -> tuple[str, ...]:
@@ -63,19 +55,11 @@ class FlexibleTree(Tree):
 
     @property
     def joints_with_armature(self) -> tuple[Joint, ...]:
-        return tuple(joint for joint in self.independent_joints if not isinstance(joint.type, Deflection))
+        return tuple(joint for joint in self.independent_joints if not joint.type.is_modal)
 
     def body_frame(self, name: str) -> tuple[int, Array]:
         k = self.joint_names.index(name)
         return self.links[k], self.link_frames[k]
-
-    def stations(self, link: int) -> list[int]:
-        """The joints that are the stations and particles of a link, given by the index of its joint; not its root."""
-        return [i for i, j in enumerate(self.joints) if j.parent == link and isinstance(j.type, Deflection)]
-
-    def first_station(self, link: int) -> int:
-        """The station whose coordinates are the modes of a link."""
-        return self.stations(link)[0]
 
     def first_moment(self, q: Matrix) -> Matrix:
         total: Matrix = ca.DM(3, 1)
@@ -211,7 +195,7 @@ class _TreeLink:
         link = self.link
         for k, station in enumerate(self.stations):
             if self.is_joint(k):
-                deflection = Deflection.of(station, self.clamped[:3, :3], self.clamped[:3, 3], exact=exact)
+                deflection = station.deflection(self.clamped[:3, :3], self.clamped[:3, 3], exact=exact)
                 name, indices = f"{link.name} station {k}", (link.mode_idx_q, link.mode_idx_v)
                 joint = _joint(name, deflection, self.joint, np.eye(4), self.station_body(k), *indices)
                 yield joint if k == 1 else replace(joint, scaling=1.0, offset=0.0)

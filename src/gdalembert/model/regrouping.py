@@ -90,7 +90,7 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     """The same robot, to rounding, in link frames of our own, with base parameters for inertias.
 
     Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
-    with symbols in its geometry is returned as it is.
+    with symbols in its geometry, or with modes, is returned as it is.
 
     Args:
         tree: the robot.
@@ -100,6 +100,8 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     """
     if isinstance(tree, RegroupedTree):
         return tree.prepared.with_constants(tree)
+    if not tree.is_rigid:
+        return tree
     if tree.is_numeric:
         return _of_numbers(tree, keep_axes)
     if any(isinstance(x, ca.SX) for joint in tree.joints for x in (joint.rotation, joint.translation)):

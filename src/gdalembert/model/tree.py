@@ -16,12 +16,11 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.errors import UnsupportedError
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
-from gdalembert.spatial.spatial_vectors import Wrench
 
 _ZERO = ca.DM(1, 1)  # structurally zero
 
@@ -143,6 +142,8 @@ class Tree(ByValue):
             tau has them if a robot is given ``friction="model"``.
         gravity: acceleration (3, m/s²) in the universe frame.
         frames: operational frames, in Pinocchio's order.
+        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes; the
+            pseudo-inertia of the joint is that of the undeformed link.
         is_rigid: whether the joints' bodies are all there is; if not, the tree is good for kinematics and statics.
     """
 
@@ -159,11 +160,30 @@ class Tree(ByValue):
     friction: Array
     gravity: Array
     frames: tuple[Frame, ...] = field(repr=False)
+    modal_inertias: tuple[tuple[int, ModalInertia], ...] = field(default=(), kw_only=True)
+
+    @property
+    def modal(self) -> dict[int, ModalInertia]:
+        """The inertia of the modes of flexible links, by the index of the link's joint."""
+        return dict(self.modal_inertias)
+
+    def stations(self, link: int) -> list[int]:
+        """The joints that are the stations and particles of a link, given by the index of its joint; not its root."""
+        return [i for i, j in enumerate(self.joints) if j.parent == link and j.type.is_modal]
+
+    def first_station(self, link: int) -> int:
+        """The station whose coordinates are the modes of a link."""
+        return self.stations(link)[0]
 
     @property
     def has_mimic(self) -> bool:
         """Whether a joint shares the coordinates of another."""
-        return any(joint.scaling is not None for joint in self.joints)
+        return any(joint.scaling is not None and not joint.type.is_modal for joint in self.joints)
+
+    @property
+    def is_first_order(self) -> bool:
+        """Whether some links turn to first order only, and have no angular momentum."""
+        return any(joint.type.is_first_order for joint in self.joints)
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:
@@ -312,30 +332,6 @@ class Tree(ByValue):
         """T (nq × nv) of dq/dt = T(q) v."""
         v = ca.SX.sym("v", self.nv)
         return ca.jacobian(self.configuration_rate(q, v), v)
-
-    def base_wrench(self, q: Matrix, v: Matrix, a: Matrix) -> Wrench:
-        """The wrench that all links need without gravity, in the universe about its origin.
-
-        Flexible links say so themselves; for rigid ones :mod:`gdalembert.dynamics.centroidal` has it.
-
-        Raises:
-            UnsupportedError: if they do not.
-        """
-        raise self._without_momentum()
-
-    def base_columns(self, q: Matrix) -> Wrench:
-        """Its columns (6 × nv) by a at rest.
-
-        Raises:
-            UnsupportedError: as above.
-        """
-        raise self._without_momentum()
-
-    def _without_momentum(self) -> UnsupportedError:
-        return UnsupportedError(
-            f"{self.name}: its links turn to first order only, and have no angular momentum; take kinematics='exact', "
-            "or total_mass times center_of_mass_velocity for the linear momentum"
-        )
 
     def first_moment(self, q: Matrix) -> Matrix:
         """Σ m r (3, kg m) of all links, in the universe frame."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.plotting.coordinates import MotionLike, trajectory
 from gdalembert.plotting.style import axes, label, legend, line_style
 from gdalembert.spatial.arrays import Array
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def tip_deflection(arm: FlexibleArm, motion: MotionLike, *, ax: Axes | None = None) -> Axes:
+def tip_deflection(arm: Arm, motion: MotionLike, *, ax: Axes | None = None) -> Axes:
     """The transverse deflection of each flexible link's tip over time [mm], along y and z of its clamped frame.
 
     Args:
@@ -42,7 +42,7 @@ def tip_deflection(arm: FlexibleArm, motion: MotionLike, *, ax: Axes | None = No
     return ax
 
 
-def deflections(arm: FlexibleArm, q: Array) -> dict[str, Array]:
+def deflections(arm: Arm, q: Array) -> dict[str, Array]:
     """By link: deflections (N) [m] at configurations (N × nq); with the direction if a link bends in both."""
     kinematics, s = Kinematics(arm.tree, clean=0), ca.SX.sym("q", arm.tree.nq)
     found: dict[str, Array] = {}

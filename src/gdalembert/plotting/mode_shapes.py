@@ -13,7 +13,7 @@ from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import placed_link
-from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.configuration import checked_configuration
@@ -28,7 +28,7 @@ _NAMES = {"bending_y": "bending, y", "bending_z": "bending, z", "extension": "ex
 
 
 def mode_shapes(
-    flexible: FlexibleLink | FlexibleArm,
+    flexible: FlexibleLink | Arm,
     q: npt.ArrayLike | None = None,
     *,
     links: Mapping[str, FlexibleLink] | None = None,
@@ -99,7 +99,7 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
     return axes
 
 
-def _of_arm(arm: FlexibleArm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None, count: int) -> Any:
+def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None, count: int) -> Any:
     beams = arm.assembly.beams
     if not beams:
         raise ArgumentError(f"mode_shapes: {arm.tree.name} has no flexible links; give an arm with links={{…}}")

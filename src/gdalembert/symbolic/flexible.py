@@ -15,9 +15,10 @@ import numpy as np
 import sympy
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station, root
+from gdalembert.flexible.link_model import LinkModel, Station, root
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.joints import Revolute
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.symbolic.formula import Vector, formulas
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.parameters import Constants

@@ -15,14 +15,14 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.parameters.kind import with_entries
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.flexible.link_model import LinkModel
 from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array
 
 
-def assembly_at(arm: FlexibleArm, p: Matrix) -> Assembly:
+def assembly_at(arm: Arm, p: Matrix) -> Assembly:
     """The assembly with p (n_p), symbols (SX) or numbers (DM); not the factors of stiffness and damping."""
     assembly = arm.assembly
     for kind, part in arm.parameters.parts(p):
@@ -80,7 +80,7 @@ _PUT: dict[str, Callable[[Assembly, Sequence[str], Any], Assembly]] = {
 """By kind of the parameters."""
 
 
-def elastic_matrices(arm: FlexibleArm, p: Array | None) -> tuple[Array, Array]:
+def elastic_matrices(arm: Arm, p: Array | None) -> tuple[Array, Array]:
     """K and D (nv × nv each) of an arm that has p, with their factors."""
     values = _by_name(arm, p)
     k, d = np.array(arm.assembly.stiffness), np.array(arm.assembly.damping)
@@ -91,7 +91,7 @@ def elastic_matrices(arm: FlexibleArm, p: Array | None) -> tuple[Array, Array]:
     return k, d
 
 
-def stiffness_of_links(arm: FlexibleArm, p: Array | None) -> Array:
+def stiffness_of_links(arm: Arm, p: Array | None) -> Array:
     """K_f of all links (nv × nv) of an arm that has p, from the links themselves."""
     values, k = _by_name(arm, p), np.zeros((arm.tree.nv, arm.tree.nv))
     for name, beam in arm.assembly.beams.items():
@@ -101,7 +101,7 @@ def stiffness_of_links(arm: FlexibleArm, p: Array | None) -> Array:
     return k
 
 
-def _by_name(arm: FlexibleArm, p: Array | None) -> dict[str, float]:
+def _by_name(arm: Arm, p: Array | None) -> dict[str, float]:
     return {} if p is None else dict(zip(arm.parameters.names, p.tolist(), strict=True))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.batch import BatchFunction
@@ -39,7 +39,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
 
     reference: ReferenceRecursion
 
-    def __init__(self, arm: FlexibleArm, model: pin.Model | None, tree: Tree | None, p: Array | None = None) -> None:
+    def __init__(self, arm: Arm, model: pin.Model | None, tree: Tree | None, p: Array | None = None) -> None:
         self._arm, self._model = arm, None if tree is None else (model, tree)
         self._undeformed = self._undeformed_at(p)
         super().__init__(arm, ReferenceRecursion(arm).at, p)
@@ -180,7 +180,7 @@ class FlexibleArmUnderTest(DynamicsUnderTest):
         return diagnosis.explain_addend("elastic energy", difference, elastic, sample)
 
 
-def _energy_rate(arm: FlexibleArm) -> BatchFunction:
+def _energy_rate(arm: Arm) -> BatchFunction:
     """(q, v, a, p) → the rate of kinetic and potential energy."""
     s = arm.symbols("q", "v", "a")
     q, v, a, *p = s.values()
@@ -190,7 +190,7 @@ def _energy_rate(arm: FlexibleArm) -> BatchFunction:
     return BatchFunction(ca.Function("energy_rate", list(s.values()), [ca.densify(power)]))
 
 
-def _terms(arm: FlexibleArm) -> dict[str, BatchFunction]:
+def _terms(arm: Arm) -> dict[str, BatchFunction]:
     """(q, v, p) → M, C, G and K_f of joints and modes, assembled from their blocks."""
     s = arm.symbols("q", "v")
     t = built(arm, "terms").call(s)

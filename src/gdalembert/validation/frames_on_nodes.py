@@ -1,7 +1,7 @@
 """Frames on the nodes of flexible links, placed by a second computation: a node moves them as a rigid body.
 
 Node k of a link is at r_k + U_k f − ½ (fᵀ s_k f) e_x in the clamped frame and turned by exp([ϑ×]), ϑ = Θ_k f, or by
-1 + [ϑ×] to first order (:mod:`gdalembert.flexible.deflection`). It carries a frame, undeformed at x, to
+1 + [ϑ×] to first order (:mod:`gdalembert.model.joints.deflection`). It carries a frame, undeformed at x, to
 
     p = r_k + U_k f − ½ (fᵀ s_k f) e_x + exp([ϑ×]) (x − r_k)
 
@@ -19,7 +19,7 @@ import numpy as np
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.configuration import neutral
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, skew
@@ -38,7 +38,7 @@ class FramesOnNodes:
         missing: why they are not checked, if so.
     """
 
-    def __init__(self, arm: FlexibleArm) -> None:
+    def __init__(self, arm: Arm) -> None:
         q = ca.SX.sym("q", arm.tree.nq)
         found = list(_frames(arm, q))
         lost = arm.links is None and any("f1" in link.mode_names for link in arm.assembly.links)
@@ -57,7 +57,7 @@ class FramesOnNodes:
             yield Residual(FRAMES_ON_NODES, "law", value, reference, LAW, names=entries)
 
 
-def _frames(arm: FlexibleArm, q: ca.SX) -> Iterator[tuple[str, Matrix, Matrix]]:
+def _frames(arm: Arm, q: ca.SX) -> Iterator[tuple[str, Matrix, Matrix]]:
     """Name, position and reference of each frame."""
     undeformed = neutral(arm.tree)
     for name, beam in arm.assembly.beams.items():

@@ -2,7 +2,7 @@
 
 It is the 4 × 4 recursion (Book 1984) for exact kinematics, and the explicit equations (CB32–CB34) for first-order
 kinematics. The former and the arm's Functions share how a section moves with its modes
-(:mod:`gdalembert.flexible.deflection`); the laws and the power balance check that.
+(:mod:`gdalembert.model.joints.deflection`); the laws and the power balance check that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.wrenches import ExternalWrenches
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -46,7 +46,7 @@ class ReferenceRecursion(Reference):
         missing: why there is no second computation, so that the reference is the arm's own tau; or "".
     """
 
-    def __init__(self, arm: FlexibleArm, p: Array | None = None) -> None:
+    def __init__(self, arm: Arm, p: Array | None = None) -> None:
         self._arm, self.tree, self.velocity_names = arm, arm.nominal, arm.layout
         self._links, self._forces = _links_of(arm), AddedForces(arm)
         self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
@@ -71,7 +71,7 @@ class ReferenceRecursion(Reference):
         self.tree = replace(arm.nominal, armature=self._assembly.armature, gravity=self._assembly.gravity)
         self._links, self._forces = self._links.at(p), self._forces.at(p)
 
-    def _set_up_configuration(self, arm: FlexibleArm) -> None:
+    def _set_up_configuration(self, arm: Arm) -> None:
         """The neutral configuration, the names of q, and the index in q of the integral of each entry of v."""
         nq, nv = arm.tree.nq, arm.tree.nv
         # −1 where no entry of q is the integral
@@ -174,7 +174,7 @@ class _Links:
 class _MatrixRecursion(_Links):
     """The 4 × 4 recursion of Book 1984."""
 
-    def __init__(self, arm: FlexibleArm) -> None:
+    def __init__(self, arm: Arm) -> None:
         s, rotors = arm.symbols("q", "v", "a"), len(arm.assembly.rotors)
         assembly = assembly_at(arm, arm.parameters.symbols)
         without_rotors = (s[name][: s[name].shape[0] - rotors] for name in ("q", "v", "a"))
@@ -185,7 +185,7 @@ class _MatrixRecursion(_Links):
 class _ExplicitEquations(_Links):
     """M, C and G of Cetinkunt and Book 1988, each evaluated by itself rather than taken from tau; they have no p."""
 
-    def __init__(self, arm: FlexibleArm) -> None:
+    def __init__(self, arm: Arm) -> None:
         s = arm.symbols("q", "v", "a")
         q, v, a = s["q"], s["v"], s["a"]
         links, nv, rotors = arm.assembly.links, arm.tree.nv, len(arm.assembly.rotors)
@@ -209,7 +209,7 @@ class _OwnInverseDynamics(_Links):
 
     title = source = "its own inverse dynamics"
 
-    def __init__(self, arm: FlexibleArm) -> None:
+    def __init__(self, arm: Arm) -> None:
         s = arm.symbols("q", "v", "a")
         super().__init__(s, arm.inverse_dynamics_expression(s["q"], s["v"], s["a"]))
         self.missing = (
@@ -217,7 +217,7 @@ class _OwnInverseDynamics(_Links):
         )
 
 
-def _links_of(arm: FlexibleArm) -> _Links:
+def _links_of(arm: Arm) -> _Links:
     if arm.kinematics == "exact":
         return _MatrixRecursion(arm)
     return _ExplicitEquations(arm) if arm.tree.nv <= _MOST_COORDINATES else _OwnInverseDynamics(arm)

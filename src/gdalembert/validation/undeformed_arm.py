@@ -9,7 +9,7 @@ import pinocchio as pin
 from gdalembert.dynamics.parameters.bodies import inertia_of
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.flexible.link_model import LinkModel, Station
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Joint, Tree
@@ -29,7 +29,7 @@ class UndeformedArm:
         ArgumentError: if the arm was made from another model.
     """
 
-    def __init__(self, arm: FlexibleArm, model: pin.Model, tree: Tree, p: Array | None = None) -> None:
+    def __init__(self, arm: Arm, model: pin.Model, tree: Tree, p: Array | None = None) -> None:
         _check_joints(arm, tree)
         self._assembly, self._nq, self._nv = arm.assembly, arm.tree.nq, arm.tree.nv
         at_p = arm.assembly if p is None else assembly_at(arm, ca.DM(p))
@@ -93,7 +93,7 @@ def _rigid_body(link: LinkModel) -> pin.Inertia:
     return inertia_of(link.name, dynamic_parameters((in_link + in_link.T) / 2).full().ravel())
 
 
-def _check_joints(arm: FlexibleArm, tree: Tree) -> None:
+def _check_joints(arm: Arm, tree: Tree) -> None:
     links = arm.assembly.links
     own, given = [e.name for e in links], [joint.name for joint in tree.joints]
     if own != given:

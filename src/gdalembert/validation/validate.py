@@ -38,7 +38,7 @@ from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.flexible.flexible_arm import FlexibleArm
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import integer, number
@@ -186,7 +186,7 @@ def _under_test(system: Dynamics, model: pin.Model | None, p: Array | None) -> S
     """The system under test with the reference that fits it: no rigid model is one for flexible links."""
     if not system.tree.is_rigid:
         tree = None if model is None else _tree_of(model)
-        return FlexibleArmUnderTest(cast(FlexibleArm, system), model, tree, p)
+        return FlexibleArmUnderTest(cast(Arm, system), model, tree, p)
     tree = _tree_of(model)
     own = system.tree
     if (own.nq, own.nv) != (tree.nq, tree.nv):

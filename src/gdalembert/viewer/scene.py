@@ -18,7 +18,7 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.centreline import centreline, links_of
-from gdalembert.flexible.flexible_arm import FlexibleArm, require_flexible_arm
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.model.configuration import neutral
@@ -182,7 +182,7 @@ def _particles(tree: FlexibleTree, assembly: Assembly) -> Iterator[int]:
         yield from tree.stations(joint)[len(link.stations) - 1 :]
 
 
-def _beams(arm: FlexibleArm, links: Mapping[str, FlexibleLink]) -> list[SweptTube]:
+def _beams(arm: Arm, links: Mapping[str, FlexibleLink]) -> list[SweptTube]:
     found = []
     for name, beam in arm.assembly.beams.items():
         abscissae = np.linspace(0, beam.length, _SECTIONS)

@@ -14,7 +14,8 @@ from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import ModalInertia, Station, check_body
+from gdalembert.flexible.link_model import Station, check_body
+from gdalembert.model.modal_inertia import ModalInertia
 
 LENGTH = 1.3
 TIGHT = 1e-12

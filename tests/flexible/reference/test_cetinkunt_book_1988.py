@@ -9,8 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.flexible.link_model import LinkModel, ModalInertia
+from gdalembert.flexible.link_model import LinkModel
 from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arrays import Array
 from tests.helpers.arms import CASES, KINEMATICS, QUICK_CASES, Arm, arm, case, state
 from tests.helpers.models import relative_error

@@ -14,9 +14,25 @@ Inward, from the tips to the base:
 
     f_λ += R f,   n_λ += R n + p × R f,   tau_i = S_iᵀ (f; n)
 
-Gravity is an acceleration −g of the base. What is computed where:
+Gravity is an acceleration −g of the base.
+
+A flexible link is moved like any other; besides, its modal coordinates f deform it and move its stations, which carry
+the child joints, like a joint with n velocities (ours):
+
+    station    p = p̄ + U f − ½ (fᵀ s f) e_x,  R_E = exp([ϑ×]),  ϑ = Θ f
+               ẍ_E = ẍ + U p + 2 ω × ṗ + p̈,   ω_E = R_Eᵀ ω + J ḟ
+
+With Σ and c of the deformed link, N_r = ∫ h φ_rᵀ, P_r = ∫ φ_r and C_kr = ∫ φ_k φ_rᵀ, it needs
+
+    f   = m ẍ + U c + 2 ω × P ḟ + P f̈
+    n   = vee(Φ − Φᵀ) + c × ẍ,   Φ = U Σ + 2 [ω×] (Σ ḟ_j N_j)ᵀ + (Σ f̈_j N_j)ᵀ
+    g_r = tr(U N_r) + P_r·ẍ + 2 tr([ω×] Σ ḟ_k C_kr) + Σ M_rk f̈_k
+
+A rigid link is a link without modes: the first terms alone. The mass of a link that shortens is that of particles,
+stations of their own. What is computed where:
 
     links         R, p, S, m, h, J of the links at q, and their motion outward
+    robot_at_q    links, stations and deformed links of a tree at q; their motions, and what these need
     spin          U and the moment it makes
     rnea          inward; tau, nle, g
     external      external wrenches on links: a link needs so much less from its joint

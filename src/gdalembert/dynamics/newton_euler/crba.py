@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import Link, Placing, place
-from gdalembert.dynamics.newton_euler.rotations import Rotation
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
+from gdalembert.dynamics.newton_euler.rotations import Full, Rotation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
@@ -54,15 +55,6 @@ class Composite:
         return Wrench(self.mass * e.linear - h @ e.angular, h @ e.linear + spatial.inertia_of(self.second) @ e.angular)
 
 
-def composites(links: list[Link]) -> list[Composite]:
-    """The composite body of each link's subtree."""
-    bodies = [Composite(link.mass, link.first, link.second) for link in links]
-    for i, link in reversed(list(enumerate(links))):
-        if link.joint.parent >= 0:
-            bodies[link.joint.parent] += bodies[i].to_parent(link)
-    return bodies
-
-
 def at_rates(links: list[Link], blocks: Iterable[tuple[int, int, Matrix]]) -> Iterator[tuple[int, int, Matrix]]:
     """Blocks (i, j, block) of the velocities v from those per unit of rate."""
     for i, j, block in blocks:
@@ -70,19 +62,64 @@ def at_rates(links: list[Link], blocks: Iterable[tuple[int, int, Matrix]]) -> It
 
 
 def mass_matrix(tree: Tree, q: Matrix, placed: Placing = place) -> Matrix:
-    """M by composite bodies, nv × nv."""
-    links = placed(tree, q)
-    bodies = composites(links)
+    """M of the links and modes (nv × nv) by composite bodies; the columns of the modes begin at their link."""
+    robot = RobotAtQ.of(tree, q, placed)
+    return tree.symmetric_matrix(at_rates(robot.links, _blocks(robot, composites(robot))))
 
-    def blocks() -> Iterable[tuple[int, int, Matrix]]:
-        for j, link in enumerate(links):
-            body = bodies[j].turned(link.turn)
-            wrench = body.wrench(link.columns)
-            yield j, j, link.work(wrench)
-            child = link
-            for i in reversed(tree.path(j)[:-1]):
-                wrench = wrench.to_parent(child.fixed, child.origin).turned(links[i].turn)
-                yield i, j, links[i].work(wrench)
-                child = links[i]
 
-    return tree.symmetric_matrix(at_rates(links, blocks()))
+def composites(robot: RobotAtQ) -> list[Composite]:
+    """The composite body of the subtree of each link and station."""
+    bodies = [Composite(body.mass, body.first, body.second) for body in robot.inertias]
+    for i, link in robot.inward():
+        if i in robot.stations:
+            station = robot.stations[i]
+            bodies[link.joint.parent] += bodies[i].turned(Full(station.rotation)).shifted(station.origin)
+        elif link.joint.parent >= 0:
+            bodies[link.joint.parent] += bodies[i].to_parent(link)
+    return bodies
+
+
+def _blocks(robot: RobotAtQ, bodies: list[Composite]) -> Iterator[tuple[int, int, Matrix]]:
+    """The blocks (i, j, M_ij) of joints and modes, i at or above j."""
+    for j, link in robot:
+        if j in robot.stations:
+            continue
+        if j in robot.bodies:
+            own, wrench = modal_columns(robot, bodies, j)
+            modes = robot.tree.first_station(j)
+            yield modes, modes, own
+            yield j, modes, link.work(wrench)
+            yield from _blocks_above(robot, j, modes, wrench.turned(link.turn))
+        wrench = bodies[j].turned(link.turn).wrench(link.columns)
+        yield j, j, link.work(wrench)
+        yield from _blocks_above(robot, j, j, wrench)
+
+
+def _blocks_above(robot: RobotAtQ, i: int, column: int, wrench: Wrench) -> Iterator[tuple[int, int, Matrix]]:
+    """The blocks of the joints and modes above link i, from the wrench of a column in the axes of its joint."""
+    link = robot.links[i]
+    while (parent := link.joint.parent) >= 0:
+        wrench = wrench.to_parent(link.fixed, link.origin)
+        if parent in robot.stations:
+            station = robot.stations[parent]
+            parent = robot.links[parent].joint.parent
+            moment = station.angular.T @ wrench.moment
+            wrench = wrench.turned(station.rotation)
+            yield robot.tree.first_station(parent), column, station.linear.T @ wrench.force + moment
+            wrench = wrench.about(-station.origin)
+        link = robot.links[parent]
+        yield parent, column, link.work(wrench)
+        wrench = wrench.turned(link.turn)
+
+
+def modal_columns(robot: RobotAtQ, bodies: list[Composite], i: int) -> tuple[Matrix, Wrench]:
+    """M_ff of a link with all it carries, and the wrench at its joint per unit of modal acceleration, in link axes."""
+    own: Matrix = robot.bodies[i].own
+    wrench = robot.bodies[i].columns
+    for s in robot.tree.stations(i):
+        station = robot.stations[s]
+        columns = station.columns
+        on_station = bodies[s].turned(Full(station.rotation)).wrench(columns)
+        own = own + on_station.work(columns.linear, columns.angular)
+        wrench = wrench + on_station.about(-station.origin)
+    return own, wrench

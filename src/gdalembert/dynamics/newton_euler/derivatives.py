@@ -35,8 +35,9 @@ from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.crba import Composite, at_rates, composites
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Aligned, Loads
-from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, Placing, move, place
+from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, Placing, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -89,9 +90,9 @@ class Moving:
         return self.bodies[j].turned(r), self.rates[j].turned(r)
 
 
-def moving(links: list[Link], omegas: dict[int, Matrix], v: Matrix) -> Moving:
+def moving(robot: RobotAtQ, omegas: dict[int, Matrix], v: Matrix) -> Moving:
     """The subtrees of links that turn with ω, for joint velocities v."""
-    bodies = composites(links)
+    links, bodies = robot.links, composites(robot)
     lever_rates = [
         ca.cross(omegas[link.joint.parent], link.origin) + link.rotation @ link.velocity(v).linear for link in links
     ]
@@ -160,9 +161,9 @@ def rise(tree: Tree, links: list[Link], everything: Moving, j: int, rising: Risi
 
 def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix, placed: Placing = place) -> Matrix:
     """C by composite bodies and their rates, nv × nv."""
-    links = placed(tree, q)
-    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
-    everything = moving(links, {i: motion.omega for i, motion in motions.items()}, v)
+    robot = RobotAtQ.of(tree, q, placed)
+    links, motions = robot.links, robot.motions(q, v, ca.DM(tree.nv, 1), _NULL)
+    everything = moving(robot, {i: motion.omega for i, motion in motions.items()}, v)
     rates: list[Field] = []
 
     def blocks() -> Iterable[tuple[int, int, Matrix]]:
@@ -223,11 +224,11 @@ def inverse_dynamics_derivatives(
         loads: LOCAL wrenches, which move with their links as W_j does, and LOCAL_WORLD_ALIGNED ones.
         placed: in which axes; under loads in link axes.
     """
-    links = placed(tree, q)
-    motions = move(links, q, v, a, Gravity(tree).base_acceleration)
-    wrenches = joint_wrenches(links, motions, loads.given_in([pin.LOCAL]).on(tree, links))
+    robot = RobotAtQ.of(tree, q, placed)
+    links, motions = robot.links, robot.motions(q, v, a, Gravity(tree).base_acceleration)
+    wrenches, _ = joint_wrenches(robot, motions, v, a, loads.given_in([pin.LOCAL]).on(tree, links))
     aligned = loads.aligned(tree, links)
-    everything = moving(links, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
+    everything = moving(robot, {i: 2 * motion.omega for i, motion in motions.items()}, 2 * v)  # sums of twice ẋ
     velocities: list[Field] = []
     accelerations: list[Field] = []
     by_q: list[tuple[int, int, Matrix]] = []

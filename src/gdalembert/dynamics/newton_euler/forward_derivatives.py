@@ -34,8 +34,9 @@ from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import Articulated
 from gdalembert.dynamics.newton_euler.crba import at_rates
 from gdalembert.dynamics.newton_euler.derivatives import CompositeRate, Field, displacement
-from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, demanded_wrench, move
+from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, demanded_wrench
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -110,14 +111,14 @@ class ArticulatedRobot:
     """A robot with free joints: all links in the axes of the root, and how subtrees and links answer."""
 
     tree: Tree
-    links: list[Link]
+    placed: RobotAtQ
     subtrees: list[Subtree]
 
     @classmethod
     def of(cls, tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> ArticulatedRobot:
         """Inward, joint by joint."""
-        links, armature = place_in_root_axes(tree, q), spatial.constant(tree.armature)
-        motions = move(links, q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
+        placed, armature = RobotAtQ.of(tree, q, place_in_root_axes), spatial.constant(tree.armature)
+        links, motions = placed.links, placed.motions(q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
         origins = origin_velocities(links, v)
         bodies = [body_of(link, motions[i], origins[i]) for i, link in enumerate(links)]
         subtrees: list[Subtree] = []
@@ -125,7 +126,12 @@ class ArticulatedRobot:
             subtrees.insert(0, Subtree.of(link, bodies.pop(), tau, armature))
             if link.joint.parent >= 0:
                 bodies[link.joint.parent] += subtrees[0].passed_on
-        return cls(tree, links, subtrees)
+        return cls(tree, placed, subtrees)
+
+    @property
+    def links(self) -> list[Link]:
+        """By their index in the tree."""
+        return self.placed.links
 
     def parent(self, i: int) -> int:
         """The link that carries joint i; −1 is the universe."""
@@ -241,9 +247,9 @@ def body_of(link: Link, motion: LinkMotion, velocity: Matrix) -> Body:
 def forward_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     """∂a/∂q, ∂a/∂v and M⁻¹, nv × 3 nv, columns in the tangent space; for joints whose columns are constant."""
     robot = ArticulatedRobot.of(tree, q, v, tau)
-    links = robot.links
-    motions = move(links, q, v, robot.acceleration, Gravity(tree).base_acceleration)
-    wrenches, origins = joint_wrenches(links, motions), origin_velocities(links, v)
+    links, a = robot.links, robot.acceleration
+    motions = robot.placed.motions(q, v, a, Gravity(tree).base_acceleration)
+    (wrenches, _), origins = joint_wrenches(robot.placed, motions, v, a), origin_velocities(links, v)
     by_q: list[Block] = []
     by_v: list[Block] = []
 

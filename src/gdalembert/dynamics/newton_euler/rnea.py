@@ -9,7 +9,8 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Link, Motions, demanded_wrench, move, place
+from gdalembert.dynamics.newton_euler.links import Motions, move, place
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Wrench
@@ -17,27 +18,37 @@ from gdalembert.spatial.spatial_vectors import Wrench
 _NULL = ca.DM(3, 1)
 
 
-def joint_wrenches(links: list[Link], motions: Motions, acting: Sequence[Wrench] | None = None) -> list[Wrench]:
-    """Inward: the wrench that each joint passes on to its link, in link axes about the link origin.
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED) -> Matrix:
+    """tau of joints and modes (nv), gravity included."""
+    robot = RobotAtQ.of(tree, q)
+    motions = robot.motions(q, v, a, Gravity(tree).base_acceleration)
+    _, torques = joint_wrenches(robot, motions, v, a, loads.on(tree, robot.links))
+    return tree.vector(torques) - tree.vector(loads.world_torques(tree, robot.links))
 
-    Args:
-        acting: the external wrench on each link, in the same axes.
+
+def joint_wrenches(
+    robot: RobotAtQ, motions: Motions, v: Matrix, a: Matrix, acting: Sequence[Wrench] | None = None
+) -> tuple[list[Wrench], list[Matrix]]:
+    """Inward: the wrench that each joint passes on to its link, and the torques of joints and modes.
+
+    Wrenches are in link axes about the link origin, and those that act from outside, too. The torques of the modes of
+    a link stand at the stations that they move.
     """
-    wrenches = [demanded_wrench(link, motions[i]) for i, link in enumerate(links)]
+    wrenches, torques = robot.demands(motions, v, a)
     if acting is not None:
         wrenches = [wrench - other for wrench, other in zip(wrenches, acting, strict=True)]
-    for i, link in reversed(list(enumerate(links))):
-        if link.joint.parent >= 0:
-            wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
-    return wrenches
-
-
-def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED) -> Matrix:
-    """tau, nv."""
-    links = place(tree, q)
-    motions = move(links, q, v, a, Gravity(tree).base_acceleration)
-    wrenches, borne = joint_wrenches(links, motions, loads.on(tree, links)), loads.world_torques(tree, links)
-    return tree.vector([link.torque(w) - torque for link, w, torque in zip(links, wrenches, borne, strict=True)])
+    for i, link in robot.inward():
+        if i in robot.stations:
+            station = robot.stations[i]
+            on_link = wrenches[i].turned(station.rotation)
+            bending = station.deflection.modal_forces(station.f, wrenches[i].moment)
+            torques[i] = torques[i] + bending + station.linear.T @ on_link.force
+            wrenches[link.joint.parent] += on_link.about(-station.origin)
+        else:
+            torques[i] = link.torque(wrenches[i])
+            if link.joint.parent >= 0:
+                wrenches[link.joint.parent] += wrenches[i].to_parent(*link.placement)
+    return wrenches, torques
 
 
 def gravity_torques(tree: Tree, q: Matrix) -> Matrix:

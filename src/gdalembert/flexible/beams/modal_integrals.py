@@ -22,8 +22,9 @@ from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.mass_points import MassPoints
 from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
-from gdalembert.flexible.link_model import ModalInertia, Station, root
+from gdalembert.flexible.link_model import Station, root
 from gdalembert.flexible.modes import ModeSet
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arrays import Array, frozen
 

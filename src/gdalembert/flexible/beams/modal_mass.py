@@ -6,7 +6,8 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.mass_points import skews
-from gdalembert.flexible.link_model import ModalInertia, Station
+from gdalembert.flexible.link_model import Station
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arrays import Array
 
 _DEPENDENT = 1e-12

@@ -11,7 +11,8 @@ import numpy as np
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.mass_points import MassPoints
 from gdalembert.flexible.beams.modal_mass import modal_mass
-from gdalembert.flexible.link_model import ModalInertia, Station
+from gdalembert.flexible.link_model import Station
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 

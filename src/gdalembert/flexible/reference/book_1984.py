@@ -32,11 +32,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.deformed_inertia import weighted
 from gdalembert.dynamics.sources import Source
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.deformed_inertia import weighted
-from gdalembert.flexible.link_model import LinkModel, ModalInertia
+from gdalembert.flexible.link_model import LinkModel
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
+from gdalembert.model.joints.deflection import Deflection
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.spatial.algebra import Matrix
 
@@ -243,7 +244,7 @@ class MovingLink:
         motion = joint.carry(base)
         f, f_rates = link.modal_configuration(q), [link.modal_velocity(x) for x in (v, a)]
         of_kind = RotatedStation.of if exact else ShearedStation.of
-        transforms = [of_kind(Deflection.of(station, exact=exact), f, *f_rates) for station in link.stations]
+        transforms = [of_kind(station.deflection(exact=exact), f, *f_rates) for station in link.stations]
         stations = [transform.carry(motion) for transform in transforms]
         return MovingLink(base, joint, motion, Integrals.of(link.inertia, f), transforms, stations)
 

@@ -35,9 +35,10 @@ import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
+from gdalembert.flexible.link_model import LinkModel, Station
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
+from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import directional_derivative
 
@@ -150,7 +151,8 @@ class SymbolicRobot:
 
 def _deflection(s: Station, exact: bool) -> Deflection:
     """The deflection of a station in the clamped frame; its constants may be symbols."""
-    return Deflection(s.position, s.translation, s.rotation, s.shortening, _ALONG, exact)
+    kind = Deflection if exact else FirstOrderDeflection
+    return kind(s.position, s.translation, s.rotation, s.shortening, _ALONG)
 
 
 def mass_matrix(links: Sequence[LinkModel], q: Matrix, *, exact: bool = True) -> Matrix:

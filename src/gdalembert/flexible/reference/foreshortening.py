@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from gdalembert.flexible.link_model import LinkModel, ModalInertia, Station
+from gdalembert.flexible.link_model import LinkModel, Station
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 
 

@@ -33,6 +33,9 @@ class JointType(ABC):
         unit_length: first entry of the part of q that has unit length (a quaternion, or cos and sin), and the entry
             behind its last; ``None`` if there is no such part.
         is_actuated: whether something drives the joint; nothing drives a free-flyer.
+        is_modal: whether the coordinates are modes of the link that carries the joint, which all its joints of this
+            kind share.
+        is_first_order: whether R(q) is a rotation to first order alone.
         pinocchio_names: names of Pinocchio's joint models of this type, without ``JointModel``.
     """
 
@@ -46,6 +49,8 @@ class JointType(ABC):
     has_quasi_velocities: ClassVar[bool] = False
     unit_length: ClassVar[tuple[int, int] | None] = None
     is_actuated: ClassVar[bool] = True
+    is_modal: ClassVar[bool] = False
+    is_first_order: ClassVar[bool] = False
     pinocchio_names: ClassVar[tuple[str, ...]] = ()
 
     @classmethod

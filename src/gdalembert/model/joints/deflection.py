@@ -2,15 +2,15 @@
 
 At modal coordinates f, the section is placed in the clamped frame at (CB4; rotation and shortening are ours)
 
-    p = p̄ + U f − ½ (fᵀ s f) e_x        R_E = exp([ϑ×]), or I + [ϑ×] to first order        ϑ = Θ f
+    p = p̄ + U f − ½ (fᵀ s f) e_x        R_E = exp([ϑ×])        ϑ = Θ f
 
 Its velocity, in its own axes, is S ḟ with
 
     S = [ R_Eᵀ (U − e_x fᵀ s) ]         J_r = a 1 − b [ϑ×] + c ϑ ϑᵀ
         [ J_r Θ               ]
 
-where a = sin t / t, b = (1 − cos t) / t² and c = (t − sin t) / t³, t = |ϑ|. To first order J_r = 1 − ½ [ϑ×], and S is
-correct to first order: R_E is not a rotation then, and has no exact angular velocity.
+where a = sin t / t, b = (1 − cos t) / t² and c = (t − sin t) / t³, t = |ϑ|. In the first-order kinematics of the source
+R_E = 1 + [ϑ×] (:class:`FirstOrderDeflection`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from typing import ClassVar
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.flexible.link_model import Station
-from gdalembert.model.joints import JointType
+from gdalembert.model.joints.joint_type import JointType
 from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.arrays import Array, ByValue
 
 _TERMS = 12
 
@@ -68,7 +66,6 @@ class Deflection(ByValue, JointType):
         translation: U (3 × n). ``rotation``: Θ (3 × n).
         shortening: s (n × n, symmetric).
         beam: e_x, the unit vector along the undeformed beam (3).
-        exact: whether R_E is a rotation; otherwise I + [ϑ×].
     """
 
     origin: Array
@@ -76,30 +73,10 @@ class Deflection(ByValue, JointType):
     rotation: Array
     shortening: Array
     beam: Array
-    exact: bool = True
 
     has_constant_subspace: ClassVar[bool] = False
     is_actuated: ClassVar[bool] = False
-
-    @classmethod
-    def of(
-        cls,
-        station: Station,
-        rotation: npt.ArrayLike = ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-        translation: npt.ArrayLike = (0, 0, 0),
-        *,
-        exact: bool = True,
-    ) -> Deflection:
-        """The deflection of a station in a frame in which the clamped frame is placed at (R, p)."""
-        r = np.asarray(rotation, dtype=float)
-        return cls(
-            frozen(clean_matrix(np.asarray(translation, dtype=float) + r @ station.position)),
-            frozen(clean_matrix(r @ station.translation)),
-            frozen(clean_matrix(r @ station.rotation)),
-            frozen(station.shortening),
-            frozen(clean_matrix(r[:, 0])),
-            exact,
-        )
+    is_modal: ClassVar[bool] = True
 
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class
@@ -134,8 +111,6 @@ class Deflection(ByValue, JointType):
 
     def _rotation(self, q: Matrix) -> Matrix:
         theta = self._vector(q)
-        if not self.exact:
-            return ca.DM.eye(3) + spatial.skew(theta)
         if (axis := self.rotation_axis) is not None:
             about = ca.dot(spatial.constant(axis), theta)
             return spatial.axis_rotation(axis, ca.cos(about), ca.sin(about))
@@ -174,7 +149,7 @@ class Deflection(ByValue, JointType):
         """J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
         theta, rate, second_rate = self._vector(q), self._vector(v), self._vector(a)
         along = self._turned(q, second_rate, -1)
-        if not self.exact or self.rotation_axis is not None:
+        if self.rotation_axis is not None:
             return along
         angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
         return (
@@ -191,8 +166,6 @@ class Deflection(ByValue, JointType):
     def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
         """J_r x (sign −1) or J_rᵀ x (sign 1) of a vector x; with a single axis J_r is 1 on all vectors that occur."""
         theta = self._vector(q)
-        if not self.exact:
-            return x + sign * ca.cross(theta, x) / 2
         if self.rotation_axis is not None:
             return x
         angle = Angle(ca.sumsqr(theta))
@@ -204,16 +177,13 @@ class Deflection(ByValue, JointType):
         return self._rotation(q).T @ self.displacement(q), angular
 
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        r, rate = self._rotation(q), self._vector(v)
-        turning = spatial.skew(self.angular_velocity(q, v) if self.exact else rate)
-        carried = turning @ (r.T if self.exact else ca.DM.eye(3)) @ self.displacement(q)
+        r = self._rotation(q)
+        carried = spatial.skew(self.angular_velocity(q, v)) @ r.T @ self.displacement(q)
         return r.T @ self.displacement_rate(v) - carried, self._jacobian_rate(q, v) @ spatial.constant(self.rotation)
 
     def _jacobian_rate(self, q: Matrix, v: Matrix) -> Matrix:
         """dJ_r/dt, 3 × 3."""
         theta, rate = self._vector(q), self._vector(v)
-        if not self.exact:
-            return -spatial.skew(rate) / 2
         if self.rotation_axis is not None:
             return ca.DM(3, 3)
         angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
@@ -223,3 +193,26 @@ class Deflection(ByValue, JointType):
             - (angle.slope(2) * growth * spatial.skew(theta) + angle.c(2) * spatial.skew(rate))
             + (angle.slope(3) * growth * spatial.outer(theta) + angle.c(3) * (mixed + mixed.T))
         )
+
+
+class FirstOrderDeflection(Deflection):
+    """A deflection whose section turns by R_E = 1 + [ϑ×], which is no rotation (CB4).
+
+    S is correct to first order, with J_r = 1 − ½ [ϑ×]: R_E has no exact angular velocity.
+    """
+
+    is_first_order: ClassVar[bool] = True
+
+    def _rotation(self, q: Matrix) -> Matrix:
+        return ca.DM.eye(3) + spatial.skew(self._vector(q))
+
+    def angular_acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        return self._turned(q, self._vector(a), -1)
+
+    def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
+        return x + sign * ca.cross(self._vector(q), x) / 2
+
+    def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        turning = spatial.skew(self._vector(v))
+        linear = self._rotation(q).T @ self.displacement_rate(v) - turning @ self.displacement(q)
+        return linear, -turning / 2 @ spatial.constant(self.rotation)

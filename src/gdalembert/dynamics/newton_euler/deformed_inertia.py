@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.flexible.link_model import ModalInertia
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Wrench

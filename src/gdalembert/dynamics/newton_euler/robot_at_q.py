@@ -1,4 +1,4 @@
-"""A flexible arm at q: the placements, motions and inertial forces of its links and stations."""
+"""A robot at q: the placements, motions and inertial forces of its links and stations."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import dataclass
 import casadi as ca
 
 from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.deformed_inertia import DeformedLink, crossed, deformed, weighted
 from gdalembert.dynamics.newton_euler.links import (
     Link,
     LinkMotion,
     Motions,
+    Placing,
     base_motion,
     demanded_wrench,
     moved,
     place,
 )
 from gdalembert.dynamics.newton_euler.spin import spin_of
-from gdalembert.flexible.deflection import Deflection
-from gdalembert.flexible.deformed_inertia import DeformedLink, crossed, deformed, weighted
-from gdalembert.flexible.tree import FlexibleTree
+from gdalembert.model.joints.deflection import Deflection
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
@@ -67,16 +68,16 @@ class DeflectedStation:
 
 
 @dataclass(frozen=True)
-class DeformedArm:
+class RobotAtQ:
     """The robot at q; links and stations by their index in the tree."""
 
-    tree: FlexibleTree
+    tree: Tree
     links: list[Link]
     bodies: dict[int, DeformedLink]  # of flexible links
     stations: dict[int, DeflectedStation]
 
     @staticmethod
-    def of(tree: FlexibleTree, q: Matrix) -> DeformedArm:
+    def of(tree: Tree, q: Matrix, placed: Placing = place) -> RobotAtQ:
         """The robot at q."""
         stations = {
             i: DeflectedStation.of(joint.type, joint.configuration(q))
@@ -87,7 +88,7 @@ class DeformedArm:
             i: deformed(tree.joints[i].pseudo_inertia, modal, stations[tree.first_station(i)].f)
             for i, modal in tree.modal.items()
         }
-        return DeformedArm(tree, place(tree, q), bodies, stations)
+        return RobotAtQ(tree, placed(tree, q), bodies, stations)
 
     def __iter__(self) -> Iterator[tuple[int, Link]]:
         """From the base to the tips."""
@@ -96,6 +97,11 @@ class DeformedArm:
     def inward(self) -> Iterator[tuple[int, Link]]:
         """From the tips to the base."""
         return reversed(list(enumerate(self.links)))
+
+    @property
+    def inertias(self) -> list[Link | DeformedLink]:
+        """What has m, h and J of each link and station, deformed at q."""
+        return [self.bodies.get(i, link) for i, link in self]
 
     def motions(self, q: Matrix, v: Matrix, a: Matrix, base_acceleration: Matrix) -> Motions:
         """The motions of all links and stations, outward."""
