@@ -10,7 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.dynamics.newton_euler.crba import composites
 from gdalembert.dynamics.newton_euler.derivatives import moving
-from gdalembert.dynamics.newton_euler.links import move, place
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.model.from_pinocchio import read_tree
 from tests.helpers.models import relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, prepared, symbolic_placements
@@ -23,8 +23,8 @@ def test_the_composite_of_a_free_robot_is_the_robot(name: str) -> None:
     model = MODELS[name]()
     data = model.createData()
     for q, v, _ in states(model, np.random.default_rng(8), 2):
-        links = place(prepared(model), ca.DM(q))
-        whole, (r, p) = composites(links)[0], composed(links)[0]
+        robot = RobotAtQ.of(prepared(model), ca.DM(q))
+        whole, (r, p) = composites(robot)[0], composed(robot.links)[0]
         mass, first, second = float(whole.mass), r @ whole.first.full().ravel(), r @ whole.second.full() @ r.T
         pin.ccrba(model, data, q, v)
         assert mass == pytest.approx(data.Ig.mass, rel=1e-14)
@@ -41,9 +41,9 @@ def test_sums_of_velocities_are_rates_of_sums(name: str) -> None:
     model = MODELS[name]()
     tree = prepared(model)
     q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
-    links = place(tree, q)
-    omegas = {i: m.omega for i, m in move(links, q, v, ca.DM(tree.nv, 1), ca.DM(3, 1)).items()}
-    sums = moving(links, omegas, v)
+    robot = RobotAtQ.of(tree, q)
+    links, motions = robot.links, robot.motions(q, v, ca.DM(tree.nv, 1), ca.DM(3, 1))
+    sums = moving(robot, {i: motion.omega for i, motion in motions.items()}, v)
     q_rate = read_tree(model).configuration_rate(q, v)
     outputs = []
     for (r, _), body, rate in zip(symbolic_placements(links), sums.bodies, sums.rates, strict=True):
