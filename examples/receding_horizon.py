@@ -166,8 +166,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"ticks solved: {int(loop.solved.sum())} of {len(loop.solved)}")
     warm = np.median(loop.iterations[1:][later])
     print(f"iterations: {warm:.0f} (median), from rest {np.nanmedian(loop.cold):.0f}")
-    milliseconds = 1e3 * loop.seconds[1:][later]
-    print(f"time of a tick: {np.median(milliseconds):.0f} ms (median), at most {milliseconds.max():.0f} ms")
+    milliseconds = 1e3 * loop.seconds
+    print(f"time of a tick: {np.median(milliseconds):.0f} ms (median), at most {milliseconds.max():.0f} ms; ", end="")
+    unsolved = "none" if loop.solved.all() else f"{milliseconds[loop.solved == 0].max():.0f} ms"
+    print(f"the first {milliseconds[0]:.0f} ms, the unsolved {unsolved}")
     print(f"tool to the centre of the sphere: at least {100 * loop.distance.min():.1f} cm, allowed {100 * RADIUS:g} cm")
     print(f"tool off its pose, far from the sphere: {1e3 * loop.position[far].max():.1f} mm, ", end="")
     print(f"{np.rad2deg(loop.angle[far].max()):.1f}°")

@@ -17,6 +17,14 @@ def shortened(text: str, length: int = _SHOWN) -> str:
     return text if len(text) <= length else f"{text[:length]}… ({len(text)} characters)"
 
 
+def shown(value: object) -> str:
+    """What was given as messages show it: as Python writes it, on one line, and cut if it is long."""
+    try:
+        return shortened(" ".join(repr(value).split()))
+    except Exception:  # an integer of thousands of digits, or a class with its own ``__repr__``
+        return f"a value of type {type(value).__name__}"
+
+
 def quoted(text: object) -> str:
     """What was given as messages show it: in quotes, and cut if it is long."""
     return repr(shortened(str(text)))

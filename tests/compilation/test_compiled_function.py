@@ -22,6 +22,7 @@ import gdalembert as gd
 from gdalembert.compilation import machine_code
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.errors import ArgumentError, ArgumentTypeError, CompilationError, UnknownNameError
+from gdalembert.spatial.arguments import MASKED
 from tests.helpers.models import build, relative_error, states
 
 Compile = Callable[[ca.Function], CompiledFunction]
@@ -256,6 +257,7 @@ def test_copies_and_pickles(ready: Compile) -> None:
         ((1.0, [1, 2]), {}, "product: input 'x' has shape (), not (2,)"),
         ((np.ones((2, 1)), [1, 2]), {}, "product: input 'x' has shape (2, 1), not (2,)"),
         ((np.ones((5, 2)), [1, 2]), {}, "product: input 'x' has shape (5, 2), not (2,); many states go to batch"),
+        ((np.ones(2), np.ma.masked_array([1.0, 2.0], [1, 0])), {}, f"product: input 'y': {MASKED}"),
     ],
 )
 def test_single_calls_refuse(ready: Compile, inputs: tuple[Any, ...], named: dict[str, Any], message: str) -> None:
@@ -271,6 +273,7 @@ def test_single_calls_refuse(ready: Compile, inputs: tuple[Any, ...], named: dic
         ((np.ones((3, 2)), np.ones((4, 2))), {}, "must have one number of states, but 'x' has 3, 'y' has 4"),
         ((np.ones((3, 3)), [1, 2]), {}, "product: input 'x' has shape (3, 3), not (2,) or (N, 2)"),
         ((np.ones((3, 2)),), {}, "product: 'y' is missing"),
+        (([1, 2], np.ma.masked_array(np.ones((3, 2)), np.eye(3, 2))), {}, f"product: input 'y': {MASKED}"),
         ((np.ones((3, 2)), [1, 2]), {"threads": 0}, "threads is 0; give a positive integer, or None"),
         ((np.ones((3, 2)), [1, 2]), {"threads": "all"}, "threads is 'all'; give a positive integer, or None"),
         ((np.ones((3, 2)), [1, 2]), {"out": np.ones((2, 2))}, "of shape (3, 2)"),
@@ -348,7 +351,15 @@ def test_only_functions_are_compiled(given: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"compiler": ["cc"]}, {"flags": 3}, {"flags": ["-O3", 3]}, {"cache": 3}, {"time_limit": "1"}]
+    "options",
+    [
+        {"compiler": ["cc"]},
+        {"flags": 3},
+        {"flags": ["-O3", 3]},
+        {"cache": 3},
+        {"time_limit": "1"},
+        {"interpreter": np.array([])},
+    ],
 )
 def test_options_have_a_type(options: dict[str, Any]) -> None:
     with pytest.raises(ArgumentTypeError, match=f"^compile: {next(iter(options))} is "):

@@ -403,7 +403,7 @@ def test_numbers_within_rounding_are_a_rotation() -> None:
     assert relative_error(transform_wrench(wrench, rounded), at.actInv(pin.Force(wrench)).vector) < 1e-7
 
 
-@pytest.mark.parametrize("side", ["hand", "Robot", None, 1])
+@pytest.mark.parametrize("side", ["hand", "Robot", None, 1, np.array([])])
 def test_exerted_by_somebody_else(side: Any) -> None:
     with pytest.raises(ArgumentError) as raised:
         joint_torques(two_link_arm(), "tool", pin.LOCAL, exerted_by=side)

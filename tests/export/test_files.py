@@ -48,6 +48,8 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ArgumentError, match=r"file.*: cannot be written: .*; choose another output"):
         write(FILES, tmp_path / "file" / "inner")
+    with pytest.raises(ArgumentError, match=r"aaa/one.txt: cannot be written: .*; choose another output"):
+        write(FILES, tmp_path / ("a" * 300))
     assert contents(tmp_path) == {"file": ""}
 
 

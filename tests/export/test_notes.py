@@ -26,6 +26,21 @@ def test_heads_say_what_q_of_a_continuous_joint_is() -> None:
     assert "is an angle here" not in derive("two_link_arm", "latex")["two_link_arm.tex"]
 
 
+def test_joints_with_the_same_name_in_plain_text_have_a_line_each() -> None:
+    model = gd.load_urdf("two_link_arm")
+    model.names[1], model.names[2] = "a'", 'a"'
+    for into in ("python", "latex"):
+        text = "".join(derive(model, into).values()).replace("\\", "").replace("$", "")
+        assert [text.count(f"tau_{k}") + text.count(f"tau_{{{k}}}") > 0 for k in (1, 2)] == [True, True]
+        assert text.count("a_:") == 2
+
+
+def test_long_names_of_robots_are_cut_in_those_of_files() -> None:
+    model = gd.load_urdf("two_link_arm")
+    model.name = "a" * 300
+    assert set(derive(model, "c")) == {"a" * 100 + ".c", "a" * 100 + ".h"}
+
+
 # Any Dynamics
 
 

@@ -520,10 +520,24 @@ def test_a_weight_at_the_end_keeps_its_direction() -> None:
     assert np.abs(world - turning).max() > 1e-3
 
 
+def test_rest_of_the_joints_alone() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    model.gravity.linear = np.array([0.0, -9.81, 0.0])
+    beam = gd.Beam.tube(None, outer_diameter=0.05, wall=0.002, density=2700, youngs_modulus=70e9)
+    links = {"link1": gd.FlexibleLink(beam, gd.modes.clamped_free(1), keep_body=True)}
+    arm = gd.FlexibleArm(model, links, joints={"joint2": gd.FlexibleJoint(1e3, rotor_inertia=0.1)})
+    q = np.zeros(arm.tree.nq)
+    q[:2] = 0.1, 0.2
+    found = arm.static_deflection(q[:2])
+    np.testing.assert_array_equal(found, arm.static_deflection(q))
+    np.testing.assert_array_equal(found[:2], q[:2])
+    assert np.abs(found[2:]).min() > 0
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda dyn: dyn.static_deflection(np.zeros(3)), r"^static_deflection: q has shape \(3,\); give \(5,\)$"),
+        (lambda dyn: dyn.static_deflection(np.zeros(3)), r"^static_deflection: q has shape \(3,\); give \(5,\), or "),
         (
             lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip"),
             r"^static_deflection: give frame, wrench and reference= \(pin.LOCAL, …\) together$",

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
 from gdalembert.model.load_urdf import load_urdf, robots
 from gdalembert.model.urdf_checks import MAX_LINKS, MAX_SIZE
@@ -34,7 +35,9 @@ PLANAR = (
 )
 IDLE = (
     "moves no inertia, so that the mass matrix is singular; "
-    'give the links it moves a mass and inertia, the joint <dynamics armature="…"/>, or make it fixed'
+    'give the links it moves a mass and inertia, the joint <dynamics armature="…"/>, or make it fixed; '
+    "if the armature is to be identified, give a first guess, there or in model.armature of "
+    "pin.buildModelFromUrdf(path)"
 )
 
 REFUSED = {
@@ -101,7 +104,11 @@ REFUSED = {
     "mimic_word": ("joint 'finger'", f"<mimic multiplier='two'> {NOT_FINITE}"),
     "mimic_zero": ("joint 'finger'", "mimics with multiplier 0, so that it never moves; make it fixed"),
     "no_links": (None, "has no links; a robot needs at least one"),
-    "not_a_robot": (None, "its root element is <sdf>, not <robot>; this is not a URDF"),
+    "not_a_robot": (
+        None,
+        "its root element is <sdf>, not <robot>; this is SDF, which the wheel of pin is built without; convert it to a "
+        "URDF",
+    ),
     "origin_comma": ("joint 'elbow'", f"<origin xyz='0, 0, 1'> {NOT_FINITE}"),
     "origin_count": ("joint 'elbow'", "<origin xyz='0 0'> has 2 numbers; give 3"),
     "origin_rpy": ("joint 'elbow'", f"<origin rpy='0 0 90deg'> {NOT_FINITE}"),
@@ -615,13 +622,39 @@ def test_a_directory(tmp_path):
             "root_joint must be a joint model such as pin.JointModelFreeFlyer(), not str",
         ),
         (("puma560", None, "no"), ArgumentTypeError, "mimic must be True or False, not str"),
-        (("puma560", None, True, "loud"), ArgumentError, "check is 'loud'; give one of 'strict', 'warn', 'off'"),
+        (
+            ("puma560", None, True, "loud"),
+            ArgumentError,
+            "load_urdf: check: got 'loud'; give 'strict', 'warn' or 'off'",
+        ),
+        (
+            ("puma560", None, True, np.array([])),
+            ArgumentError,
+            "load_urdf: check: got array([], dtype=float64); give 'strict', 'warn' or 'off'",
+        ),
     ],
 )
 def test_wrong_arguments(arguments, kind, message):
     with pytest.raises(kind) as caught:
         load_urdf(*arguments)
     assert str(caught.value) == message
+
+
+def test_other_formats_are_named():
+    """What is said of them is so: the wheel reads MJCF, from a file, and has no parser of SDF."""
+    assert hasattr(pin, "buildModelFromMJCF")
+    assert not pin.WITH_SDFORMAT
+    with pytest.raises(UrdfError, match=r"this is MJCF: read its file by pin\.buildModelFromMJCF\(path\)"):
+        load_urdf("<mujoco/>")
+    with pytest.raises(UrdfError, match="root element is <model>, not <robot>; this is not a URDF"):
+        load_urdf("<model/>")
+
+
+def test_the_way_round_a_joint_that_moves_nothing_is_one():
+    path = Path(__file__).parent / "bad_urdfs" / "idle_joint.urdf"
+    model = pin.buildModelFromUrdf(str(path))
+    model.armature[:] = 0.1
+    assert gd.NewtonEuler(model, parameters={"armature": True}).parameters.names
 
 
 # The shipped robots, against their sources.

@@ -296,8 +296,10 @@ def test_a_singular_mass_matrix_is_refused_before_anything_is_solved() -> None:
             lambda d, m: ocp.Bounds.of(d, u={"slide": (float("nan"), 1.0)}),
             "slider: joint 'slide': its effort has the bounds (nan, 1); give others, as u={'slide': (lower, upper)}",
         ),
-        (lambda d, m: ocp.Problem(d, 1.0, 0), "intervals: got 0; give an integer of at least 1"),
+        (lambda d, m: ocp.Problem(d, 1.0, 0), "intervals: got 0; give an integer from 1 to 1000000"),
         (lambda d, m: ocp.Problem(d, 1.0, 2.5), "intervals: expected an integer, got 2.5"),
+        (lambda d, m: ocp.Problem(d, [[1, 2], [3]], 5), "duration: the rows are of unequal lengths"),
+        (lambda d, m: ocp.Problem(d, 1.0, 10**40), f"intervals: got {10**40}; give an integer from 1 to 1000000"),
         (lambda d, m: ocp.Problem(d, -1.0, 5), "duration: got -1.0; give one finite number [s], above 0"),
         (
             lambda d, m: ocp.Problem(d, (2.0, 1.0), 5),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.spatial.arguments import choice, evaluate, integer, number, numbers, table, vector
+from gdalembert.spatial.arguments import MASKED, choice, evaluate, integer, listed, number, numbers, table, vector
 
 
 def same(found: Any, wanted: Any) -> None:
@@ -40,9 +40,15 @@ def test_choice() -> None:
     assert choice("x", "a", ("a", "b")) == "a"
 
 
+def test_listed() -> None:
+    assert listed({"a": 1}) == listed(iter("a")) == ["a"]
+    assert listed("a") is listed(3) is listed(ca.SX.sym("x")) is None
+
+
 def test_numbers() -> None:
     same(numbers("x", [[1, 2], [3, 4]]), [[1, 2], [3, 4]])
     same(numbers("x", 1), 1)
+    same(numbers("x", np.ma.masked_array([1, 2], [0, 0])), [1, 2])
     same(numbers("x", ca.DM([1, 0])), [[1], [0]])
     same(numbers("x", [np.nan, np.inf], finite=False), [np.nan, np.inf])
 
@@ -87,6 +93,19 @@ def test_properties() -> None:
         (lambda: number("x", float("nan")), "x: got nan; give one finite number, above 0"),
         (lambda: integer("x", 0, 1), "x: got 0; give an integer of at least 1"),
         (lambda: integer("x", 10, 1, 9), "x: got 10; give an integer from 1 to 9"),
+        (lambda: integer("x", 10**40, 1), f"x: got {10**40}; give an integer from 1 to {2**63 - 1}"),
+        (lambda: number("x", 10**40000), "x: got a value of type int; give one finite number, above 0"),
+        (
+            lambda: number("x", -(10**400), least=-np.inf),
+            f"x: got -1{'0' * 78}… (402 characters); give one finite number",
+        ),
+        (
+            lambda: numbers("x", [1, 10**40, 10**400]),
+            f"x: [1, 1{'0' * 40}, 1{'0' * 32}… (449 characters) is beyond floating point; give finite numbers",
+        ),
+        (lambda: numbers("x", np.ma.masked_array([1, 2], [0, 1])), f"x: {MASKED}"),
+        (lambda: numbers("x", [[np.ma.masked_array([1, 2], [0, 1])]], finite=False), f"x: {MASKED}"),
+        (lambda: choice("x", np.array([]), ("a", "b")), "x: got array([], dtype=float64); give 'a' or 'b'"),
         (lambda: choice("x", "c", ("a", "b")), "x: got 'c'; give 'a' or 'b'"),
         (lambda: choice("x", ["a"], ("a", "b", "c")), "x: got ['a']; give 'a', 'b' or 'c'"),
         (lambda: numbers("x", [[1, 2], [3]]), "x: the rows are of unequal lengths"),

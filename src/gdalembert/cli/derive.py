@@ -72,11 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
     if arguments.output is not None:
         check_output("--output", arguments.output)
-    if arguments.formulation == "newton_euler" and (FORMATS[arguments.to].closed or arguments.symbolic):
-        raise UnsupportedError(
-            "--formulation newton_euler: takes no symbols; give --formulation generalized_dalembert or lagrange_euler, "
-            f"or choose --to {code_formats()} without --symbolic"
-        )
     try:
         files = derive(
             model if arguments.simplify is None else _simplified(model, arguments),

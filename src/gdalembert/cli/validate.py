@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     for robot in arguments.robot:
         try:
             own = _validate(robot, chosen, arguments)
+        except BrokenPipeError:  # nobody reads the reports; the robot can be used
+            raise
         except (GdalembertError, OSError) as error:
             if len(arguments.robot) == 1:
                 raise

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import Library, load_library, row_major, shape_of
 from gdalembert.compilation.threads import share
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
+from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.evaluation import Evaluation
 
@@ -60,7 +61,9 @@ def compile(
     for name, value in options.items():
         words = value if isinstance(value, list | tuple) else ()
         if not isinstance(value, _KINDS[name]) or not all(isinstance(word, str) for word in words):
-            raise ArgumentTypeError(f"compile: {name} is {value!r}; see its documentation")
+            raise ArgumentTypeError(f"compile: {name} is {shown(value)}; see its documentation")
+    if not isinstance(interpreter, bool):
+        raise ArgumentTypeError(f"compile: interpreter is {shown(interpreter)}; give True or False")
     if not 0 < options.get("time_limit", DAY) <= DAY:
         raise ArgumentError(f"compile: time_limit is {time_limit!r}; give seconds above 0 and at most {DAY:g}")
     if not interpreter:
@@ -208,6 +211,8 @@ class CompiledFunction:
     def _checked(self, k: int, x: Any, *, batch: bool = False) -> Array:
         """Input k as a contiguous array of the right shape."""
         name, shape = list(self.inputs.items())[k]
+        if is_masked(x):
+            raise ArgumentError(f"{self._name}: input {name!r}: {MASKED}")
         try:
             array = np.asarray(x)
         except Exception:  # of ragged lists, or raised by a symbol

@@ -58,6 +58,7 @@ class Library:
         shares_memory = holding.gdalembert_shares_memory()
         holding.gdalembert_one.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
+        python.append(ctypes.c_void_p(id(np.ndarray)))
         self.one: One = holding.gdalembert_one((ctypes.c_void_p * len(python))(*python))
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
@@ -73,7 +74,7 @@ class Library:
 # Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
 _PYTHON = (
     *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
-    *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx"),
+    *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx", "PyObject_Type", "Py_DecRef"),
 )
 
 

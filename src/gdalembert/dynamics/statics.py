@@ -23,7 +23,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.frames import check_reference, find_frame
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame, torques_of_wrench
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
@@ -81,9 +81,9 @@ def joint_torques(
         ArgumentError: if several have it, the index is out of range, a frame is given twice, or another argument cannot
             be used.
     """
-    if exerted_by not in ("robot", "environment"):
+    if not isinstance(exerted_by, str) or exerted_by not in ("robot", "environment"):
         raise ArgumentError(
-            f"exerted_by={exerted_by!r}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
+            f"exerted_by={shown(exerted_by)}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
     tree, _ = clean_tree(read_tree(model, dynamics=False), clean)

@@ -10,7 +10,8 @@ import casadi as ca
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.spatial.arguments import listed
 from gdalembert.symbolic.closed_forms import CLOSED
 
 NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
@@ -59,13 +60,13 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
         ArgumentError: if there are no names.
         ArgumentTypeError: if they are not strings.
     """
-    if terms is not None and not isinstance(terms, Iterable):
-        raise ArgumentTypeError(f"terms={terms!r}: give names, as ['mass_matrix']")
-    names = ["terms"] if terms is None else [terms] if isinstance(terms, str) else list(terms)
+    names = ["terms"] if terms is None else [terms] if isinstance(terms, str) else listed(terms)
+    if names is None:
+        raise ArgumentTypeError(f"terms={shown(terms)}: give names, as ['mass_matrix']")
     if not names:
         raise ArgumentError("terms: none are given; name at least one, as 'mass_matrix'")
     if not all(isinstance(name, str) for name in names):
-        raise ArgumentTypeError(f"terms={names!r}: give names, as ['mass_matrix']")
+        raise ArgumentTypeError(f"terms={shown(names)}: give names, as ['mass_matrix']")
     try:
         outputs = dynamics.terms.name_out()
     except UnsupportedError:

@@ -21,6 +21,7 @@ from gdalembert.export.notes import angles, identifier, notes, parameters, wrenc
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.arguments import listed
 from gdalembert.symbolic.closed_forms import CLOSED
 from gdalembert.symbolic.graph import MAX_TERMS
 from gdalembert.symbolic.parameters import symbolic_tree
@@ -76,7 +77,7 @@ def derive(
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
         UnsupportedError: if the robot is too large for closed forms, or there are none.
     """
-    if to not in FORMATS:
+    if not isinstance(to, str) or to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
     into = FORMATS[to]
     if body_only and not into.has_preamble:
@@ -112,7 +113,7 @@ def _wanted(
         return _CODE
     if terms is None and formulation is None:
         return _FORMS
-    return list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str) else terms
+    return terms if (several := listed(terms)) is None else several
 
 
 def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) -> Files:

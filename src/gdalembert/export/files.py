@@ -32,29 +32,39 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
     if not os.fspath(output):
         raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
-    path = Path(output)
-    as_folder = len(files) > 1 or path.is_dir() or os.fspath(output).endswith(("/", os.sep))
+    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    try:
+        targets = _targets(files, path, as_folder or len(files) > 1 or path.is_dir(), force)
+        _write_into(next(iter(targets)).parent, targets)
+    except OSError as error:
+        where = error.filename or path
+        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
+    return list(targets)
+
+
+def _targets(files: Mapping[str, str], path: Path, as_folder: bool, force: bool) -> dict[Path, str]:
+    """Text by path."""
     if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
         raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")
-    folder = path if as_folder else path.parent
-    targets = {folder / name if as_folder else path: text for name, text in files.items()}
+    targets = {path / name if as_folder else path: text for name, text in files.items()}
     for target in targets:
         if target.exists() and not (force and target.is_file()):
             raise ArgumentError(f"{target}: is there already; choose another output, or replace it by force (--force)")
+    return targets
+
+
+def _write_into(folder: Path, targets: Mapping[Path, str]) -> None:
+    """Make the folder if it is not there, and write; folders that were made go if that fails."""
     made = _missing(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".gdalembert-") as stage:
             _write(targets, Path(stage))
         made = []
-    except OSError as error:
-        where = error.filename or folder
-        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
     finally:
         for empty in made:
             with contextlib.suppress(OSError):
                 empty.rmdir()
-    return list(targets)
 
 
 def _missing(folder: Path) -> list[Path]:

@@ -52,7 +52,7 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
     tree = dynamics.tree
     lines = [heading(dynamics), writer(), "", UNITS]
-    lines += [f"{joint}: {what}" for joint, what in coordinates(tree).items()]
+    lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
     lines += _springs(dynamics)
@@ -94,9 +94,9 @@ def wrenches(dynamics: Dynamics) -> list[str]:
     return ["", f"wrenches, column by column, each (f_x, f_y, f_z, m_x, m_y, m_z) on the robot: {', '.join(columns)}"]
 
 
-def coordinates(tree: Tree) -> dict[str, str]:
-    """The names of the coordinates of each joint that has its own."""
-    return {plain(joint.name): _coordinates(joint) for joint in tree.independent_joints}
+def coordinates(tree: Tree) -> list[tuple[str, str]]:
+    """Each joint that has coordinates of its own, and their names. Two joints may have one name in plain text."""
+    return [(plain(joint.name), _coordinates(joint)) for joint in tree.independent_joints]
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
@@ -119,10 +119,14 @@ def plain(text: str) -> str:
     return "".join(x if x.isprintable() and x not in "\\\"'*" else "_" for x in ascii_only)
 
 
+_LONGEST = 100
+"""Length at which robots' names are cut in those of files, which systems limit to 255."""
+
+
 def identifier(name: str) -> str:
-    """A robot's name as an identifier, for files and C."""
+    """A robot's name as an identifier, for files and C; cut if it is long."""
     words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
-    joined = "_".join(words)
+    joined = "_".join(words)[:_LONGEST]
     return joined if joined[:1].isalpha() else f"robot_{joined}".rstrip("_")
 
 

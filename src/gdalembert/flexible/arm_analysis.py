@@ -121,7 +121,8 @@ class ArmAnalysis(Dynamics, ABC):
         Constant wrenches of ``arm.under(wrenches)`` act too; those that are an input are zero.
 
         Args:
-            q: a configuration (nq): the joints are held, the modes are the initial guess.
+            q: a configuration (nq): the joints are held, the modes and rotors are the initial guess. Or that of the
+                joints alone: the guess is zero.
             frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
             reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
                 In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it

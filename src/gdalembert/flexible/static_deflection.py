@@ -15,7 +15,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Assembly
 from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array
 
 _CONVERGED = 1e-24
@@ -35,7 +35,7 @@ def static_deflection(
 ) -> Array:
     """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers."""
     where = "static_deflection"
-    configuration = vector(f"{where}: q", q, arm.tree.nq).copy()
+    configuration = _configuration(f"{where}: q", arm, q)
     push: Matrix = ca.DM(arm.tree.nv, 1)
     s = arm.symbols("q")
     if len({frame is None, wrench is None, reference is None}) > 1:
@@ -73,6 +73,15 @@ def static_deflection(
         f"{where}: Newton's method finds no equilibrium from q; the forces on modes and rotors still differ by up "
         f"to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
     )
+
+
+def _configuration(what: str, arm: Dynamics, q: npt.ArrayLike) -> Array:
+    """q (nq): the joints held, and the initial guess of modes and rotors, zero where q is that of the joints alone."""
+    nq, of_joints = arm.tree.nq, arm.tree.nq - arm.tree.nv + arm.modes.start
+    given = numbers(what, q)
+    if given.shape not in ((nq,), (nq, 1), (of_joints,), (of_joints, 1)):
+        raise ArgumentError(f"{what} has shape {given.shape}; give ({nq},), or ({of_joints},) of the joints alone")
+    return np.concatenate([given.ravel(), np.zeros(nq - given.size)])
 
 
 def _check_wrench(

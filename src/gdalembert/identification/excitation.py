@@ -28,7 +28,7 @@ from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.tree import Joint
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.steps import check_driven_by_u
-from gdalembert.spatial.arguments import choice, integer, number, vector
+from gdalembert.spatial.arguments import SEEDS, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
 
 _MOST_MARGIN = 0.9
@@ -84,7 +84,7 @@ def excitation(
     """
     choice("excitation: criterion", criterion, CRITERIA)
     starts = integer("excitation: starts", starts, 1)
-    rng = np.random.default_rng(integer("excitation: seed", seed, 0))
+    rng = np.random.default_rng(integer("excitation: seed", seed, 0, SEEDS))
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"excitation: options={options!r}; give {{name: value}}")
     margin = number("excitation: margin", margin, inclusive=True)

@@ -12,7 +12,6 @@ from typing import Literal, get_args
 import pinocchio as pin
 
 from gdalembert.errors import (
-    ArgumentError,
     ArgumentTypeError,
     ModelError,
     UnknownNameError,
@@ -25,6 +24,7 @@ from gdalembert.model.checks import idle_joints
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import least_moment
 from gdalembert.model.urdf_checks import MAX_SIZE, Checked, check_urdf
+from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
 
@@ -74,8 +74,7 @@ def load_urdf(
         UnknownNameError: if there is no robot of that name.
         ArgumentTypeError, ArgumentError: for arguments of the wrong type or value.
     """
-    if check not in get_args(Check):
-        raise ArgumentError(f"check is {check!r}; give one of {', '.join(map(repr, get_args(Check)))}")
+    choice("load_urdf: check", check, get_args(Check))
     if not isinstance(mimic, bool):
         raise ArgumentTypeError(f"mimic must be True or False, not {type(mimic).__name__}")
     _check_root_joint(root_joint)
@@ -179,7 +178,8 @@ def _check_idle(model: pin.Model, source: str) -> None:
             source,
             f"joint {quoted(idle[0])}",
             "moves no inertia, so that the mass matrix is singular; give the links it moves a mass and inertia, "
-            'the joint <dynamics armature="…"/>, or make it fixed',
+            'the joint <dynamics armature="…"/>, or make it fixed; if the armature is to be identified, '
+            "give a first guess, there or in model.armature of pin.buildModelFromUrdf(path)",
         )
 
 

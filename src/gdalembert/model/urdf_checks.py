@@ -32,6 +32,12 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
+_OTHER_FORMATS = {
+    "mujoco": "this is MJCF: read its file by pin.buildModelFromMJCF(path), and pass the pin.Model on",
+    "sdf": "this is SDF, which the wheel of pin is built without; convert it to a URDF",
+}
+"""What to do about the root elements of other formats."""
+
 
 @dataclass(frozen=True)
 class _Attribute:
@@ -124,7 +130,8 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
                 what = f"<{shortened(node.tag)} {key}={quoted(value)}>"
                 raise UrdfError(source, None, f"{what} is too long; give names of at most {MAX_NAME} characters")
     if root.tag != "robot":
-        raise UrdfError(source, None, f"its root element is <{shortened(root.tag)}>, not <robot>; this is not a URDF")
+        hint = _OTHER_FORMATS.get(root.tag, "this is not a URDF")
+        raise UrdfError(source, None, f"its root element is <{shortened(root.tag)}>, not <robot>; {hint}")
     return root
 
 

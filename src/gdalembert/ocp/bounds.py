@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Tree
@@ -188,8 +188,8 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
         try:
             number = float(ends) if np.ndim(ends) == 0 else None
             low, high = (0.0 - number, number) if number is not None else (float(x) for x in ends)
-        except (TypeError, ValueError):
-            raise ArgumentTypeError(f"Bounds.of: {key}: {name!r}: {ends!r}; give (lower, upper)") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ArgumentTypeError(f"Bounds.of: {key}: {name!r}: {shown(ends)}; give (lower, upper)") from None
         lower[names.index(name)], upper[names.index(name)] = low, high
 
 

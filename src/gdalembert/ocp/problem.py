@@ -108,7 +108,7 @@ class Problem:
         compiled: bool = False,
     ) -> None:
         self._system = System.of("Problem", dyn) if quasi_static is None else quasi_static_system(dyn, quasi_static, p)
-        intervals = integer("intervals", intervals, 1)
+        intervals = integer("intervals", intervals, 1, 1_000_000)
         choice("method", method, METHODS)
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)

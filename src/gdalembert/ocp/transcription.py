@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.external import external
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
@@ -185,11 +186,13 @@ def checked_duration(duration: float | tuple[float, float]) -> float | tuple[flo
     Raises:
         ArgumentTypeError, ArgumentError: if it is neither.
     """
-    if np.ndim(duration) == 0:
+    if not isinstance(duration, Sequence | np.ndarray):
         return number("duration", duration, "s")
     ends = numbers("duration", duration)
+    if ends.shape == ():
+        return number("duration", ends.item(), "s")
     if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
-        raise ArgumentError(f"duration: got {duration!r}; give one number [s], or (shortest, longest)")
+        raise ArgumentError(f"duration: got {shown(duration)}; give one number [s], or (shortest, longest)")
     return float(ends[0]), float(ends[1])
 
 

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.simulation.control import (
     ContinuousFeedback,
     Control,
@@ -25,7 +25,7 @@ from gdalembert.simulation.control import (
     ZeroOrderHold,
 )
 from gdalembert.simulation.grid import Grid
-from gdalembert.spatial.arguments import numbers, real
+from gdalembert.spatial.arguments import MASKED, is_masked, numbers, real
 from gdalembert.spatial.arrays import Array
 
 
@@ -75,7 +75,7 @@ class _Reader:
             return ZeroOrderHold(np.zeros((len(self.grid.t), driver.size)))
         if isinstance(given, ca.Function):
             return self._graph(driver, given, hold)
-        if callable(given):
+        if callable(given) and not isinstance(given, type):
             p = (self.p,) if _takes_parameters(driver, given, bool(len(self.p))) else ()
             law = PythonFeedback(given, self.nq, self.nv, driver, self.failure, p)
             return SampledFeedback(law, self.grid, driver.size) if hold else ContinuousFeedback(law)
@@ -83,12 +83,14 @@ class _Reader:
 
     def _table(self, driver: Driver, given: Any, hold: bool) -> Control:
         name, outputs = driver.name, self.grid.t[self.grid.is_output]
+        if is_masked(given):
+            raise ArgumentError(f"simulate: {name}: {MASKED}")
         try:
             values = real(given.full().ravel() if isinstance(given, ca.DM) and given.is_column() else given)
         except (TypeError, ValueError):
             raise ArgumentTypeError(
-                f"simulate: {name} is {given!r}; give real numbers, a casadi.Function (t, x) -> {name}, or a callable "
-                f"(t, q, v) -> {name}"
+                f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
+                f"callable (t, q, v) -> {name}"
             ) from None
         table = driver.rows(values)
         if table is None:

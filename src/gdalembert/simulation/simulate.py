@@ -255,10 +255,11 @@ def _flat(values: Any) -> Any:
 
 
 def _method(system: System, method: str, is_called: bool, compiled: bool) -> str:
+    choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", "dop853", *FIXED))
     if method == "auto":
         stiff, soft = ("bdf", "adams") if find_spec("scipy") is None else ("radau", "dop853" if compiled else "adams")
         return stiff if is_called or system.is_damped else soft
-    return choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", "dop853", *FIXED))
+    return method
 
 
 def _settings(

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
 Property: TypeAlias = float | Callable[[Any], Any]
@@ -21,6 +21,14 @@ Property: TypeAlias = float | Callable[[Any], Any]
 UNIT_ERROR = 1e-6
 """How far a unit vector, a rotation or the unit length in a configuration may be off: nobody normalises these again,
 and torques are wrong by as much. Numbers of single precision pass."""
+
+
+MOST = 2**63 - 1
+"""The largest integer that arrays and CasADi hold."""
+SEEDS = 2**128 - 1
+"""The largest seed: NumPy's own have 128 bits."""
+MASKED = "it has masked entries; leave them out, or give the numbers that they stand for"
+"""What messages say of NumPy's masked arrays."""
 
 
 def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
@@ -32,26 +40,35 @@ def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusi
     """
     given = f" [{unit}]" if unit else ""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(f"{what}: expected a number{given}, got {value!r}")
-    if not math.isfinite(value) or value < least or (value == least and not inclusive):
+        raise ArgumentTypeError(f"{what}: expected a number{given}, got {shown(value)}")
+    found = _float(value)
+    if not math.isfinite(found) or found < least or (found == least and not inclusive):
         limit = f", at least {least:g}" if inclusive else f", above {least:g}"
         limit = limit if math.isfinite(least) else ""
-        raise ArgumentError(f"{what}: got {value!r}; give one finite number{given}{limit}")
-    return float(value)
+        raise ArgumentError(f"{what}: got {shown(value)}; give one finite number{given}{limit}")
+    return found
 
 
-def integer(what: str, value: Any, least: int, most: int | None = None) -> int:
-    """One integer within limits, both included.
+def _float(value: Any) -> float:
+    """A number in floating point; infinite if it is beyond that."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
+    """One integer within limits, both included; without an upper one, of 64 bits.
 
     Raises:
         ArgumentTypeError: if the value is not an integer.
         ArgumentError: if it is out of range.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(f"{what}: expected an integer, got {value!r}")
-    if value < least or (most is not None and value > most):
-        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ArgumentError(f"{what}: got {value!r}; give an integer {limits}")
+        raise ArgumentTypeError(f"{what}: expected an integer, got {shown(value)}")
+    if not least <= value <= most:
+        limits = f"of at least {least}" if value < least and most == MOST else f"from {least} to {most}"
+        raise ArgumentError(f"{what}: got {shown(value)}; give an integer {limits}")
     return int(value)
 
 
@@ -63,20 +80,37 @@ def choice(what: str, value: Any, known: Sequence[str]) -> str:
     """
     if not isinstance(value, str) or value not in known:
         *first, last = map(repr, known)
-        raise ArgumentError(f"{what}: got {value!r}; give {', '.join(first)} or {last}")
+        raise ArgumentError(f"{what}: got {shown(value)}; give {', '.join(first)} or {last}")
     return value
 
 
+def listed(given: Any) -> list[Any] | None:
+    """The entries of a list or another iterable; ``None`` for a word, and for what is none, as CasADi's matrices."""
+    try:
+        return None if isinstance(given, str) else list(given)
+    except TypeError:
+        return None
+
+
 def real(given: Any) -> Array:
-    """An array of real numbers; texts, complex numbers, True and None are not.
+    """An array of real numbers; texts, complex numbers, True and None are not, nor are entries that are masked.
 
     Raises:
         TypeError, ValueError: if they are not.
     """
+    if is_masked(given):
+        raise ValueError("entries are masked")
     array = np.asarray(given.full() if isinstance(given, ca.DM) else given)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{array.dtype} is not real")
     return array.astype(float)
+
+
+def is_masked(given: Any) -> bool:
+    """Whether entries of a NumPy array, or of arrays in a list, are masked: arrays that are made of it forget that."""
+    if isinstance(given, list | tuple):
+        return any(is_masked(each) for each in given if isinstance(each, list | tuple | np.ma.MaskedArray))
+    return bool(np.ma.is_masked(given))
 
 
 def numbers(
@@ -93,14 +127,18 @@ def numbers(
 
     Raises:
         ArgumentTypeError: if they are not numbers.
-        ArgumentError: if one is not finite, or rows are of unequal lengths.
+        ArgumentError: if one is masked, not finite or beyond floating point, or rows are of unequal lengths.
     """
     try:
         array = real(given)
     except (TypeError, ValueError):
+        if is_masked(given):
+            raise ArgumentError(f"{what}: {MASKED}") from None
         if _is_ragged(given):
             raise ArgumentError(f"{what}: the rows are of unequal lengths") from None
-        raise ArgumentTypeError(f"{what}: expected {expected}, got {given!r}") from None
+        if _is_too_large(given):
+            raise ArgumentError(f"{what}: {shown(given)} is beyond floating point; give finite numbers") from None
+        raise ArgumentTypeError(f"{what}: expected {expected}, got {shown(given)}") from None
     if finite and not np.all(np.isfinite(array)):
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         entry = names[at[0]] if array.size == len(names) else f"entry {list(at)}" if at else "it"
@@ -116,6 +154,15 @@ def _is_ragged(given: Any) -> bool:
     except Exception:  # CasADi's own refusal of symbols
         return False
     return False
+
+
+def _is_too_large(given: Any) -> bool:
+    """Whether it is numbers, one of them an integer, as 10**400, that no double is near to."""
+    try:
+        entries = np.asarray(given).ravel().tolist()
+    except Exception:  # CasADi's own refusal of symbols
+        return False
+    return bool(entries) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in entries)
 
 
 def vector(
@@ -209,8 +256,8 @@ def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bo
         found = [given(float(x)) for x in eta]
     try:
         values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{what}: expected one number [{unit}] for each abscissa, got {found!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentTypeError(f"{what}: expected one number [{unit}] for each abscissa, got {shown(found)}") from None
     wrong = ~np.isfinite(values) | (values < 0) | ((values == 0) & (not inclusive))
     if wrong.any():
         k = int(wrong.argmax())

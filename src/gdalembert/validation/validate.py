@@ -41,7 +41,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import integer, number
+from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.progress import progress as show_progress
@@ -256,7 +256,7 @@ def _tree_of(model: object) -> Tree:
 
 def _check_arguments(samples: object, seed: object, tolerance: object, progress: object) -> None:
     integer("validate: samples", samples, 1)
-    integer("validate: seed", seed, 0)
+    integer("validate: seed", seed, 0, SEEDS)
     if tolerance is not None:
         number("validate: tolerance", tolerance)
     if progress is not None and not isinstance(progress, bool):

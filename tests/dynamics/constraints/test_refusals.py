@@ -129,6 +129,11 @@ ANCHORS: dict[str, Case] = {
         ArgumentError,
         "Contact('link6', '3D'): anchor has shape (2,); give (3,)",
     ),
+    "ragged": (
+        lambda: gd.Contact("link6", "3D", [[1, 2], [3]]),
+        ArgumentError,
+        "Contact('link6', '3D'): anchor: the rows are of unequal lengths",
+    ),
     "a point for a frame": (
         lambda: gd.Contact("link6", "6D", [1, 2, 3]),
         ArgumentError,

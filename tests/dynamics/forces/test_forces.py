@@ -189,6 +189,15 @@ class Branching(Force):
         return v if v[0] > 0 else -v
 
 
+class Symbolic(Force):
+    """A stiffness that nobody gives a number."""
+
+    name = "symbolic"
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        return ca.SX.sym("k") * q
+
+
 class Nameless(Force):
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         return v
@@ -203,6 +212,11 @@ class Nameless(Force):
         ([Damping(np.eye(3))], ArgumentTypeError, r"force 'damping': torque\(q, v\) cannot be evaluated in CasADi: "),
         ([Broadcast()], ArgumentError, r"force 'broadcast': torque\(q, v\) has shape \(1, 1\); give \(2, 1\)"),
         ([Branching()], ArgumentTypeError, r"force 'branching': torque\(q, v\) cannot be evaluated in CasADi"),
+        (
+            [Symbolic()],
+            ArgumentError,
+            r"force 'symbolic': its symbols k are no entries of q or v; give numbers, or name",
+        ),
         ([Nameless()], ArgumentTypeError, "forces: Nameless has no name"),
         ([Forgotten(2, 1)], ArgumentError, "force 'drag': vᵀ torque is .* W in some state, .* its power is 0 W"),
         ([Gravity(read_tree(gd.load_urdf("two_link_arm")))], ArgumentError, "gravity acts on every robot already"),

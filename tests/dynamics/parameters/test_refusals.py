@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -60,6 +61,9 @@ def robot(**options: Any) -> gd.Dynamics:
         ),
         (lambda: robot(parameters={"inertia": ["joint1"] * 2}), ArgumentError, "'joint1.m' occurs twice"),
         (lambda: robot(parameters={"base": ["joint1"]}), UnknownNameError, "no element of base"),
+        (lambda: robot(parameters=[[1, 2], [3]]), ArgumentTypeError, "parameters=[[1, 2], [3]]: give {kind: True or"),
+        (lambda: robot(parameters=ca.SX.sym("x")), ArgumentTypeError, "parameters=SX(x): give {kind: True or names}"),
+        (lambda: robot(friction=np.array([])), ArgumentTypeError, "friction=array([], dtype=float64): give {joint:"),
         (lambda: robot(parameters=["base"]).terms, UnsupportedError, "terms: base parameters determine torques"),
         (
             lambda: gd.GeneralizedDAlembert(PUMA, parameters=["base"]).terms,
@@ -148,6 +152,15 @@ def test_parameters_can_be_pickled() -> None:
     parameters = robot(parameters=["inertia", "springs"], springs={"joint2": (1.0, 0.5)}).parameters
     again = pickle.loads(pickle.dumps(parameters))
     assert again.items() == parameters.items()
+
+
+def test_a_payload_of_a_point_needs_its_inertia_about_the_origin() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), parameters={"payload": ["tip"]})
+    point = pin.Inertia(2.0, np.array([3.0, 0.0, 0.0]), np.zeros((3, 3))).toDynamicParameters()
+    assert gd.simulate(dyn, np.zeros(4), 0.01, p=point).x.shape[1] == 4
+    with pytest.raises(ArgumentError, match="Ixx, Ixy, … are about the origin, where the mass alone has") as raised:
+        gd.simulate(dyn, np.zeros(4), 0.01, p={"tip.m": 2.0, "tip.mx": 6.0})
+    assert "off-diagonal" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

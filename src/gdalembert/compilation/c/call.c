@@ -33,10 +33,20 @@ static int (*get_buffer)(void*, buffer*, int);
 static void (*release_buffer)(buffer*);
 static void (*clear_error)(void);
 static void* (*new_int)(long long);
+static void* (*type_of)(void*);
+static void (*release)(void*);
+static void* ndarray;
 
 static int overlap(const buffer* x, const buffer* y) {
   const char *a = x->buf, *b = y->buf;
   return a < b + y->len && b < a + x->len;
+}
+
+/* Whether it is NumPy's array itself: a masked one gives its buffer too, with the numbers under the mask. */
+static int is_array(void* object) {
+  void* type = type_of(object);
+  release(type);
+  return type == ndarray;
 }
 
 /* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
@@ -47,6 +57,10 @@ static void* one(void* self, void* const* tuples, ptrdiff_t n) {
   for (i = 0; i < N && fit; ++i) {
     const ptrdiff_t* shape = shapes[i];
     void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
+    if (i < N_IN && !is_array(array)) {
+      fit = 0;
+      break;
+    }
     if (get_buffer(array, b, i < N_IN ? 0x3c : 0x3d)) { /* in C order, with its format; writable */
       clear_error();
       fit = 0;
@@ -66,6 +80,6 @@ static void* one(void* self, void* const* tuples, ptrdiff_t n) {
 CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
   static method definition = {"one", one, 0x80, 0}; /* a function of an array of arguments */
   count = python[0], get_item = python[1], get_buffer = python[2], release_buffer = python[3];
-  clear_error = python[4], new_int = python[5];
+  clear_error = python[4], new_int = python[5], type_of = python[7], release = python[8], ndarray = python[9];
   return ((void* (*)(method*, void*, void*)) python[6])(&definition, 0, 0);
 }

@@ -11,7 +11,7 @@ import numpy as np
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Frame, Tree
-from gdalembert.spatial.arguments import checked_transform, choice, vector
+from gdalembert.spatial.arguments import checked_transform, choice, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 KINDS = ("3D", "6D")
@@ -139,8 +139,10 @@ def check_two_links(name: str, first: Frame, second: Frame) -> None:
 
 def _anchor(what: str, given: Any, kind: str) -> Array:
     """The placement (4 × 4) of an anchor in the universe."""
-    if kind == "3D" and (len(np.shape(given)) == 1 or np.shape(given) == (3, 1)):
+    expected = "a pin.SE3 or 4 × 4 numbers"
+    entries = numbers(what, getattr(given, "homogeneous", given), expected=expected, finite=False)
+    if kind == "3D" and (entries.ndim == 1 or entries.shape == (3, 1)):
         placement = np.eye(4)
-        placement[:3, 3] = vector(what, given, 3, names="xyz")
+        placement[:3, 3] = vector(what, entries, 3, names="xyz")
         return frozen(placement)
-    return frozen(checked_transform(what, given, expected="a pin.SE3 or 4 × 4 numbers"))
+    return frozen(checked_transform(what, entries, expected=expected))

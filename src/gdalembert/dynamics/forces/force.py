@@ -133,12 +133,17 @@ def _check(force: Force, tree: Tree) -> None:
             raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")
     rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
     terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
-    if ca.symvar(terms) and not set(map(str, ca.symvar(terms))) <= set(map(str, ca.symvar(ca.vertcat(q, v)))):
+    power = ca.Function("power", [q, v], [terms], {"allow_free": True})
+    if power.has_free():
+        known = set(map(str, ca.symvar(tree.symbols)))
+        if unknown := [name for name in dict.fromkeys(power.get_free()) if name not in known]:
+            raise ArgumentError(
+                f"force {force.name!r}: its symbols {', '.join(unknown)} are no entries of q or v; give numbers, or "
+                "name what varies in its parameters and write with_parameters(values)"
+            )
         return  # symbols of a symbolic tree
     rng = np.random.default_rng(0)
-    work, stored, dissipated = ca.Function("power", [q, v], [terms])(
-        random_configuration(tree, rng), rng.normal(size=tree.nv)
-    ).full()[:, 0]
+    work, stored, dissipated = power(random_configuration(tree, rng), rng.normal(size=tree.nv)).full()[:, 0]
     if abs(work - stored - dissipated) > _BALANCED * max(1.0, abs(work), abs(stored), abs(dissipated)):
         raise ArgumentError(
             f"force {force.name!r}: vᵀ torque is {work:.6g} W in some state, where its energy changes by "

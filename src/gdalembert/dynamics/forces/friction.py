@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces.force import Force
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import number, numbers
@@ -89,9 +89,9 @@ class JointFriction(Force):
         """
         if isinstance(friction, Mapping):
             return cls._at_joints(tree, friction)
-        if friction != "model":
+        if not isinstance(friction, str) or friction != "model":
             error = ArgumentError if isinstance(friction, str) else ArgumentTypeError
-            raise error(f"friction={friction!r}: give {{joint: gd.Friction(…)}} or 'model'")
+            raise error(f"friction={shown(friction)}: give {{joint: gd.Friction(…)}} or 'model'")
         columns, rest = tuple(range(len(tree.damping))), np.zeros(tree.nv - len(tree.damping))
         viscous, coulomb = np.append(tree.damping, rest), np.append(tree.friction, rest)
         return cls(tree, columns, viscous, coulomb, np.full(tree.nv, SMOOTHING), of_model=True)

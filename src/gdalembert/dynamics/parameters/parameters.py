@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +17,13 @@ from gdalembert.dynamics.parameters.bodies import Inertia, Payload
 from gdalembert.dynamics.parameters.constants import Armature, GravityVector
 from gdalembert.dynamics.parameters.kind import Kind
 from gdalembert.dynamics.parameters.written import with_constants
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.checks import check_same_joints
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.substitution import substituted
 
@@ -298,10 +298,11 @@ def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clea
 
 def _checked(given: Given) -> dict[str, Sequence[str] | None]:
     """The names of elements by kind; ``None`` for all."""
-    if isinstance(given, str) or not isinstance(given, Mapping | Iterable):
-        raise ArgumentTypeError(f"parameters={given!r}: give {{kind: True or names}} or a list of kinds")
+    kinds = listed(given)
+    if kinds is None or not all(isinstance(kind, str) for kind in kinds):
+        raise ArgumentTypeError(f"parameters={shown(given)}: give {{kind: True or names}} or a list of kinds")
     if not isinstance(given, Mapping):
-        given = dict.fromkeys(given, True)
+        given = dict.fromkeys(kinds, True)
     chosen: dict[str, Sequence[str] | None] = {}
     for kind, names in given.items():
         if names is True:

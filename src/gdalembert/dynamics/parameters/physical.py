@@ -14,7 +14,7 @@ from gdalembert.errors import ArgumentError, ModelError
 from gdalembert.model.checks import check_body
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.model.regrouping import RegroupedTree
-from gdalembert.model.rounding import SINGULAR
+from gdalembert.model.rounding import SINGULAR, least_moment
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arrays import Array
 
@@ -108,6 +108,13 @@ def _check_link(where: str, body: Array) -> None:
         )
     link = pin.Inertia.Zero()  # which the constructor would refuse in its own words
     link.mass, link.lever, link.inertia = mass_of(body), center_of_mass(body), central_inertia(body)
+    second, moment = body[:3, :3], least_moment(link.inertia, link.mass)
+    if moment < 0 <= least_moment(np.trace(second) * np.eye(3) - second, link.mass):
+        raise ArgumentError(
+            f"{where}: with this p its link has the negative principal moment {moment:.9g} kg m² about the centre of "
+            "mass: Ixx, Ixy, … are about the origin, where the mass alone has m (c·c 1 − c cᵀ); give those of "
+            "pin.Inertia(m, c, I).toDynamicParameters()"
+        )
     try:
         check_body(where, link, "with this p its link")
     except ModelError as error:
