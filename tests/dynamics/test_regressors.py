@@ -11,8 +11,6 @@ from benchmarks.common import robots
 from tests.helpers.models import JOINTS, MIMICABLE, build, relative_error, states
 from tests.helpers.sets import quick, with_extras
 
-pytestmark = pytest.mark.long
-
 TIGHT = 1e-11
 FORMULATIONS = sorted(gd.formulations())
 
@@ -107,6 +105,7 @@ SIZES = {"puma560": (523, 351, 851, 691, 1148), "panda7": (626, 436, 1368, 829, 
 """tau and M of base parameters, base regressor, tau of all inertia, torque regressor; the first two plus 3 %."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("robot", SIZES)
 def test_graphs_are_as_small_as_promised(robot: str) -> None:
     model = gd.load_urdf(robot)
@@ -120,6 +119,7 @@ def test_graphs_are_as_small_as_promised(robot: str) -> None:
     assert numeric.torque_regressor.n_instructions() <= regressor
 
 
+@pytest.mark.long
 def test_what_is_not_asked_for_stays_a_number() -> None:
     """Gravity costs one addition for each of its two further components; no other constant becomes an input."""
     model = robots.load("panda7")

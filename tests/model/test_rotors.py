@@ -18,8 +18,6 @@ from gdalembert.testing import assert_valid
 from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states, unit
 from tests.helpers.sets import quick
 
-pytestmark = pytest.mark.long
-
 TIGHT = 1e-12
 FORMULATIONS = sorted(gd.formulations())
 Rotors = dict[str, gd.Rotor]
@@ -175,12 +173,12 @@ def check_formulation(model: pin.Model, rotors: Rotors, formulation: str) -> Non
             assert relative_error(np.triu(pinocchios), np.triu(m)) < TIGHT
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", quick(ROBOTS, "floating_tree"))
 def test_rotors_obey_the_equations_of_the_source(name: str) -> None:
     check_equations(*robot(name))
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", quick(FORMULATIONS, "generalized_dalembert"))
 @pytest.mark.parametrize("name", quick(ROBOTS, "puma560"))
 def test_formulations_equal_pinocchio_and_obey_the_laws(name: str, formulation: str) -> None:
     check_formulation(*robot(name), formulation)
@@ -226,6 +224,7 @@ def test_a_rotor_with_mass_equals_a_free_body_that_is_projected() -> None:
         assert relative_error(float(dyn.kinetic_energy(q, v)), kinetic) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", quick(ROBOTS, "puma560"))
 def test_analytic_derivatives_equal_those_of_another_formulation(name: str) -> None:
     """Newton-Euler's are recursions, Lagrange-Euler's algorithmic differentiation."""
@@ -247,12 +246,14 @@ def test_the_validator_knows_rotors() -> None:
     assert not gd.validate(gd.NewtonEuler(model), against=geared, samples=5).ok
 
 
+@pytest.mark.long
 def test_energy_is_conserved_in_a_simulation() -> None:
     model, rotors = robot("puma560")
     motion = gd.simulate(gd.NewtonEuler(gd.with_rotors(model, rotors)), (np.full(6, 0.3), np.ones(6)), 0.3)
     assert motion.relative_balance < 1e-6  # the integrator's tolerance
 
 
+@pytest.mark.long
 def test_rotors_are_cheap() -> None:
     """docs/rotors.md says how many instructions they add."""
     model, _ = robot("puma560")
@@ -441,6 +442,7 @@ def test_a_carrier_of_two_meanings_is_refused() -> None:
         gd.with_rotors(model, {"joint3": replace(ROTOR, carrier="joint1")})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in JOINTS if name not in GEARED])
 def test_other_joints_have_no_rotor(name: str) -> None:
     model = build(np.random.default_rng(0), ["RX", name], [0, 1])

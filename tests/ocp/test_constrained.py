@@ -17,8 +17,6 @@ from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, fou
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 
-pytestmark = pytest.mark.long
-
 FIRST, SECOND = 2.0, 3.0  # kg
 WAY, TIME = 0.7, 1.5
 
@@ -81,6 +79,7 @@ def test_two_pinned_masses_move_as_one() -> None:
     assert solution.violations["contacts and loops"] < 1e-9
 
 
+@pytest.mark.long
 def test_a_linkage_moves_as_its_constrained_dynamics_and_its_simulation() -> None:
     problem = crank()
     solution = problem.solve()
@@ -199,6 +198,7 @@ def test_a_measured_start_is_moved_onto_the_constraints() -> None:
     assert again.cost == pytest.approx(plan.cost, rel=1e-7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("far", "unit"), [({"q0": HANDS + np.array([0.3, 0, 0, 0])}, "m"), ({"v0": [2.0, 0, 0, 0]}, "m/s")]
 )
@@ -216,6 +216,7 @@ def test_a_measured_start_far_from_the_constraints_is_a_tick_that_fails(far: dic
     assert solver(**closed).solved
 
 
+@pytest.mark.long
 def test_parameters_of_a_robot_are_those_of_its_constraints_too() -> None:
     con = two_sliders(parameters=["inertia"])
     problem = ocp.Problem(con, TIME, 4, control="linear", degree=2, p={"second.m": 4.0})

@@ -19,8 +19,6 @@ from tests.helpers.linkages import five_bar_loop
 from tests.helpers.models import relative_error
 from tests.helpers.paths import ROOT
 
-pytestmark = pytest.mark.long
-
 MASS, HEIGHT = 2.0, 0.4
 
 
@@ -162,6 +160,7 @@ def test_the_duration_of_all_phases_can_be_given(hopped: ocp.PhasesSolution) -> 
     assert solution.cost > hopped.cost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [lambda: hop()[0], falling, sitting_down], ids=["hop", "fall", "sit"])
 def test_equations_of_all_phases_are_independent(make: Callable[[], ocp.Phases]) -> None:
     phases = make()
@@ -236,6 +235,7 @@ def test_impulses_stay_in_friction_cones() -> None:
     assert abs(impulses[1][0]) == pytest.approx(0.5 * impulses[1][2], abs=1e-6)
 
 
+@pytest.mark.long
 def test_the_tip_of_a_flexible_arm_is_caught() -> None:
     """As by the impact of its constrained dynamics, which makes modes move."""
     text = (ROOT / "urdf" / "two_link_flexible.urdf").read_text(encoding="utf-8")
@@ -287,6 +287,7 @@ def jumping() -> tuple[ocp.Phases, list[ocp.Problem]]:
     return phases, problems
 
 
+@pytest.mark.long
 def test_a_solver_of_phases_is_built_once_and_begins_at_its_last_solution() -> None:
     phases, (_, flight, landing) = jumping()
     solver = phases.solver()

@@ -12,8 +12,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from tests.helpers.ocp import slider
-
-pytestmark = pytest.mark.long
+from tests.helpers.sets import quick
 
 MASSES = (1.0, 1.5, 3.0)
 
@@ -72,6 +71,7 @@ def test_the_worst_is_the_largest_cost_and_less_than_that_of_the_mean() -> None:
     assert worst.costs.mean() > mean.costs.mean()
 
 
+@pytest.mark.long
 def test_the_worst_takes_about_as_long_as_the_mean() -> None:
     """Three joints of a PUMA carry 0, 2 and 5 kg from one start to one place, as near as one u can."""
     model = gd.load_urdf("puma560_3")
@@ -92,6 +92,7 @@ def test_the_worst_takes_about_as_long_as_the_mean() -> None:
     assert worst.cost == pytest.approx(worst.costs.max(), abs=1e-7)  # the solver's tolerance
 
 
+@pytest.mark.long
 def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     problems = [loaded(mass) for mass in MASSES[:2]]
     for problem in problems:
@@ -103,7 +104,7 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 2.0
 
 
-@pytest.mark.parametrize("cost", ocp.scenarios.COSTS)
+@pytest.mark.parametrize("cost", quick(ocp.scenarios.COSTS, "worst"))
 def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
     problems = [loaded(mass) for mass in MASSES]
     for problem in problems:
