@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+_LONGEST = 1200
+"""[s] The time limit of a test that is not quick."""
 _NEEDS_EXTRAS = re.compile(r"^pytestmark = .*\bpytest\.mark\.extras\b", re.MULTILINE)
 
 
@@ -16,6 +18,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if "not extras" not in config.option.markexpr or collection_path.suffix != ".py":
         return None
     return True if _NEEDS_EXTRAS.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that are not quick have more time than ``timeout`` of ``pyproject.toml``."""
+    for item in items:
+        if any(item.get_closest_marker(name) for name in ("long", "extras", "system")):
+            item.add_marker(pytest.mark.timeout(_LONGEST))
 
 
 @pytest.fixture

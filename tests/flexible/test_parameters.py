@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,10 @@ import gdalembert as gd
 from gdalembert import modes
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from tests.helpers.models import relative_error
-from tests.helpers.sets import quick
 from tests.helpers.validated_arms import robot
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
+pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 TIGHT = 1e-12
 MODEL = robot(("continuous", "base"), ("revolute", "l0"), ("revolute", "l1"))
@@ -40,7 +40,9 @@ def arm(
     return gd.FlexibleArm(model, {"l0": beam(k_link, d_link)}, {"j1": joint}, clean=0, **options)
 
 
-def check_equal(given: gd.FlexibleArm, p: np.ndarray, numbers: gd.FlexibleArm) -> None:
+def check_equal(
+    given: gd.FlexibleArm, p: np.ndarray, numbers: gd.FlexibleArm, functions: Sequence[str] = FUNCTIONS
+) -> None:
     rng = np.random.default_rng(5)
     nv = given.tree.nv
     scale = np.where(np.isin(np.arange(nv), given.modes), 0.02, 1.0)
@@ -49,7 +51,7 @@ def check_equal(given: gd.FlexibleArm, p: np.ndarray, numbers: gd.FlexibleArm) -
     values["tau"] = numbers.inverse_dynamics(q, values["v"], values["a"]).full().ravel()
     values |= {"x": np.concatenate([q, values["v"]]), "u": rng.normal(size=given.nu)}
     condition = np.linalg.cond(numbers.mass_matrix(q).full())
-    for name in (*FUNCTIONS, "elastic_energy", "terms"):
+    for name in (*functions, "elastic_energy", "terms"):
         expected, own = getattr(numbers, name), getattr(given, name)
         inputs = {key: values[key] for key in expected.name_in()}
         assert own.name_in() == [*expected.name_in(), "p"]
@@ -62,6 +64,19 @@ def check_equal(given: gd.FlexibleArm, p: np.ndarray, numbers: gd.FlexibleArm) -
 
 def random_p(given: gd.FlexibleArm) -> np.ndarray:
     return np.array(given.parameters.random(np.random.default_rng(6)))
+
+
+def test_equations_of_motion_at_all_kinds_at_once() -> None:
+    """Those without derivatives; the other tests compare all Functions."""
+    joint_and_link = ("j1", "l0")
+    factors = {"stiffness": joint_and_link, "damping": joint_and_link}
+    given = arm(parameters={"inertia": True, "payload": ["tool"], "armature": ["j0", "j1", "j2"], **factors})
+    p = random_p(given)
+    model = given.parameters.write(MODEL, p)
+    names = [f"{name}.{kind}_factor" for kind in factors for name in ("l0", "j1")]
+    of_p = dict(zip(given.parameters.names, p, strict=True))
+    numbers = arm(model, tuple(of_p[name] for name in names))
+    check_equal(given, p, numbers, ("inverse_dynamics", "mass_matrix", "potential_energy"))
 
 
 @pytest.mark.long
@@ -94,7 +109,8 @@ def test_factors_of_stiffness_and_damping() -> None:
     check_equal(given, p, arm(factors=tuple(p)))
 
 
-@pytest.mark.parametrize("frame", quick(["l0 tip", "l1", "tool"], "tool"))
+@pytest.mark.long
+@pytest.mark.parametrize("frame", ["l0 tip", "l1", "tool"])
 def test_a_payload(frame: str) -> None:
     """As a body of the model: on a rigid link, beside what is there; on the tip, with what the tip carries."""
     given = arm(parameters={"payload": [frame]})

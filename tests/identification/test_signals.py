@@ -11,8 +11,6 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 
-pytestmark = pytest.mark.extras
-
 T = np.arange(0, 10.001, 0.01)
 W = 2 * np.pi * np.array([0.1, 0.4, 1.0])
 Q = np.sin(np.outer(T, W))

@@ -115,14 +115,15 @@ def test_a_path_of_q_and_v_holds_at_the_grid_too() -> None:
     assert caught.value.solution.violations["path 1"] > 0.1
 
 
-def test_excess_of_a_path_is_that_of_the_motion() -> None:
-    """A parabola that the three instants of the grid let pass."""
+@pytest.mark.parametrize(("side", "sign"), [("upper", 1.0), ("lower", -1.0)])
+def test_excess_of_a_path_is_that_of_the_motion(side: str, sign: float) -> None:
+    """A parabola, upwards or downwards, that the three instants of the grid let pass."""
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 2)
-    problem.start([0.0], v=8.0)
+    problem.start([0.0], v=8.0 * sign)
     problem.end([0.0], v=None)
-    problem.path(lambda q, scale=2.0: scale * q, upper=2.0, at="grid")
+    problem.path(lambda q, scale=2.0: scale * q, at="grid", **{side: 2.0 * sign})
     problem.minimize(problem.integral(lambda u: u**2))
     solution = problem.solve()
     t = np.arange(17) / 32
-    top = (8 * t + solution.u[0, 0] / 2.0 * t**2 / 2).max()
+    top = (8 * t + sign * solution.u[0, 0] / 2.0 * t**2 / 2).max()
     assert solution.excess == {"path 1": pytest.approx(2 * top - 2, rel=1e-9)}

@@ -12,8 +12,7 @@ from gdalembert import ocp
 from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.systems import System
 from tests.helpers.paths import ROOT
-
-pytestmark = pytest.mark.long
+from tests.helpers.sets import quick
 
 HERMITE = gd.modes.hermite()
 NEARLY_DEPENDENT = HERMITE.combined([[1.0, 0.0], [1.0, 0.02]])
@@ -28,7 +27,7 @@ def planar(shapes: gd.modes.ModeSet = HERMITE, continuous: bool = False) -> gd.F
     return gd.FlexibleArm(model, {name: gd.FlexibleLink(beam, bending_y=shapes) for name, beam in beams.items()})
 
 
-@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("continuous", quick([False, True], True))
 def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
     """f/ω², f/ω, f, where f are the forces of the guess that bend the arm, elastic forces apart."""
     arm = planar(continuous=continuous)
@@ -77,7 +76,7 @@ def test_modal_coordinates_do_not_matter() -> None:
     assert ca.norm_fro(tips[0] - tips[1]) < 1e-6
 
 
-@pytest.mark.parametrize("method", ["collocation", "rk4"])
+@pytest.mark.parametrize("method", quick(["collocation", "rk4"], "collocation"))
 def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None:
     """The solver has opti's variables and rows in other coordinates, and each gap is closed by variables of its own."""
     problem = ocp.Problem(planar(), 0.03, 3, method=method, degree=2)
@@ -119,6 +118,7 @@ def spatial() -> tuple[pin.Model, gd.FlexibleArm]:
     return model, gd.FlexibleArm(model, links)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link")
 @pytest.mark.parametrize(("duration", "intervals"), [(1.0, 20), ((0.5, 3.0), 20)])
 def test_a_spatial_arm_in_gravity_is_planned_as_it_is_posed(

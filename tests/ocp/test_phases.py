@@ -134,6 +134,16 @@ def test_what_is_released_goes_on(hopped: ocp.PhasesSolution) -> None:
     assert hopped.impulses[1].size == 0
 
 
+def test_guesses_begin_at_the_nearest_configurations_that_are_known() -> None:
+    """At the instants 0 and 3 of three phases."""
+    phases, problems = hop()
+    problems[2].end([0.45, -0.45])
+    phases._set_boundaries()
+    at = [np.array(problem._initial.nearby) for problem in problems]
+    start, end = [0.5, -0.5], [0.45, -0.45]
+    np.testing.assert_array_equal(at, [[start, start], [start, end], [end, end]])
+
+
 def test_each_phase_is_replayed_by_its_simulation(hopped: ocp.PhasesSolution) -> None:
     for motion, phase in zip(hopped.simulate(), hopped.phases, strict=True):
         assert np.abs(motion.q - phase.q).max() < 1e-5

@@ -20,8 +20,6 @@ from tests.helpers.exports import FORMULATIONS, executed
 from tests.helpers.models import build, relative_error
 from tests.helpers.sets import quick
 
-pytestmark = pytest.mark.long
-
 ROBOTS = ("puma560_3", "shala_likaj_rpr", "two_link_arm")
 LINK = {"mass": "m", "com": ("l/2", 0, 0), "inertia": (0, "m*l**2/12", "m*l**2/12")}
 ROD = {"joint2": LINK}
@@ -50,7 +48,7 @@ def assert_same(one: gd.Dynamics, p: np.ndarray, other: gd.Dynamics) -> None:
 # What is an input
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", quick(FORMULATIONS, gd.LagrangeEuler))
 @pytest.mark.parametrize("robot", quick(ROBOTS, "two_link_arm"))
 def test_functions_at_the_values_of_the_model_are_those_of_numbers(robot: str, formulation: type[gd.Dynamics]) -> None:
     """Derivatives, the Hessian and forward dynamics included; rotations of URDFs are cos and sin of beta here."""
@@ -58,6 +56,7 @@ def test_functions_at_the_values_of_the_model_are_those_of_numbers(robot: str, f
     assert_same(dyn, dyn.parameters.vector(), formulation(gd.load_urdf(robot)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_only_what_is_asked_for_is_an_input(formulation: type[gd.Dynamics]) -> None:
     tree = gs.symbolic_tree("two_link_arm", {"link2": {"mass": "m_load"}}, others="numbers")
@@ -70,6 +69,7 @@ def test_only_what_is_asked_for_is_an_input(formulation: type[gd.Dynamics]) -> N
     assert not dyn.at([1.5]).parameters
 
 
+@pytest.mark.long
 def test_numbers_are_numbers_in_graphs_and_exact_in_closed_forms() -> None:
     """An angle that is no right one is a number in graphs, and a symbol in closed forms."""
     tree = gs.symbolic_tree("shala_likaj_rpr", others="numbers")
@@ -87,12 +87,14 @@ def test_numbers_are_numbers_in_graphs_and_exact_in_closed_forms() -> None:
     assert gd.LagrangeEuler(row).parameters.names == ("m", "g")
 
 
+@pytest.mark.long
 def test_payload_as_a_symbol_costs_little() -> None:
     """Link frames are chosen by geometry, which is numbers here; the robot alone takes 619."""
     tree = gs.symbolic_tree("panda7", {"joint7": {"mass": "m_load"}}, others="numbers")
     assert gd.NewtonEuler(tree).inverse_dynamics.n_instructions() <= 668
 
 
+@pytest.mark.long
 def test_formulas_of_several_symbols() -> None:
     """Of a rod with length l and mass m: p has both, and the graph the formulas."""
     dyn = gd.NewtonEuler(gs.symbolic_tree("two_link_arm", ROD, others="numbers"))
@@ -102,6 +104,7 @@ def test_formulas_of_several_symbols() -> None:
     assert_same(dyn, dyn.parameters.vector({"m": 1.2, "l": 0.6}), gd.NewtonEuler(model))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "formula", ["sqrt(x)", sympy.exp(gs.symbol("x")), sympy.Abs(gs.symbol("x")), "pi*x**3/7", "1/x + sin(x)*cos(x)"]
 )
@@ -136,6 +139,7 @@ def test_numbers_in_place_of_p(robot: str) -> None:
     assert gd.validate(at, against=gd.load_urdf(robot), samples=20).ok
 
 
+@pytest.mark.long
 def test_springs_of_formulas() -> None:
     """They belong to the tree: every formulation that takes it has them."""
     tree = gs.symbolic_tree("two_link_arm", {"joint1": {"spring": ("k", "rest")}}, others="numbers")
@@ -146,6 +150,7 @@ def test_springs_of_formulas() -> None:
         assert_same(dyn, dyn.parameters.vector([30.0, 0.4]), dyn.at({"k": 30, "rest": 0.4}))
 
 
+@pytest.mark.long
 def test_written_into_a_model() -> None:
     """A link length that was found by optimisation, in Pinocchio."""
     model = gd.load_urdf("two_link_arm")
@@ -157,6 +162,7 @@ def test_written_into_a_model() -> None:
     assert_same(dyn, np.array([0.9]), gd.NewtonEuler(longer))
 
 
+@pytest.mark.long
 def test_simulation_and_forces() -> None:
     tree = gs.symbolic_tree("two_link_arm", ROD, others="numbers")
     dyn = tree.dynamics(gd.NewtonEuler, forces=[Damping(np.diag([0.3, 0.1]))])
@@ -165,6 +171,7 @@ def test_simulation_and_forces() -> None:
     assert "force in tau, nle and a: damping" in gd.export.derive(dyn, "python")["two_link_arm.py"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_pickles(formulation: type[gd.Dynamics]) -> None:
     tree = gs.symbolic_tree("two_link_arm", {**ROD, "joint1": {"spring": ("k", 0)}})
@@ -180,6 +187,7 @@ def test_pickles(formulation: type[gd.Dynamics]) -> None:
     assert (one == other).all()
 
 
+@pytest.mark.long
 def test_exports_have_p() -> None:
     dyn = gd.NewtonEuler(gs.symbolic_tree("two_link_arm", ROD, gravity=(0, 0, "-g"), others="numbers"))
     source = gd.export.derive(dyn, "python", terms=["inverse_dynamics", "forward_dynamics_derivatives"])

@@ -22,7 +22,7 @@ from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR, bending, planar, robot, twisting
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
+pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 MODEL = gd.load_urdf("puma560_3")
 TOOL = MODEL.frames[-1].name
@@ -35,6 +35,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", quick(GIVEN, "all", "base"))
 @pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "newton_euler"))
 def test_right_robots_pass(name: str, given: str) -> None:
@@ -50,6 +51,7 @@ def test_right_robots_pass(name: str, given: str) -> None:
     assert json.loads(json.dumps(report.to_dict(), allow_nan=False)) == report.to_dict()
 
 
+@pytest.mark.long
 def test_random_p_is_physical_and_seeded() -> None:
     dyn = gd.NewtonEuler(MODEL, parameters=GIVEN["all"], **SPRINGS)
     p, again, other = (dyn.parameters.random(np.random.default_rng(seed)) for seed in (1, 1, 2))
@@ -64,12 +66,14 @@ def test_random_p_is_physical_and_seeded() -> None:
     assert not np.array_equal(first[1], second[1])
 
 
+@pytest.mark.long
 def test_fewer_states_than_p() -> None:
     report = validate(gd.NewtonEuler(MODEL, parameters=["gravity"]), MODEL, samples=2)
     assert len(report.p) == 2
     assert report.ok
 
 
+@pytest.mark.long
 def test_one_p_that_is_given() -> None:
     dyn = gd.NewtonEuler(MODEL, parameters={"payload": [TOOL]})
     report = assert_valid(dyn, MODEL, samples=10, p={f"{TOOL}.m": 2.0})
@@ -121,11 +125,13 @@ class WrongAtEveryP(gd.NewtonEuler):
         return function("generalized_gravity", s, {"g": -super().generalized_gravity(s["q"], s["p"])})
 
 
+@pytest.mark.long
 def test_what_is_wrong_at_every_p_is_said_once() -> None:
     report = validate(WrongAtEveryP(MODEL, parameters=["inertia"]), MODEL, samples=10)
     assert report.diagnosis == ("gravity has the opposite sign (in generalized_gravity)",)
 
 
+@pytest.mark.long
 def test_functions_and_callables_with_p() -> None:
     dyn = gd.NewtonEuler(MODEL, parameters=["inertia"])
     p = dyn.parameters.random(np.random.default_rng(0))
@@ -135,6 +141,7 @@ def test_functions_and_callables_with_p() -> None:
     assert not validate(dyn.inverse_dynamics, MODEL, samples=5, p=p).ok
 
 
+@pytest.mark.long
 def test_a_tree_of_formulas_at_the_p_of_the_model() -> None:
     tree = symbolic.symbolic_tree(MODEL, parameters={"joint3": {"mass": "m3"}})
     dyn = tree.dynamics(gd.NewtonEuler)
@@ -146,6 +153,7 @@ def test_a_tree_of_formulas_at_the_p_of_the_model() -> None:
         dyn.parameters.random(np.random.default_rng(0))
 
 
+@pytest.mark.long
 def test_a_tree_of_formulas_is_compared_with_the_model_that_is_given() -> None:
     """With its own numbers, and not with those of the tree."""
     known = gd.NewtonEuler(symbolic.symbolic_tree(MODEL))
@@ -194,6 +202,7 @@ def test_p_that_does_not_fit_is_refused(case: str) -> None:
 # Flexible arms.
 
 
+@pytest.mark.long
 def test_an_arm_passes() -> None:
     given = {"armature": True, "gravity": True, "payload": ["link2 tip", "tip"], "stiffness": True, "damping": True}
     arm = planar(joints=FLEXIBLE_JOINT, parameters=given, springs={"joint1": (2.0, 0.1)})
@@ -202,6 +211,7 @@ def test_an_arm_passes() -> None:
     assert report["inverse_dynamics"].tolerance == 1e-12
 
 
+@pytest.mark.long
 def test_the_stiffness_of_a_first_order_arm() -> None:
     arm = planar(exact=False, joints=FLEXIBLE_JOINT, parameters=["stiffness", "damping"])
     assert_valid(arm, PLANAR, samples=5)

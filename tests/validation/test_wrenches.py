@@ -17,7 +17,7 @@ from tests.helpers.models import build
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR, planar
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:link .* its body of")]
+pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 MODEL = gd.load_urdf("puma560_3")
 TOOL = MODEL.frames[-1].name
@@ -25,7 +25,7 @@ GIVEN = {TOOL: pin.LOCAL, "link2": pin.WORLD, "link1": pin.LOCAL_WORLD_ALIGNED}
 UNDER = [f"{name} under wrenches" for name in ("inverse_dynamics", "forward_dynamics", "state_derivative (a)")]
 
 
-@pytest.mark.parametrize("name", sorted(gd.formulations()))
+@pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "lagrange_euler"))
 def test_right_formulations_pass(name: str) -> None:
     dyn = gd.formulations()[name](MODEL, clean=0, wrenches=GIVEN, parameters=["gravity"])
     report = assert_valid(dyn, MODEL, samples=40)
@@ -35,6 +35,7 @@ def test_right_formulations_pass(name: str) -> None:
     assert report.not_checked == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "newton_euler"))
 def test_right_trees_pass(name: str) -> None:
     model = build(np.random.default_rng(0), ["FreeFlyer", "RUBX", "SphericalZYX", "RX"], [0, 1, 1, 2], mimic=4)
@@ -42,17 +43,20 @@ def test_right_trees_pass(name: str) -> None:
     assert_valid(gd.formulations()[name](model, wrenches=given), model, samples=40)
 
 
+@pytest.mark.long
 def test_constant_wrenches_are_compared_too() -> None:
     report = assert_valid(gd.NewtonEuler(MODEL, wrenches=GIVEN).under(np.ones((6, 3))), MODEL, samples=20)
     assert [check.name for check in report.checks][-3:] == UNDER
 
 
+@pytest.mark.long
 def test_an_arm_is_compared_with_the_virtual_work() -> None:
     given = {"tip": pin.LOCAL, "link1 tip": pin.LOCAL_WORLD_ALIGNED, "link2": pin.WORLD}
     report = assert_valid(planar(joints=FLEXIBLE_JOINT, wrenches=given), PLANAR, samples=20)
     assert report[UNDER[0]].tolerance == 1e-12
 
 
+@pytest.mark.long
 def test_first_order_kinematics_are_not() -> None:
     report = assert_valid(planar(exact=False, wrenches={"tip": pin.LOCAL}), PLANAR, samples=10)
     assert not [check for check in report.checks if "wrenches" in check.name]
@@ -81,6 +85,7 @@ class NoStiffness(gd.LagrangeEuler):
         return ca.DM(self.tree.nv, self.tree.nv)
 
 
+@pytest.mark.long
 def test_derivatives_are_those_under_wrenches() -> None:
     report = validate(NoStiffness(MODEL, wrenches=GIVEN), MODEL, samples=20)
     wrong = {check.name for check in report.checks if not check.ok}
@@ -98,6 +103,7 @@ def test_wrong_wrenches_are_told() -> None:
     assert any(each.startswith("a is right without wrenches, but not with them") for each in report.diagnosis)
 
 
+@pytest.mark.long
 def test_a_model_that_lacks_the_frame() -> None:
     model = MODEL.copy()
     model.frames[model.getFrameId("link2")].name = "other"
@@ -105,6 +111,7 @@ def test_a_model_that_lacks_the_frame() -> None:
         validate(gd.NewtonEuler(MODEL, wrenches=GIVEN), model, samples=1)
 
 
+@pytest.mark.long
 def test_frames_may_have_other_indices() -> None:
     model = MODEL.copy()
     model.addFrame(pin.Frame("new", 1, 0, pin.SE3.Random(), pin.FrameType.OP_FRAME))
@@ -114,6 +121,7 @@ def test_frames_may_have_other_indices() -> None:
     assert_valid(tree, MODEL, samples=5)
 
 
+@pytest.mark.long
 def test_functions_are_judged_without_wrenches() -> None:
     dyn = gd.NewtonEuler(MODEL, wrenches=GIVEN)
     with pytest.raises(

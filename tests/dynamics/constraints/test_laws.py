@@ -18,8 +18,6 @@ from tests.helpers.models import MIMICABLE, build, placement, relative_error, st
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import planar
 
-pytestmark = pytest.mark.long
-
 TIGHT = 1e-11
 
 DERIVATIVES = ("da_dq", "da_dv", "da_dtau", "dforces_dq", "dforces_dv", "dforces_dtau")
@@ -81,6 +79,7 @@ def test_joints_with_columns_that_turn(joint: str) -> None:
     check_joint(gd.LagrangeEuler, model, "body_1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("joint", quick(MIMICABLE, "RevoluteUnaligned"))
 def test_joints_that_mimic_others(joint: str) -> None:
     """The contact is behind the joint that mimics one of the loop."""
@@ -131,6 +130,7 @@ def test_everything_at_once(name: str) -> None:
     check_derivatives(con, q, v, tau, wrenches, p)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_derivatives_of_redundant_constraints(name: str) -> None:
     """Twelve rows on eight degrees of freedom, which contradict each other as v is not zero."""
@@ -141,6 +141,7 @@ def test_derivatives_of_redundant_constraints(name: str) -> None:
     check_derivatives(con, *state)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exact", quick([True, False], False))
 def test_derivatives_of_flexible_arms(exact: bool) -> None:
     """The tip of a planar arm is held; across the plane that is redundant."""
