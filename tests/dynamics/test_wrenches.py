@@ -231,7 +231,7 @@ def test_inverse_dynamics_have_the_torques_of_the_environment(reference: pin.Ref
 # Sizes.
 
 
-@pytest.mark.parametrize("robot", ["panda7", *with_extras(["solo12", "talos"])])
+@pytest.mark.parametrize("robot", [*quick(["panda7"]), *with_extras(["solo12", "talos"])])
 def test_the_page_says_how_large_the_graphs_are(robot: str) -> None:
     page = (ROOT / "docs" / "frames_and_wrenches.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]

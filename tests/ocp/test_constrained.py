@@ -252,7 +252,10 @@ def sole() -> gd.ConstrainedDynamics:
     return gd.ConstrainedDynamics(driven, [gd.Contact("sole", "6D", anchor=pin.SE3.Identity())])
 
 
-@pytest.mark.parametrize(("form", "share"), [("inscribed", 1 / 2**0.5), ("circumscribed", 1.0), ("norm", 1.0)])
+@pytest.mark.parametrize(
+    ("form", "share"),
+    quick([("inscribed", 1 / 2**0.5), ("circumscribed", 1.0), ("norm", 1.0)], ("inscribed", 1 / 2**0.5)),
+)
 def test_a_foot_is_pushed_as_far_as_friction_holds(form: str, share: float) -> None:
     """The weight is 2 · 9.81 N: the largest push along x is μ of it, or that of the pyramid in the cone."""
     problem = ocp.Problem(block(), 0.2, 2)
@@ -312,7 +315,9 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize(
+    "what", quick(REFUSED, "method", "no cone", "a contact", "contacts", "a sole of a point", "mu")
+)
 def test_wrong_input_is_refused(what: str) -> None:
     call, kind, message = REFUSED[what]
     with pytest.raises(kind, match=message):

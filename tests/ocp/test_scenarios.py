@@ -155,40 +155,40 @@ def _without_cost() -> ocp.Problem:
     return problem
 
 
-@pytest.mark.parametrize(
-    ("use", "error", "message"),
-    [
-        (lambda p: ocp.Scenarios(p), "ArgumentTypeError", "Scenarios: got Problem; give a list of gd.ocp.Problem"),
-        (lambda p: ocp.Scenarios([p]), "ArgumentError", "Scenarios: give at least two problems, each once"),
-        (lambda p: ocp.Scenarios([p, p]), "ArgumentError", "Scenarios: give at least two problems, each once"),
-        (lambda p: ocp.Scenarios([p, loaded(1.0)], cost="least"), "ArgumentError", "least"),
-        (lambda p: ocp.Scenarios([p, loaded(1.0, intervals=5)]), "ArgumentError", "intervals of scenario 2: 5, of the"),
-        (lambda p: ocp.Scenarios([p, loaded(1.0, duration=2.0)]), "ArgumentError", "duration of scenario 2: (2.0, 2.0"),
-        (lambda p: ocp.Scenarios([p, loaded(1.0, control="linear")]), "ArgumentError", "control of scenario 2: linear"),
-        (lambda p: ocp.Scenarios([p, _other_actuators()]), "ArgumentError", "actuators of scenario 2: ('joint1', "),
-        (
-            lambda p: ocp.Scenarios([p, loaded(1.0)]).solve("fatrop"),
-            "UnsupportedError",
-            "fatrop: scenarios are not one",
-        ),
-        (
-            lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p={"slide.m": 1}),
-            "ArgumentTypeError",
-            "p: got dict; give a l",
-        ),
-        (lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p=[1]), "ArgumentError", "Scenarios: p has 1 entries; give"),
-        (
-            lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(goal=1),
-            "UnknownNameError",
-            "no parameter of the prob",
-        ),
-        (
-            lambda p: ocp.Scenarios([p, _without_cost()]).solve(),
-            "ArgumentError",
-            "scenario 2 minimises nothing",
-        ),
-    ],
-)
+REFUSED = [
+    (lambda p: ocp.Scenarios(p), "ArgumentTypeError", "Scenarios: got Problem; give a list of gd.ocp.Problem"),
+    (lambda p: ocp.Scenarios([p]), "ArgumentError", "Scenarios: give at least two problems, each once"),
+    (lambda p: ocp.Scenarios([p, p]), "ArgumentError", "Scenarios: give at least two problems, each once"),
+    (lambda p: ocp.Scenarios([p, loaded(1.0)], cost="least"), "ArgumentError", "least"),
+    (lambda p: ocp.Scenarios([p, loaded(1.0, intervals=5)]), "ArgumentError", "intervals of scenario 2: 5, of the"),
+    (lambda p: ocp.Scenarios([p, loaded(1.0, duration=2.0)]), "ArgumentError", "duration of scenario 2: (2.0, 2.0"),
+    (lambda p: ocp.Scenarios([p, loaded(1.0, control="linear")]), "ArgumentError", "control of scenario 2: linear"),
+    (lambda p: ocp.Scenarios([p, _other_actuators()]), "ArgumentError", "actuators of scenario 2: ('joint1', "),
+    (
+        lambda p: ocp.Scenarios([p, loaded(1.0)]).solve("fatrop"),
+        "UnsupportedError",
+        "fatrop: scenarios are not one",
+    ),
+    (
+        lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p={"slide.m": 1}),
+        "ArgumentTypeError",
+        "p: got dict; give a l",
+    ),
+    (lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(p=[1]), "ArgumentError", "Scenarios: p has 1 entries; give"),
+    (
+        lambda p: ocp.Scenarios([p, loaded(1.0)]).solve(goal=1),
+        "UnknownNameError",
+        "no parameter of the prob",
+    ),
+    (
+        lambda p: ocp.Scenarios([p, _without_cost()]).solve(),
+        "ArgumentError",
+        "scenario 2 minimises nothing",
+    ),
+]
+
+
+@pytest.mark.parametrize(("use", "error", "message"), quick(REFUSED, REFUSED[1], REFUSED[4], REFUSED[-1]))
 def test_wrong_use_is_refused_in_one_sentence(use: Callable[[ocp.Problem], object], error: str, message: str) -> None:
     with pytest.raises(getattr(gd.errors, error)) as caught:
         use(loaded(1.0))

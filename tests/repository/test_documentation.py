@@ -44,6 +44,7 @@ LONG = {
     "docs/flexible_ocp.md",
     "docs/flexible.md",
     "docs/parameters.md",
+    "docs/rotors.md",
     "docs/identification.md",
     "docs/from_pinocchio_casadi.md",
 }
