@@ -13,6 +13,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
+from gdalembert.ocp.constrained_steps import anchored_part
 from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, four_bar_loop
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
@@ -77,6 +78,20 @@ def test_two_pinned_masses_move_as_one() -> None:
     pulled[:, 0] = -SECOND * solution.stages.a[:, 1]
     assert relative_error(solution.stages.forces, pulled) < 1e-8
     assert solution.violations["contacts and loops"] < 1e-9
+
+
+def test_places_are_known_of_contacts_with_an_anchor() -> None:
+    dyn = two_sliders().dynamics
+    held, free = gd.Contact("first pin", "3D", anchor=np.zeros(3)), gd.Contact("second pin", "3D")
+    one, none, both = (
+        gd.ConstrainedDynamics(dyn, each, regularization=1e-6) for each in ([held], [free], [held, free])
+    )
+    assert anchored_part(one) is one
+    assert anchored_part(none) is None
+    part = anchored_part(both)
+    assert part is not None
+    assert part.constraints == (held,)
+    assert part.regularization == both.regularization
 
 
 @pytest.mark.long

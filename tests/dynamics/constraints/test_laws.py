@@ -72,7 +72,8 @@ def check_joint(formulation: type[gd.Dynamics], model: pin.Model, contact: str) 
     check_derivatives(con, *states(model, np.random.default_rng(0), 1)[0])
 
 
-@pytest.mark.parametrize("joint", quick(SEQUENCES, "Ellipsoid"))
+@pytest.mark.long
+@pytest.mark.parametrize("joint", SEQUENCES)
 def test_joints_with_columns_that_turn(joint: str) -> None:
     """On the way to the second frame of the loop, and to the contact."""
     model = build(np.random.default_rng(8), ["Planar", joint, "FreeFlyer"], [0, 1, 1])
@@ -128,6 +129,13 @@ def test_everything_at_once(name: str) -> None:
     fixed = con.at(p).under(wrenches).forward_dynamics(q, v, tau)
     assert relative_error(ca.vertcat(*fixed).full().ravel(), wanted) < TIGHT
     check_derivatives(con, q, v, tau, wrenches, p)
+
+
+def test_derivatives_where_a_leg_is_in_the_air() -> None:
+    """An effort at that leg moves no constraint but by the base."""
+    model = build(np.random.default_rng(3), ["FreeFlyer", "RX", "RY"], [0, 1, 1])
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(model, clean=0), [gd.Contact("body_1", "3D")])
+    check_derivatives(con, *states(model, np.random.default_rng(0), 1)[0])
 
 
 @pytest.mark.long
