@@ -588,9 +588,9 @@ def test_a_callable_must_return_u(answer: Any) -> None:
 @pytest.mark.parametrize("as_given", [ca.DM, lambda u: ca.DM(u).T, lambda u: u[:, None]], ids=["DM", "row", "column"])
 @pytest.mark.parametrize("hold", quick([False, True], True))
 def test_a_callable_may_return_matrices(as_given: Any, hold: bool) -> None:
-    given = ([0.1] * 6, [0.0] * 6)
-    motion = simulate(puma(), given, [0.0, 0.05, 0.1], lambda t, q, v: as_given(-20 * v), hold=hold)
-    plain = simulate(puma(), given, [0.0, 0.05, 0.1], lambda t, q, v: -20 * v, hold=hold)
+    arm, given = gd.NewtonEuler(gd.load_urdf("two_link_arm")), ([0.1] * 2, [0.0] * 2)
+    motion = simulate(arm, given, [0.0, 0.05, 0.1], lambda t, q, v: as_given(-20 * v), hold=hold)
+    plain = simulate(arm, given, [0.0, 0.05, 0.1], lambda t, q, v: -20 * v, hold=hold)
     assert motion.u.any()
     assert np.array_equal(motion.x, plain.x)
 

@@ -289,7 +289,7 @@ def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
     check_robot(gd.load_urdf(robot), formulation, "inverse_dynamics")
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", quick(FORMULATIONS, gd.LagrangeEuler))
 @pytest.mark.parametrize(
     ("joints", "parents"),
     [

@@ -18,8 +18,11 @@ NEWTON_EULER = gd.NewtonEuler(PUMA)
 
 
 def test_seed_decides() -> None:
+    model = gd.load_urdf("two_link_arm")
+    dyn = gd.NewtonEuler(model)
+
     def run(seed: int) -> dict[str, Any]:
-        return validate(NEWTON_EULER, PUMA, samples=20, seed=seed).to_dict()
+        return validate(dyn, model, samples=20, seed=seed).to_dict()
 
     assert run(3) == run(3)
     assert run(3)["checks"] != run(4)["checks"]
