@@ -93,6 +93,16 @@ def test_what_falls_hits_the_ground_as_in_closed_form() -> None:
     assert solution.impulses[0].size == 0
 
 
+def test_the_function_of_phases_gives_the_whole_motion() -> None:
+    solver = falling().solver()
+    solution = solver()
+    found = solver.function()(z0=solver._found[0])
+    assert float(found["cost"]) == pytest.approx(solution.cost, rel=1e-6)
+    # the solver's tolerance
+    np.testing.assert_allclose(found["t"].full().ravel(), solution.t, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found["q"].full().T, solution.q, rtol=0, atol=1e-5)
+
+
 def sitting_down() -> ocp.Phases:
     """The foot stays on the ground; the trunk falls on a stop at 0.4 m, and both are held."""
     dyn = monopod()
