@@ -17,6 +17,7 @@ from gdalembert.flexible.tree import FlexibleTree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 _CONVERGED = 1e-24
 """Energy of the last step of Newton's method over that of the deflection."""
@@ -24,6 +25,7 @@ _OFF = 1e-9
 """The part of a wrench that may point out of the plane of an arm."""
 
 
+@interruptible
 def static_deflection(
     arm: Dynamics,
     tree: FlexibleTree,

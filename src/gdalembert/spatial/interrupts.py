@@ -1,22 +1,23 @@
-"""Ctrl-C, and what other signal handlers raise, while CasADi builds graphs, evaluates or integrates.
+"""Ctrl-C, and what other signal handlers raise, while CasADi builds graphs, evaluates, integrates or solves.
 
 CasADi runs Python's signal handlers where it converts arrays and before it evaluates a Function. What they raise there
 is lost: it takes the array for one of a wrong type, or the evaluation for one that failed, and an integrator tries
-again with a shorter step. So the exception is kept, and the handler runs again: after a while, or at every evaluation
-until the integrator gives up.
+again with a shorter step, a solver reports that it failed, or goes on. So the exception is kept, and the handler runs
+again: after a while, or at every evaluation until the integrator or solver gives up.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # signal without its enumerations, which take 0.2 ms
 import contextlib
 import functools
 import io
 import signal
 import threading
 from _thread import interrupt_main
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 _REPETITIONS = 100_000
 """More than any integrator endures, and u needs to return."""
@@ -24,38 +25,54 @@ _REPETITIONS = 100_000
 _AGAIN = 0.5
 """Time until an exception that was lost is raised again [s]; what cleans up needs less."""
 
+_SIGNALS = tuple(sorted(map(int, signal.valid_signals())))
+
+
 _run_again: Any = interrupt_main
+
+Handler = Callable[[int, FrameType | None], Any]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Interrupts:
     """Keeps the first exception that a signal handler raises, from ``with`` on until its end.
 
-    The exception takes the place of any other one that leaves the ``with``.
+    The exception takes the place of any other one that leaves the ``with``. Threads other than the main one run no
+    signal handlers, and nothing happens there.
 
     Args:
-        integration, control: names of the modules that call the integrator, and that it calls.
+        caller, called: names of the modules that call the integrator or solver, and of those that it calls, by Python.
 
     Attributes:
         error: the exception.
         is_raised: whether the exception is raised as usual, too, and once more at the end of ``with``.
-        stops: whether the exception stops the integrator that runs now; otherwise it is kept only.
+        stops: whether the exception stops the integrator or solver that runs now; otherwise it is kept only.
     """
 
-    def __init__(self, integration: str = "", control: str = "") -> None:
+    def __init__(self, caller: str = "", called: str = "") -> None:
         self.error: BaseException | None = None
-        self.is_raised, self.stops = True, False
-        self._integration, self._control = integration, control
+        self.is_raised, self.stops = False, False
+        self._caller, self._called = caller, called
         self._left = _REPETITIONS
         self._ended = False
         self._bell: threading.Timer | None = None
-        self._restore = contextlib.ExitStack()
+        self._replaced: list[tuple[int, Handler]] = []
+        self._silence = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():  # the others run no signal handlers
-            for number in signal.valid_signals():
-                if callable(handler := signal.getsignal(number)):
-                    signal.signal(number, functools.partial(self._handle, handler))
-                    self._restore.callback(signal.signal, number, handler)
+        try:
+            if threading.current_thread() is threading.main_thread():
+                for number in _SIGNALS:
+                    if callable(handler := _signal.getsignal(number)):
+                        self._replaced.append((number, handler))
+                        _signal.signal(number, functools.partial(self._handle, handler))
+            if self.error is not None:
+                raise self.error
+        except BaseException:  # by a handler: without a with there is no end of it
+            self._restore()
+            raise
+        self.is_raised = True
         return self
 
     def __exit__(
@@ -65,11 +82,37 @@ class Interrupts:
         if self._bell is not None:
             self._bell.cancel()
             self._bell.join()
-        self._restore.close()
+        self._restore()
         if self.error is not None and error is not self.error and (self.is_raised or error is not None):
             raise self.error from None
 
-    def _handle(self, handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+    @contextlib.contextmanager
+    def around_solver(self, *, evaluations_end_it: bool = True) -> Iterator[None]:
+        """Let an exception end the solver that is called in this ``with``, and raise it at the end.
+
+        Args:
+            evaluations_end_it: whether an exception that an evaluation raises ends the solver. Another one asks for
+                :attr:`error` itself.
+        """
+        self.is_raised, self.stops = False, evaluations_end_it
+        try:
+            yield
+        finally:
+            self.is_raised, self.stops = True, False
+        if self.error is not None:
+            raise self.error
+
+    def _restore(self) -> None:
+        """The handlers that were there before: all of them, whatever they raise meanwhile."""
+        self._silence.close()
+        while self._replaced:
+            try:
+                _signal.signal(*self._replaced[-1])
+                self._replaced.pop()
+            except BaseException as raised:
+                self.error = self.error or raised
+
+    def _handle(self, handler: Handler, number: int, frame: FrameType | None) -> None:
         first = self.error is None
         if first:
             try:
@@ -78,8 +121,8 @@ class Interrupts:
             except BaseException as raised:
                 self.error = raised
                 # CasADi prints one line for each evaluation that fails
-                self._restore.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        if self._ended or self.error is None:
+                self._silence.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        if self._ended or self.error is None or (frame is not None and frame.f_code is _EXIT):
             return
         if self.is_raised:
             self._bell = threading.Timer(_AGAIN, interrupt_main, (number,))
@@ -91,11 +134,26 @@ class Interrupts:
         error = self.error
         where = _caller(frame)
         # within u once, so that it can clean up; never between u and CasADi, which would print the exception
-        raises = where == self._integration or (first and where != self._control)
+        raises = where == self._caller or (first and where != self._called)
         for _ in map(_run_again, (number,)):  # not by a call, after which Python would at once run this method again
             if raises:
                 raise error
             return
+
+
+_EXIT = Interrupts.__exit__.__code__
+"""Where an exception would leave handlers that are not restored."""
+
+
+def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The same function, in which no exception of a signal handler is lost."""
+
+    @functools.wraps(function)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with Interrupts():
+            return function(*args, **kwargs)
+
+    return run
 
 
 def _caller(frame: FrameType | None) -> str:

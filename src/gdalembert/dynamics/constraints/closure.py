@@ -35,6 +35,7 @@ from gdalembert.model.configuration import (
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import derivative_along, function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _SATISFIED = 1e-6
 """Constraints that are violated by less [m, rad; m/s, rad/s relative to v where that is above 1] may begin a motion."""
@@ -80,6 +81,7 @@ class Closure(ABC):
     def anchored(self, q: npt.ArrayLike) -> Self:
         """The same with every contact that has no anchor held where its frame is at q."""
 
+    @interruptible
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
 

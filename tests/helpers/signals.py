@@ -1,0 +1,49 @@
+"""Signals whose handlers raise, at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import pytest
+
+LIMIT = 5.0
+"""A second, and what a busy machine takes besides [s]."""
+
+
+class Alarm(Exception):
+    """What the handler of a signal raises."""
+
+
+def ring(number: int, frame: FrameType | None) -> None:
+    raise Alarm("ring")
+
+
+@contextlib.contextmanager
+def rings() -> Iterator[None]:
+    """SIGALRM raises an Alarm."""
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def assert_ends(work: Callable[[], object], after: float) -> None:
+    """An Alarm ends what is done again and again, soon after the signal."""
+    with rings():
+        begun = time.monotonic()
+        with pytest.raises(Alarm, match=r"^ring"):
+            _repeated(work, after)
+        assert time.monotonic() - begun < after + LIMIT
+        assert signal.getsignal(signal.SIGALRM) is ring
+
+
+def _repeated(work: Callable[[], object], after: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, after)
+    while True:
+        work()
