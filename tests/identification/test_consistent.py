@@ -21,6 +21,7 @@ from tests.helpers.identification import (
     refused,
     with_friction,
 )
+from tests.helpers.signals import assert_ends
 
 pytestmark = pytest.mark.extras
 
@@ -138,3 +139,9 @@ def test_an_inaccurate_solution_is_taken_if_its_bodies_exist(monkeypatch: pytest
     # in units of the standard deviations; the last attempt has the accuracy 1e-6
     off = (result.base.values - exact.base.values) / exact.base.standard_deviation
     assert np.abs(off).max() < 1e-2
+
+
+def test_signals_end_loops_of_fits() -> None:
+    e = panda()
+    for after in (0.05, 0.7):
+        assert_ends(lambda: fit(e.dyn, e.q, e.v, e.a, e.measured(1), model=e.nominal), after)

@@ -30,10 +30,12 @@ from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.steps import check_driven_by_u
 from gdalembert.spatial.arguments import SEEDS, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _MOST_MARGIN = 0.9
 
 
+@interruptible
 def excitation(
     dyn: Dynamics,
     bounds: Bounds | pin.Model,

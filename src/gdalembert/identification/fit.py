@@ -23,11 +23,13 @@ from gdalembert.identification.samples import Samples, checked_samples, split
 from gdalembert.identification.sizes import REGROUPED, quantity
 from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 METHODS = ("ordinary", "weighted", "consistent")
 Method = Literal["ordinary", "weighted", "consistent"]
 
 
+@interruptible
 def fit(
     dyn: Dynamics,
     q: npt.ArrayLike,
@@ -130,7 +132,7 @@ def _result(
     torques = Torques(fitted.tau, torque.torque(fitted, p))
     said = remarks(dyn.coordinate_names, estimate, s, torques)
     for remark in said:
-        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
+        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=4)
     held_back = None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p))
     return Identification(
         robot=dyn.nominal.name,

@@ -15,6 +15,7 @@ from gdalembert.identification.experiment import Experiment, Limit, independent_
 from gdalembert.identification.fourier import Excitation
 from gdalembert.ocp.bounds import NEGLIGIBLE
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import Interrupts
 
 _FINER = 8
 """The limits are checked at so many times the instants of the search."""
@@ -120,7 +121,9 @@ class Search:
         solver, lower, upper = self._problem
         first = x = self.experiment.random(self._rng)
         for _ in range(_ROUNDS):
-            solved = solver(x0=x.ravel(order="F"), lbg=self._at_instants(lower), ubg=self._at_instants(upper))
+            limits = {"lbg": self._at_instants(lower), "ubg": self._at_instants(upper)}
+            with Interrupts(__name__) as interrupts, interrupts.around_solver():
+                solved = solver(x0=x.ravel(order="F"), **limits)
             x = solved["x"].full().reshape(first.shape, order="F")
             below, above = self._overshoot(x)
             if max(below.max(initial=0), above.max(initial=0)) <= NEGLIGIBLE:
