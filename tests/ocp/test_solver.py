@@ -218,6 +218,8 @@ def test_what_is_shifted() -> None:
     np.testing.assert_array_equal(places.shifted(1), [3, 4, 5, 6, 7, 5, 6, 7, 8])
     np.testing.assert_array_equal(places.shifted(5), [6, 7, 5, 6, 7, 5, 6, 7, 8])
     np.testing.assert_array_equal(places.shifted(0), range(9))
+    assert places.shifted(1) is places.shifted(1)  # every tick asks for them
+    assert not places.shifted(1).flags.writeable
 
 
 def test_a_tick_that_fails_is_the_last_plan_shifted() -> None:

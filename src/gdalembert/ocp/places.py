@@ -26,6 +26,7 @@ class Places:
         self.groups, self.intervals = groups, intervals
         self._keys: list[tuple[int, int]] = []
         self._at: dict[tuple[int, int, int], int] = {}
+        self._shifted: dict[int, Indices] = {}
         counts: dict[tuple[int, int], int] = {}
         for i, (group, interval) in enumerate(zip(groups.tolist(), intervals.tolist(), strict=True)):
             number = counts.get((group, interval), 0)
@@ -35,8 +36,11 @@ class Places:
 
     def shifted(self, by: int) -> Indices:
         """For each entry that which stands so many intervals later; the last of them where there is none."""
-        found = []
-        for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):
-            later = range(interval + by, interval, -1) if interval != NOWHERE else ()
-            found.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
-        return np.array(found, dtype=int)
+        if by not in self._shifted:
+            found = []
+            for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):
+                later = range(interval + by, interval, -1) if interval != NOWHERE else ()
+                found.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
+            self._shifted[by] = np.array(found, dtype=int)
+            self._shifted[by].setflags(write=False)
+        return self._shifted[by]
