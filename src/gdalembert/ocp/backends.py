@@ -12,9 +12,11 @@ import casadi as ca
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.ocp.chain_rule import ChainRule
+from gdalembert.ocp.leash import BUDGET, Leash, leashed
 from gdalembert.ocp.places import Indices, Places
 from gdalembert.spatial.arrays import Array
 
+_JACOBIAN = "nlp_jac_g"
 _QUIET = {"print_time": False, "record_time": True}
 _LARGEST_FACTOR = 1e4
 """By which a cost is multiplied."""
@@ -64,6 +66,9 @@ class Backend:
         cost_factor: by which it sees a cost of a size multiplied; ``None``: it sees the cost as it is.
         cost_option: its option that multiplies the cost. Without one, the cost of the program is multiplied, and its
             multipliers with it.
+        time_option: its option that limits the wall time.
+        asks: where it may be told to end: its option for a Function that it calls in each iteration, or the Jacobian,
+            for one that catches what is raised where it evaluates, and goes on.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -73,6 +78,13 @@ class Backend:
     endless: bool = False
     cost_factor: Callable[[float], float] | None = None
     cost_option: str = ""
+    time_option: str = ""
+    asks: str = ""
+
+    @property
+    def catches(self) -> bool:
+        """Whether what is raised where it evaluates does not end it."""
+        return self.asks == _JACOBIAN
 
 
 BACKENDS: dict[str, Backend] = {
@@ -91,6 +103,7 @@ BACKENDS: dict[str, Backend] = {
         hessian="upper",
         cost_factor=_to_hundred,
         cost_option="ipopt.obj_scaling_factor",
+        time_option="ipopt.max_wall_time",
     ),
     "fatrop": Backend(
         {
@@ -107,6 +120,7 @@ BACKENDS: dict[str, Backend] = {
         hessian="whole",
         endless=True,
         cost_factor=_halfway_to_hundred,
+        asks=_JACOBIAN,
     ),
     "sqpmethod": Backend(
         {
@@ -115,7 +129,8 @@ BACKENDS: dict[str, Backend] = {
             "print_status": False,
             "qpsol": "qrqp",
             "qpsol_options": {"print_iter": False, "print_header": False, "error_on_fail": False},
-        }
+        },
+        asks="iteration_callback",
     ),
 }
 """The solvers that are known; any other has no options."""
@@ -132,40 +147,74 @@ def backend(solver: str) -> Backend:
     return BACKENDS.get(solver, Backend())
 
 
+def leash_for(solver: str, nlp: NonlinearProgram, budget: float | None) -> Leash | None:
+    """What ends the solver of an NLP; ``None`` for one that signals end and that keeps its budget of wall time itself.
+
+    Raises:
+        UnsupportedError: if it cannot be given a budget.
+    """
+    chosen = backend(solver)
+    if chosen.catches:
+        return Leash([nlp.size], budget)
+    if budget is None or chosen.time_option:
+        return None
+    if not chosen.asks:
+        raise UnsupportedError(
+            f"solve: {solver!r} takes no {BUDGET}; give {', '.join(map(repr, BACKENDS))}, or an option of its own"
+        )
+    n, m = nlp.size, len(nlp.equal)
+    return Leash([n, 1, m, n, m, nlp.problem["p"].numel()], budget)
+
+
 def make(
     solver: str,
     nlp: NonlinearProgram,
     options: Mapping[str, Any],
-    functions: ca.Function | None = None,
+    functions: Mapping[str, ca.Function],
     *,
+    warm: bool = False,
     factor: float = 1.0,
+    budget: float | None = None,
+    leash: Leash | None = None,
 ) -> ca.Function:
-    """The solver of an NLP; ``functions``: one of the same NLP, whose derivatives it takes, which begins at a solution.
+    """The solver of an NLP.
 
-    ``factor``: by which the cost is multiplied.
+    Args:
+        solver: its name. ``options``: of the user.
+        functions: by name, those that it takes instead of its own: :func:`derivatives`, or all of another one.
+        warm: whether it begins at a solution.
+        factor: by which the cost is multiplied. ``budget``: of wall time [s]. ``leash``: what ends it.
 
     Raises:
         ArgumentError: if CasADi refuses the solver or its options.
         UnsupportedError: if the solver needs intervals that only the gaps connect, and they are not.
     """
-    chosen = backend(solver)
+    chosen, cache = backend(solver), dict(functions)
     given = dict(chosen.options)
     if chosen.stagewise:
         given |= _structure(solver, nlp)
-    problem = dict(nlp.problem)
     if chosen.cost_option:
         given[chosen.cost_option] = factor
-    elif factor != 1:
-        problem["f"] = factor * problem["f"]
-    if functions is not None:
+    if budget is not None and chosen.time_option:
+        given[chosen.time_option] = budget
+    if warm:
         given |= dict(chosen.warm)
-        given["cache"] = {name: functions.get_function(name) for name in functions.get_function()}
-    elif chosen.hessian:
-        given["cache"] = _derivatives(problem, chosen)
-    made = nlpsol(solver, problem, given, options)
+    if leash is not None and chosen.catches:
+        cache[_JACOBIAN] = leashed(cache[_JACOBIAN], leash)
+    elif leash is not None:
+        given[chosen.asks] = leash
+    made = nlpsol(solver, _multiplied(nlp, chosen, factor), given | ({"cache": cache} if cache else {}), options)
     if chosen.stagewise:
         _check_hessian(solver, nlp, made)
     return made
+
+
+def _multiplied(nlp: NonlinearProgram, chosen: Backend, factor: float) -> dict[str, ca.MX]:
+    """The problem, with its cost multiplied where no option of the solver does that."""
+    problem = dict(nlp.problem)
+    if not chosen.cost_option and factor != 1:
+        problem["f"] = factor * problem["f"]
+    return problem
 
 
 def cost_size(nlp: NonlinearProgram, z: Array, p: Array) -> float:
@@ -209,9 +258,12 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
     return dict(options)
 
 
-def _derivatives(problem: Mapping[str, ca.MX], chosen: Backend) -> dict[str, ca.Function]:
+def derivatives(solver: str, nlp: NonlinearProgram, factor: float) -> dict[str, ca.Function]:
     """The Functions of these names that a solver would make by differentiating the whole graph."""
-    rule = ChainRule(problem)
+    chosen = backend(solver)
+    if not chosen.hessian:
+        return {}
+    rule = ChainRule(_multiplied(nlp, chosen, factor))
     first, second = rule.jacobian, rule.hessian
     if chosen.hessian == "upper":
         inputs = second.mx_in()
@@ -219,7 +271,7 @@ def _derivatives(problem: Mapping[str, ca.MX], chosen: Backend) -> dict[str, ca.
         second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
     if chosen.endless:
         first, second = _finite(first, 1), _finite(second, 0)
-    return {"nlp_jac_g": first, "nlp_hess_l": second}
+    return {_JACOBIAN: first, "nlp_hess_l": second}
 
 
 def _finite(function: ca.Function, start: int) -> ca.Function:

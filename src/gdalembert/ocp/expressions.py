@@ -12,6 +12,7 @@ from gdalembert.compilation.external import external
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.parameters import foreign
 from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.interrupts import interruptible
 
 Expression = ca.Function | Callable[..., Any]
 """A ``casadi.Function`` or a callable whose inputs are named q, v, a, u, t, forces, or p: the robot's parameters."""
@@ -134,6 +135,7 @@ def evaluable(where: str, expression: Any, known: Iterable[ca.MX]) -> ca.MX:
     return expression
 
 
+@interruptible
 def check_cost(opti: ca.Opti, cost: object) -> None:
     """Refuse what cannot be minimised.
 

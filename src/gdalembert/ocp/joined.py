@@ -23,6 +23,7 @@ from gdalembert.ocp.programs import ProblemProgram
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, contradictions, doubts
 from gdalembert.ocp.solver import Solver
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 Joint = TypeVar("Joint", bound=JoinedSolution)
 
@@ -176,6 +177,7 @@ class JoinedProblems(ABC, Generic[Joint]):
     def _check_costs(self) -> None:
         """Refuse problems that have nothing to minimise."""
 
+    @interruptible
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Joint]:
         """Build a solver once, which is called with the parameters of each solve, as :meth:`Problem.solver`.
 
@@ -192,6 +194,7 @@ class JoinedProblems(ABC, Generic[Joint]):
         self._check_costs()
         return Solver(self._program(), solver, checked_options("solver", options))
 
+    @interruptible
     def solve(
         self,
         solver: str = "ipopt",
@@ -229,7 +232,7 @@ class JoinedProblems(ABC, Generic[Joint]):
             raise OptimizationError(solution)
         for label, each in solution.labelled():
             for doubt in doubts(each):
-                warnings.warn(f"{solution.dyn.tree.name}: {label}: {doubt}", SolutionWarning, stacklevel=2)
+                warnings.warn(f"{solution.dyn.tree.name}: {label}: {doubt}", SolutionWarning, stacklevel=3)
         return solution
 
     def value(self, expression: ca.MX) -> Array:

@@ -36,6 +36,7 @@ from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_durati
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -59,9 +60,8 @@ class Problem:
         duration: [s], or (shortest, longest) if it is free.
         intervals: number N of steps.
         bounds: of q, v and u; none by default.
-        method: ``"collocation"``: implicit, with inverse dynamics as the residual
-            (:func:`~gdalembert.ocp.collocation`).
-            ``"rk4"``: explicit, with forward dynamics (:func:`~gdalembert.ocp.rk4`).
+        method: ``"collocation"``: implicit, by inverse dynamics (:func:`~gdalembert.ocp.collocation`); ``"rk4"``:
+            explicit, by forward dynamics (:func:`~gdalembert.ocp.rk4`).
         degree, scheme: of the collocation, as for :func:`~gdalembert.ocp.collocation`.
         control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
         bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
@@ -90,6 +90,7 @@ class Problem:
         CompilationError: if ``compiled`` steps are wanted, and there is no compiler, or it fails.
     """
 
+    @interruptible
     def __init__(
         self,
         dyn: Robot,
@@ -160,8 +161,6 @@ class Problem:
         if self._motion.free_time:
             self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
         self._robot.bound(self._constraints)
-
-    # The user's part.
 
     def parameter(self, name: str, size: int = 1, *, at: str | None = None) -> ca.MX:
         """A new parameter: numbers that every solve is given by this name.
@@ -301,6 +300,7 @@ class Problem:
         """
         self._initial.set(motion)
 
+    @interruptible
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Solution]:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -311,13 +311,13 @@ class Problem:
 
         Raises:
             ArgumentError: if nothing is to be minimised, or CasADi refuses the options.
-            UnsupportedError: if the solver needs constraints and costs of one interval each, and one connects two.
+            UnsupportedError: if the solver needs constraints and costs of one interval each, and one connects two; or
+                if it takes no ``"max_wall_time"``.
         """
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
-        given = checked_options("solver", options)
-        program = ProblemProgram(self._assembled(), stagewise=backend(solver).stagewise)
-        return Solver(program, solver, given)
+        given, stagewise = checked_options("solver", options), backend(solver).stagewise
+        return Solver(ProblemProgram(self._assembled(), stagewise=stagewise), solver, given)
 
     def _assembled(self) -> Assembly:
         """What a solver is made of, as the problem is now."""
@@ -338,6 +338,7 @@ class Problem:
         for end in self._fixed:
             end.set(self._parameters)
 
+    @interruptible
     def solve(
         self,
         solver: str = "ipopt",
@@ -350,8 +351,8 @@ class Problem:
 
         Args:
             solver: name of a CasADi NLP solver: ``"ipopt"``, ``"fatrop"``, ``"sqpmethod"`` …
-            options: options of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``; they override ours, which make
-                it quiet.
+            options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``, which override ours; and of these three
+                solvers ``"max_wall_time"``, at which a solve ends without a solution [s].
             p: the parameters of the robot, all values or some by name; those that are missing keep their last values,
                 at first those of the problem. What is optimised starts at these values. A solve that differs from the
                 last one in p, parameters, ends and the guess alone builds nothing.
@@ -380,7 +381,7 @@ class Problem:
         if not solution.solved:
             raise OptimizationError(solution)
         for doubt in doubts(solution):
-            warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=2)
+            warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=3)
         return solution
 
     def value(self, expression: ca.MX) -> Array:

@@ -6,6 +6,7 @@ from gdalembert.ocp.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.ocp.model_parameters import ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.transcription import Motion
+from gdalembert.spatial.interrupts import interruptible
 
 
 class Quantities:
@@ -19,6 +20,7 @@ class Quantities:
     def __init__(self, motion: Motion, parameters: Parameters, robot: ModelParameters) -> None:
         self._motion, self._parameters, self._robot = motion, parameters, robot
 
+    @interruptible
     def evaluate(self, expression: Expression, at: str) -> EvaluatedExpression:
         """An expression at each stage, at each instant of the grid, or at its first or last one (``at``).
 

@@ -17,7 +17,7 @@ from gdalembert.ocp.constraints import Bound, Constraints
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.expressions import EvaluatedExpression
 from gdalembert.ocp.model_parameters import ModelParameters
-from gdalembert.ocp.solution import CLOSED, Solution, Stages
+from gdalembert.ocp.solution import CLOSED, EXCEPTIONS, Solution, Stages
 from gdalembert.ocp.transcription import Motion
 from gdalembert.spatial.arrays import Array
 
@@ -94,7 +94,7 @@ class Report:
             bounds=self._bounds,
             control=control,
             status=status,
-            iterations=0 if status == "Invalid_Problem_Definition" else int(stats.get("iter_count", 0)),
+            iterations=0 if status in ("Invalid_Problem_Definition", *EXCEPTIONS) else int(stats.get("iter_count", 0)),
             cost=float(found["cost"][0, 0]),
             t=t,
             q=projected(states[:, :nq], blocks),

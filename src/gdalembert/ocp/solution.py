@@ -26,6 +26,8 @@ CLOSED = "contacts and loops"
 """The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
 NO_NUMBER = "Invalid_Number_Detected"
 """The status of a solver that found numbers that are not finite."""
+EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insufficient_Memory", "Internal_Error")
+"""The statuses of a solver that ended by an exception, its own or that of a Function that it called."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
 
@@ -219,6 +221,8 @@ class OptimizationError(GdalembertError, RuntimeError):
                 "the cost, a constraint or a derivative of them is not finite there; look at roots, logarithms and "
                 "quotients in expressions, or try another guess"
             )
+        if solution.status in EXCEPTIONS:
+            state = "an exception ended it; look at the Python functions and Callbacks that the problem calls"
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
             f"iterations and {solution.duration:.4g} s of motion: {state}; .solution has what it had"

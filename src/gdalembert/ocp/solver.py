@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic
@@ -12,12 +13,14 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.backends import backend, cost_size, last_line, make, status_of
+from gdalembert.ocp.backends import backend, cost_size, derivatives, last_line, leash_for, make, status_of
 from gdalembert.ocp.expressions import evaluable
+from gdalembert.ocp.leash import OUT_OF_TIME, without_budget
 from gdalembert.ocp.measured import FarStateError
 from gdalembert.ocp.programs import Found, Program
-from gdalembert.ocp.solution import NO_NUMBER, OptimizationError, SolutionWarning
+from gdalembert.ocp.solution import EXCEPTIONS, NO_NUMBER, OptimizationError, SolutionWarning
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import Interrupts
 
 
 class Solver(Generic[Found]):
@@ -32,11 +35,14 @@ class Solver(Generic[Found]):
     """
 
     def __init__(self, program: Program[Found], name: str, options: Mapping[str, Any]) -> None:
-        self._program, self._name, self._options = program, name, dict(options)
-        self._nlp = program.nlp
+        self._program, self._name, self._nlp = program, name, program.nlp
+        self._options, self._budget = without_budget(options)
         self._iterate: tuple[Array, Array] | None = None
         self._factor = self._cost_factor()
-        self._cold = make(name, self._nlp, options, factor=self._factor)
+        self._leash = leash_for(name, self._nlp, self._budget)
+        self._functions = derivatives(name, self._nlp, self._factor)
+        self._cold = self._made(leashed=True)
+        self._functions = {each: self._cold.get_function(each) for each in self._cold.get_function()} | self._functions
         self._warm: ca.Function | None = None
         self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
@@ -61,34 +67,37 @@ class Solver(Generic[Found]):
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
-            OptimizationError: if the solver finds no solution and there is no last one; it has the last iterate.
+            OptimizationError: if the solver finds no solution and there is no last one, or it ended by an exception;
+                it has the last iterate.
+            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; the last solution stays.
 
         Warns:
             SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
                 violates contacts or loops; and, without a last solution, as :meth:`Problem.solve`.
         """
-        shift = self._program.checked_shift(shift)
-        try:
-            numbers = self._program.numbers("solver", p, values)
-        except FarStateError as error:
-            if self.last is None:
-                raise
-            return self._previous("Invalid_Start", {}, str(error), shift)
-        begin = None if guess is not None or self._found is None else self._shifted(shift)
-        solution = self._solve(numbers, self._program.begin(guess) if begin is None else None, begin)
-        if not solution.solved and self.last is not None:
-            why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
-            return self._previous(solution.status, solution.stats, why, shift)
-        if not solution.solved:
-            raise OptimizationError(solution)
-        program = self._program
-        for doubt in program.doubts(solution) if begin is None else program.contradictions(solution):
-            warnings.warn(f"{program.name}: {doubt}", SolutionWarning, stacklevel=2)
+        shift, program = self._program.checked_shift(shift), self._program
+        with Interrupts(__name__) as interrupts:
+            try:
+                numbers = program.numbers("solver", p, values)
+            except FarStateError as error:
+                if self.last is None:
+                    raise
+                return self._previous("Invalid_Start", {}, str(error), shift)
+            begin = None if guess is not None or self._found is None else self._shifted(shift)
+            solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
+            if not solution.solved and (self.last is None or solution.status in EXCEPTIONS):
+                raise OptimizationError(solution)
+            if not solution.solved:
+                why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
+                return self._previous(solution.status, solution.stats, why, shift)
+            for doubt in program.doubts(solution) if begin is None else program.contradictions(solution):
+                warnings.warn(f"{program.name}: {doubt}", SolutionWarning, stacklevel=2)
         return solution
 
     def cold(self) -> Found:
         """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
-        return self._solve(self._program.current(), self._program.begin(None), None)
+        with Interrupts(__name__) as interrupts:
+            return self._solve(self._program.current(), self._program.begin(None), None, interrupts)
 
     def value(self, expression: ca.MX) -> Array:
         """An expression of the problem's variables and parameters at the last iterate.
@@ -121,6 +130,8 @@ class Solver(Generic[Found]):
     def function(self, *, warm: bool = False) -> ca.Function:
         """The solver as one Function of the parameters of the problem, for graphs and for C code.
 
+        CasADi alone runs it: signals may not end it, and ``"max_wall_time"`` ends IPOPT only.
+
         Args:
             warm: whether it begins near a solution, with its multipliers, as a call after the first one does.
 
@@ -136,7 +147,7 @@ class Solver(Generic[Found]):
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
-        limits, solver = nlp.limits(p=p), self._warmed() if warm else self._cold
+        limits, solver = nlp.limits(p=p), self._unleashed(warm)
         found = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
         outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
@@ -179,7 +190,7 @@ class Solver(Generic[Found]):
         try:
             text = _code(file.stem, [self.function(warm=warm)])
         except RuntimeError:
-            text = _code(file.stem, [self._cold.get_function(name) for name in self._cold.get_function()])
+            text = _code(file.stem, list(self._functions.values()))
         file.write_text(text, encoding="utf-8")
         return file
 
@@ -201,7 +212,9 @@ class Solver(Generic[Found]):
         except ArgumentError:
             return 1.0
 
-    def _solve(self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None) -> Found:
+    def _solve(
+        self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None, interrupts: Interrupts
+    ) -> Found:
         nlp = self._nlp
         limits = nlp.limits(p=numbers)
         arguments: dict[str, Any] = limits | {"p": numbers}
@@ -216,21 +229,51 @@ class Solver(Generic[Found]):
         if backend(self._name).endless and not self._is_finite(arguments["x0"], numbers):
             return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
         try:
-            found = solver(**arguments)
+            found = self._call(solver, arguments, interrupts)
         except RuntimeError as error:
+            if (leash := self._leash) is not None and leash.is_out_of_time:
+                late: dict[str, Any] = {"iter_count": leash.iterations}
+                return self._program.solution(leash.iterate, numbers, OUT_OF_TIME, late, False)
             raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
+        status, solved = status_of(stats), bool(stats["success"])
+        if self._leash is not None and self._leash.is_out_of_time and not solved:
+            status = OUT_OF_TIME
+        solution = self._program.solution(z, numbers, status, stats, solved)
         self._iterate = z, numbers
-        solution = self._program.solution(z, numbers, status_of(stats), stats, bool(stats["success"]))
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
 
+    def _call(self, solver: ca.Function, arguments: Mapping[str, Any], interrupts: Interrupts) -> dict[str, ca.DM]:
+        """What the solver finds, until a signal or the budget ends it."""
+        ends = interrupts.around_solver(evaluations_end_it=not backend(self._name).catches)
+        with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
+            return solver(**arguments)
+
+    def _made(self, *, warm: bool = False, leashed: bool) -> ca.Function:
+        return make(
+            self._name,
+            self._nlp,
+            self._options,
+            self._functions,
+            warm=warm,
+            factor=self._factor,
+            budget=self._budget,
+            leash=self._leash if leashed else None,
+        )
+
     def _warmed(self) -> ca.Function:
         if self._warm is None:
-            self._warm = make(self._name, self._nlp, self._options, self._cold, factor=self._factor)
+            self._warm = self._made(warm=True, leashed=True)
         return self._warm
+
+    def _unleashed(self, warm: bool) -> ca.Function:
+        """The same solver without Python in it."""
+        if self._leash is not None:
+            return self._made(warm=warm, leashed=False)
+        return self._warmed() if warm else self._cold
 
     def _is_finite(self, z: Any, numbers: Array) -> bool:
         return bool(np.isfinite(self._values(z, numbers).full()).all())
@@ -250,15 +293,16 @@ class Solver(Generic[Found]):
 
     def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Found:
         """The last plan in the place of a solution that was not found."""
-        self._found = self._shifted(shift)
-        self.last = self._program.solution(self._found[0], self._program.current(), status, stats, False)
+        found = self._shifted(shift)
+        last = self._program.solution(found[0], self._program.current(), status, stats, False)
+        self._found, self.last = found, last
         shifted = f", shifted by {shift} intervals," if shift else ""
         warnings.warn(
             f"{self._program.name}: {why}; the last plan{shifted} stands for the solution",
             SolutionWarning,
             stacklevel=3,
         )
-        return self.last
+        return last
 
 
 def _code(name: str, functions: list[ca.Function]) -> str:

@@ -18,6 +18,7 @@ from gdalembert.ocp.steps import collocation_method, free_rates, interpolated, r
 from gdalembert.ocp.systems import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 METHODS = ("collocation", "rk4")
 
@@ -118,6 +119,7 @@ class Motion:
         """A column for each stage, interpolated between the instants of the grid."""
         return rows @ _spread(self.intervals, self.rule.c, "linear")
 
+    @interruptible
     def integral(self, values: ca.MX) -> ca.MX:
         """The integral of an expression with a column of values for each stage."""
         weights = np.tile(self.rule.b, self.intervals) / self.intervals
