@@ -1,34 +1,45 @@
-"""The speed of compiled Functions beside Pinocchio's C++, in one process without Python.
+"""The speed of compiled Functions beside Pinocchio's C++ and its own graphs, in one process and without Python calls.
 
     python -m benchmarks.speed.native                     PUMA 560, Panda arm, Solo 12, and Talos without derivatives
     python -m benchmarks.speed.native talos --rounds 9    any robot that is counted
     python -m benchmarks.speed.native --redraw            the figure alone, from the results
 
-``pinocchio.cpp`` is compiled against the headers and libraries of the wheel of ``pin`` (minutes, once; Eigen's headers
-are those of the package ``cmeel-eigen``). It compares all outputs first, then times rounds in which every contestant
-evaluates the same states, one after the other, by the time that the thread has had a processor. Ratios are medians of
-those of the same round. The table goes to standard output and, for the default robots, with a figure to
-``benchmarks/results``.
+Contestants are Pinocchio from the library of the wheel, Pinocchio compiled for this processor, C code of Pinocchio's
+own graphs, and ours; ``programs.py`` says what they are made of. Their outputs are compared with each other, and
+refused where they differ. Then they take turns: in each round every contestant evaluates the same states. All is
+repeated in a second pass, so that the page can say how much the ratios change. The tables go to standard
+output and, for the default robots, with a figure to ``benchmarks/results``.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 import statistics
-import subprocess
 import tempfile
 from collections.abc import Mapping
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import gdalembert as gd
-from benchmarks.common.robots import HERE, NAMES, TITLES, known, load
-from benchmarks.common.tables import BLUE, ORANGE, RESULTS, heading, markdown, panels, save, write
+from benchmarks.common.robots import NAMES, TITLES, known, load
+from benchmarks.common.tables import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    RESULTS,
+    SKY,
+    heading,
+    label,
+    markdown,
+    panels,
+    save,
+    write,
+)
+from benchmarks.speed import programs
+from benchmarks.speed.programs import Array, Contestant
 from benchmarks.speed.speed import machine, states
 
 if TYPE_CHECKING:
@@ -38,14 +49,14 @@ SMALL, LARGE = ("puma560_benchmark", "panda7", "solo12"), ("talos",)
 ROBOTS = SMALL + LARGE
 
 FUNCTIONS = {
-    "inverse_dynamics": ("τ", "qva"),
-    "mass_matrix": ("M", "q"),
-    "coriolis_matrix": ("C", "qv"),
-    "forward_dynamics": ("a", "qvu"),
-    "inverse_dynamics_derivatives": ("∂τ/∂(q, v)", "qva"),
-    "forward_dynamics_derivatives": ("∂a/∂(q, v, τ)", "qvu"),
+    "inverse_dynamics": ("τ", "qva", ("",)),
+    "mass_matrix": ("M", "q", (" LOCAL", " WORLD")),
+    "coriolis_matrix": ("C", "qv", ("",)),
+    "forward_dynamics": ("a", "qvu", (" LOCAL", " WORLD")),
+    "inverse_dynamics_derivatives": ("∂τ/∂(q, v)", "qva", ("",)),
+    "forward_dynamics_derivatives": ("∂a/∂(q, v, τ)", "qvu", ("",)),
 }
-"""Our Function: its symbol, and its inputs."""
+"""Our Function: its symbol, its inputs, and the conventions of Pinocchio's algorithm."""
 
 DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 """Those of large robots take the compiler many minutes."""
@@ -56,148 +67,198 @@ def functions(robot: str) -> list[str]:
     return [name for name in FUNCTIONS if robot not in LARGE or name not in DERIVATIVES]
 
 
-SCALAR, SIMD = "one state at a time", "several at once"
-FLAGS = {SCALAR: "-O3 -march=native -DWIDTH=1", SIMD: None}
+PINOCCHIO, NATIVE = "Pinocchio's C++", "C++ for this processor"
+GRAPH, GRAPHS = "its own graph in C", "its own graph in batches"
+OURS, BATCH = "ours", "ours in batches"
+COLUMNS = (PINOCCHIO, NATIVE, GRAPH, GRAPHS, OURS, BATCH)
 
-TOLERANCE = 1e-8
-"""Of outputs: those of the cleaned model, beside those of the model as given."""
+RATIOS = ((PINOCCHIO, OURS), (GRAPH, OURS), (PINOCCHIO, BATCH), (GRAPHS, BATCH), (NATIVE, OURS), (NATIVE, BATCH))
+"""How many times as fast ours are."""
 
-MACROS = (
-    "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
-    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
-    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
-)
+SINGLE = "-O3 -march=native -DWIDTH=1"
 
-Times = dict[str, list[float]]
-"""Seconds for a state in each round, by contestant."""
+TOLERANCE = 1e-9
+"""Of outputs, relative to the largest entry in a state; ours are those of the cleaned model."""
 
+PASSES = 2
 
-def program() -> Path:
-    """The compiled program, in the folder ``build``."""
-    source = HERE / "speed" / "pinocchio.cpp"
-    prefix, eigen = (_prefix(name) for name in ("pin", "cmeel-eigen"))
-    key = hashlib.sha256(source.read_bytes() + metadata.version("pin").encode()).hexdigest()[:16]
-    target = HERE.parent / "build" / f"pinocchio_{key}"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        command = ["g++", "-O3", "-std=c++17", *MACROS, f"-I{prefix}/include", f"-I{eigen}/include/eigen3", str(source)]
-        command += ["-o", str(target), f"-L{prefix}/lib", "-lpinocchio_default", "-lboost_serialization", "-ldl"]
-        subprocess.run([*command, f"-Wl,-rpath,{prefix}/lib"], check=True)
-    return target
+Times = dict[str, Array]
+"""Seconds for a state in each round, by column."""
 
 
-def _prefix(package: str) -> Path:
-    """Where a wheel made by cmeel has its headers and libraries."""
-    try:
-        return Path(str(metadata.distribution(package).locate_file("cmeel.prefix")))
-    except metadata.PackageNotFoundError:
-        raise SystemExit(f"the package {package} is missing: pip install '.[benchmark]'") from None
+def contestants(robot: str, function: str, given: Mapping[str, Array], folder: str) -> dict[str, Contestant]:
+    """All that evaluate a Function of a robot, by column and, where there are two, by Pinocchio's convention."""
+    _, letters, conventions = FUNCTIONS[function]
+    model = load(robot)
+    graph = getattr(gd.NewtonEuler(model), function)
+    sizes = [graph.numel_out(i) for i in range(graph.n_out())]
+    file = programs.save(model, folder)
+    rows = [given[letter] for letter in ("q", "v", "u" if "u" in letters else "a")]
+    entries = {
+        f"{column}{convention}": programs.pinocchio(
+            programs.pinocchio_library(kind), file, f"{function}{convention}", rows, sizes
+        )
+        for column, kind in ((PINOCCHIO, programs.WHEEL), (NATIVE, programs.NATIVE))
+        for convention in conventions
+    }
+    inputs = [given[letter] for letter in letters]
+    graphs = [(graph, OURS, BATCH)]
+    if function in programs.OWN_GRAPHS:
+        graphs.append((programs.own_graph(robot, function), GRAPH, GRAPHS))
+    for each, one, several in graphs:
+        entries |= {one: programs.compiled(each, SINGLE, inputs), several: programs.compiled(each, None, inputs)}
+    return entries
 
 
 def measure(robot: str, function: str, n: int, rounds: int) -> Times:
-    """The times of a Function of a robot."""
-    model, letters = load(robot), FUNCTIONS[function][1]
-    graph = getattr(gd.NewtonEuler(model), function)
-    libraries = [gd.compile(graph, flags=flags).library for flags in FLAGS.values()]
-    given = states(model, n)
+    """The times of a Function of a robot, once all outputs are equal."""
+    given = {name: np.ascontiguousarray(array) for name, array in states(load(robot), n).items()}
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: str(Path(folder) / name) for name in ("model", "q", "v", "a", "job")}
-        model.saveToText(files["model"])
-        arrays = {"q": given["q"], "v": given["v"], "a": given["u" if "u" in letters else "a"]}
-        for name, array in arrays.items():
-            np.ascontiguousarray(array).tofile(files[name])
-        sizes = [graph.numel_out(i) for i in range(graph.n_out())]
-        job = [files["model"], n, rounds, files["q"], files["v"], files["a"], function, letters]
-        job += [len(libraries), *libraries, len(sizes), *sizes]
-        Path(files["job"]).write_text("\n".join(map(str, job)), encoding="utf-8")
-        answer = subprocess.run([str(program()), files["job"]], check=True, capture_output=True, text=True).stdout
-    return _read(answer, f"{robot}: {function}")
+        entries = contestants(robot, function, given, folder)
+    check(f"{robot}: {function}", *programs.largest_difference(entries))
+    return {name: seconds / n for name, seconds in programs.take_turns(entries, rounds).items()}
 
 
-def _read(answer: str, where: str) -> Times:
-    error, *lines = answer.splitlines()
-    if not float(error.split()[1]) < TOLERANCE:
-        raise SystemExit(f"{where}: the outputs differ by {error.split()[1]}")
-    times: Times = {}
-    for line in lines:
-        _, name, seconds = line.split("\t")
-        times.setdefault(name, []).append(float(seconds))
-    return times
+def check(where: str, error: float, name: str) -> None:
+    """End with a sentence unless all outputs are equal."""
+    if not error < TOLERANCE:
+        raise SystemExit(f"{where}: the outputs of {name} differ from Pinocchio's by {error:.1e}")
 
 
-def ratios(times: Times, reference: str) -> dict[str, float]:
-    """How many times as fast as a contestant of Pinocchio's ours are: medians of the ratios in a round."""
-    ours = zip(FLAGS, (f"ours {k}" for k in range(len(FLAGS))), strict=True)
-    return {
-        way: statistics.median(theirs / own for theirs, own in zip(times[reference], times[name], strict=True))
-        for way, name in ours
-    }
+def fastest(times: Times) -> dict[str, float]:
+    """Nanoseconds for a state by column: the fastest round of the faster convention."""
+    found: dict[str, float] = {}
+    for name, seconds in times.items():
+        (column,) = (column for column in COLUMNS if name.removesuffix(" LOCAL").removesuffix(" WORLD") == column)
+        found[column] = min(1e9 * float(np.min(seconds)), found.get(column, np.inf))
+    return found
+
+
+def ratios(times: Times) -> dict[tuple[str, str], float]:
+    """How many times as fast ours are."""
+    column = fastest(times)
+    return {(theirs, ours): column[theirs] / column[ours] for theirs, ours in RATIOS if theirs in column}
 
 
 Results = Mapping[tuple[str, str], Times]
 """Times by robot and Function."""
 
 
-def table(results: Results) -> list[str]:
-    """Nanoseconds for a state, and ratios to the faster of Pinocchio's conventions."""
-    cells = []
+def changes(results: Results) -> list[float]:
+    """How much each ratio changes from the first half of the rounds to the second, relative to the smaller."""
+    found = []
+    for times in results.values():
+        middle = len(times[OURS]) // 2
+        halves = slice(0, middle), slice(middle, None)
+        first, second = (ratios({name: each[half] for name, each in times.items()}).values() for half in halves)
+        found += [max(a / b, b / a) - 1 for a, b in zip(first, second, strict=True)]
+    return found
+
+
+def ratio(x: float | None) -> str | None:
+    """As a cell: two digits, or three."""
+    return x if x is None else f"{x:.1f}×" if x < 9.95 else f"{x:.0f}×"
+
+
+def tables(results: Results) -> tuple[list[str], list[str]]:
+    """Nanoseconds for a state, and how many times as fast ours are."""
+    seconds, gains = [], []
     for (robot, function), times in results.items():
-        theirs = [name for name in times if not name.startswith("ours")]
-        best = min(theirs, key=lambda name: statistics.median(times[name]))
-        gains = ratios(times, best)
-        seconds = (statistics.median(times[name]) for name in (best, "ours 0", "ours 1"))
-        numbers = (f"{1e9 * each:,.0f}" for each in seconds)
-        cells.append((TITLES[robot], FUNCTIONS[function][0], *numbers, *(f"{gains[way]:.1f}×" for way in FLAGS)))
-    head = ("", "", "Pinocchio [ns]", f"ours, {SCALAR} [ns]", f"{SIMD} [ns]", f"ratio, {SCALAR}", f"ratio, {SIMD}")
-    return markdown(head, cells)
+        column, gain = fastest(times), ratios(times)
+        title = TITLES[robot], FUNCTIONS[function][0]
+        seconds.append((*title, *(f"{column[name]:,.0f}" if name in column else None for name in COLUMNS)))
+        gains.append((*title, *(ratio(gain.get(pair)) for pair in RATIOS)))
+    head = tuple(f"{theirs} / {ours}" for theirs, ours in RATIOS)
+    return markdown(("", "", *COLUMNS), seconds), markdown(("", "", *head), gains)
 
 
 NOTES = """\
 # Speed in C++
 
-![speed relative to Pinocchio's C++](native.png)
+![how many times as fast as Pinocchio's C++ and as its own graphs](native.png)
 
-Nanoseconds for a state in one process without Python: Pinocchio's C++, of the wheel, in a loop over {n} states, and the
-machine code of `gd.compile`, one state at a time and with its batches, called for the same states. Pinocchio's results
-stay in its `Data`; ours are written for each state. M and a are Pinocchio's in the faster of its conventions LOCAL and
-WORLD. The times are those that the thread has had a processor, medians of {rounds} rounds that take turns; a ratio is
-the median of the ratios in a round. All outputs were compared before.
+Each contestant evaluates the same {n} states in a loop, in one thread and without Python between the calls. Contestants
+take turns in one process, and a time is the fastest of {rounds} rounds in two passes. From one pass to the other the
+ratios change by {typical} % at the median, and by {change} % at most. All outputs were compared before: they agree to
+{tolerance} of the largest entry of a state.
+
+* *Pinocchio's C++*: that of the wheel, from its own library (`libpinocchio_default`), which is compiled for any x86-64
+  processor (SSE2). Its arguments are of the type that the library is compiled for, and asserts are off (`-DNDEBUG`).
+  Results stay in its `Data`; M and M⁻¹ are the upper triangles alone. M and a are those of the faster of its
+  conventions, LOCAL and WORLD.
+* *C++ for this processor*: Pinocchio's headers, compiled with `-O3 -march=native -DNDEBUG`, which no wheel is.
+  (A program that passes `Eigen::VectorXd` to `crba` or `aba` of the wheel compiles them from the headers as well.)
+* *its own graph in C*: Pinocchio's own CasADi graph, by `{kin_dyn}` (Pinocchio 2.6.20), after
+  `ca.cse`. It goes through `gd.compile` as ours do, with the same flags; the package has those of τ, M and a. *in
+  batches* is by the batches of `gd.compile`.
+* *ours*: `gd.compile` of Newton–Euler, one state at a time (`flags="{single}"`).
+  *in batches*: several at once, as by default. All entries are written for each state, M and M⁻¹ in full.
+
+So *Pinocchio's C++ / ours* is what code that is generated for a robot and a processor saves beside the wheel, and *its
+own graph in C / ours* is what our formulation saves of that.
 
 {machine}
 
-{table}
+## Nanoseconds for a state
+
+{seconds}
+
+## How many times as fast ours are
+
+{gains}
 """
 
 
-Gains = dict[str, dict[str, tuple[float, float]]]
-"""How many times as fast as Pinocchio ours are, one state at a time and several at once: by robot and symbol."""
+def page(results: Results, n: int, rounds: int) -> str:
+    """What was measured, on which machine, and both tables."""
+    seconds, gains = tables(results)
+    return NOTES.format(
+        n=n,
+        rounds=PASSES * rounds,
+        change=f"{100 * max(changes(results)):.0f}",
+        typical=f"{100 * statistics.median(changes(results)):.0f}",
+        tolerance=f"{TOLERANCE:.0e}".replace("e-0", "e-"),
+        kin_dyn=programs.KIN_DYN,
+        single=SINGLE,
+        machine=machine(),
+        seconds="\n".join(seconds),
+        gains="\n".join(gains),
+    )
+
+
+Gains = dict[str, dict[str, list[float | None]]]
+"""Ratios, as in :data:`RATIOS`, by robot and symbol."""
 
 
 def recorded(text: str) -> Gains:
-    """The ratios of a table."""
+    """The ratios of a page."""
     gains: Gains = {}
-    for robot, symbol, *ratios in re.findall(
-        r"^\| (\S[^|]*) \| (\S[^|]*) \|.*\| ([\d.]+)× \| ([\d.]+)× \|$", text, re.M
-    ):
-        one, several = map(float, ratios)
-        gains.setdefault(robot, {})[symbol] = one, several
+    for line in re.findall(r"^\|.*×.*\|$", text, re.M):
+        robot, symbol, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        gains.setdefault(robot, {})[symbol] = [None if cell == "–" else float(cell.rstrip("×")) for cell in cells]
     return gains
 
 
 def draw(gains: Gains) -> Figure:
-    """The ratios, a panel for each robot."""
-    figure, axes = panels(1, len(gains), (2.3 * len(gains) + 0.6, 2.9), sharey=True)
+    """The ratios: one state at a time above, several at once below, and a panel for each robot."""
+    figure, axes = panels(2, len(gains), (2.3 * len(gains) + 0.6, 5.4), sharey=True, sharex="row")
     symbols = list(dict.fromkeys(symbol for row in gains.values() for symbol in row))
-    for axis, (robot, row) in zip(axes.flat, gains.items(), strict=True):
-        places = [symbols.index(symbol) for symbol in row]
-        for k, (way, colour) in enumerate(zip(FLAGS, (ORANGE, BLUE), strict=True)):
-            widths = [ratios[k] for ratios in row.values()]
-            axis.barh([i + 0.38 * (k - 0.5) for i in places], widths, 0.36, color=colour, label=way)
-        axis.set_yticks(range(len(symbols)), symbols)
-        axis.set_title(robot, fontsize=9)
-        axis.axvline(1, color="black", linewidth=0.6)
-    axes.flat[0].invert_yaxis()
-    heading(figure, axes.flat[0], "How many times as fast as Pinocchio's C++")
+    for line, ours in zip(axes, (OURS, BATCH), strict=True):
+        others = (PINOCCHIO, NATIVE, GRAPH if ours == OURS else GRAPHS)
+        for axis, (robot, row) in zip(line, gains.items(), strict=True):
+            for j, (theirs, colour) in enumerate(zip(others, (BLUE, SKY, ORANGE), strict=True)):
+                k = RATIOS.index((theirs, ours))
+                bars = [(symbols.index(symbol) + 0.27 * (j - 1), x[k]) for symbol, x in row.items() if x[k] is not None]
+                name = theirs.removesuffix(" in batches").removesuffix(" in C")
+                drawn = axis.barh(*zip(*bars, strict=True), 0.25, color=colour, label=name)
+                axis.bar_label(drawn, [ratio(x).rstrip("×") for _, x in bars], padding=2, fontsize=6, color=INK)
+            axis.set_yticks(range(len(symbols)), symbols)
+            axis.axvline(1, color=GREY, linewidth=0.8)
+            axis.margins(x=0.16)
+            title, x = (robot, "one state at a time") if ours == OURS else ("", "in batches")
+            label(axis, title, x=x, grid="x")
+    axes[0, 0].invert_yaxis()
+    heading(figure, axes[0, 0], "Speed of gdalembert's machine code in multiples of that of")
     return figure
 
 
@@ -206,20 +267,19 @@ def main() -> None:
     parser.add_argument(
         "robots", nargs="*", type=known, metavar="ROBOT", default=ROBOTS, help=f"any of {', '.join(NAMES)}"
     )
-    parser.add_argument("--rounds", type=int, default=25, metavar="N")
+    parser.add_argument("--rounds", type=int, default=200, metavar="N", help="in each of two passes")
     parser.add_argument("--states", type=int, default=192, metavar="N")
     parser.add_argument("--redraw", action="store_true", help="time nothing: draw the recorded results again")
     arguments = parser.parse_args()
     if arguments.redraw:
         save(draw(recorded((RESULTS / "native.md").read_text(encoding="utf-8"))), RESULTS / "native.png")
         return
+    jobs = [(robot, function) for robot in arguments.robots for function in functions(robot)]
+    passes = [{job: measure(*job, arguments.states, arguments.rounds) for job in jobs} for _ in range(PASSES)]
     results = {
-        (robot, function): measure(robot, function, arguments.states, arguments.rounds)
-        for robot in arguments.robots
-        for function in functions(robot)
+        job: {name: np.concatenate([one[job][name] for one in passes]) for name in passes[0][job]} for job in jobs
     }
-    shown = table(results)
-    text = NOTES.format(n=arguments.states, rounds=arguments.rounds, machine=machine(), table="\n".join(shown))
+    text = page(results, arguments.states, arguments.rounds)
     print(text)
     if arguments.robots == ROBOTS:
         write("native", text, lambda: draw(recorded(text)))
