@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
 
 def test_it_says_what_it_found_and_draws(run: SimpleNamespace) -> None:
     assert "excite 62 parameters" in run.out
-    assert "62 of 62 known" in run.out
+    assert "62 of 62 excited" in run.out
     assert "nan" not in run.out
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in run.pictures)
 

@@ -61,6 +61,20 @@ def test_where_no_constraint_is_active_the_consistent_fit_is_the_weighted_one() 
     assert models.relative_error(results[1].values, results[0].values) < 1e-7  # the accuracy of the solver
 
 
+def test_uncertain_directions_are_those_of_the_bodies_that_fit_best() -> None:
+    """Least squares are far from any body there; the true bodies, as prior, explain the data no better."""
+    e = panda()
+    q, v, a = e.q, e.v / 30, e.a / 900
+    exact = with_friction(e.truth).inverse_dynamics(q.T, v.T, a.T).full().T
+    tau = exact + 3 * e.sigma * np.random.default_rng(0).normal(size=exact.shape)
+    dyn = with_friction(e.truth, PARAMETERS)
+    with pytest.warns(IdentificationWarning, match="are uncertain"):
+        result = fit(dyn, q, v, a, tau, model=e.truth)
+    assert result.is_consistent
+    squares = [np.sum(((each - tau) / result.noise) ** 2) for each in (result.fitted.predicted, exact)]
+    assert squares[0] < squares[1]
+
+
 @pytest.mark.parametrize("method", ["weighted", "consistent"])
 def test_what_data_do_not_see_is_nearest_to_the_prior(method: Any) -> None:
     e = panda()

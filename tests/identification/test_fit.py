@@ -195,7 +195,7 @@ def test_the_report_says_everything() -> None:
     text = str(result)
     assert text == result.report
     assert text.startswith("panda7: 91 parameters by the consistent fit of 450 samples, 150 held back\n")
-    assert "base parameters   62 of 62 known, condition number " in text
+    assert "base parameters   62 of 62 excited, condition number " in text
     for words in ("held back  relative", "known in combinations alone", "without effect on any torque", "joint7.m "):
         assert words in text
     assert max(map(len, text.splitlines())) < 250

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 import pytest
 
+import gdalembert as gd
 from gdalembert.identification import fit, regression
 from gdalembert.identification.problem import Problem
 from gdalembert.identification.samples import checked_samples
 from tests.helpers import models
 from tests.helpers.identification import (
     fitted,
+    fourier,
     panda,
     stacked,
+    with_friction,
 )
+from tests.helpers.sets import quick
 
 
 def test_ordinary_least_squares_are_those_of_the_stacked_regressor() -> None:
@@ -41,6 +48,31 @@ def test_weighted_least_squares_are_those_of_rows_over_their_noise() -> None:
     residuals = (tau.ravel() - y @ p).reshape(tau.shape)
     free = 1 - len(result.base) / tau.size
     assert result.noise == pytest.approx(np.sqrt(np.mean(residuals**2, axis=0) / free), rel=1e-5)  # where it ends
+
+
+@lru_cache(maxsize=1)
+def puma() -> tuple[gd.NewtonEuler, tuple[np.ndarray, ...], np.ndarray]:
+    """A PUMA 560 whose data sheet has no friction, a motion, and its torques: the wrist makes 0.01 N m without it."""
+    sheet = gd.load_urdf("puma560")
+    real = sheet.copy()
+    real.friction = real.damping = np.array([8.0, 8, 5, 2, 2, 2])
+    motion = fourier(np.random.default_rng(0), 6, 3000)
+    exact = with_friction(real).inverse_dynamics(*(part.T for part in motion)).full().T
+    return with_friction(sheet, {"base": True, "friction": True}), motion, exact
+
+
+@pytest.mark.parametrize("noise", quick([0.02, 0.1], 0.1))
+@pytest.mark.parametrize("method", ["ordinary", "weighted"])
+def test_friction_of_a_light_wrist_is_found(method: Any, noise: float) -> None:
+    dyn, motion, exact = puma()
+    size = np.sqrt(np.mean(exact**2, axis=0))
+    tau = exact + noise * size * np.random.default_rng(1).normal(size=exact.shape)
+    result = fit(dyn, *motion, tau, method=method)
+    assert len(result.base) == result.structural_rank == 48
+    off = np.sqrt(np.mean((result.fitted.predicted - exact) ** 2, axis=0)) / size
+    assert off.max() < 0.25 * noise
+    assert result.parameters["joint6.coulomb"] == pytest.approx(2.0, rel=0.05)
+    assert result.remarks == ()
 
 
 def test_rows_without_weight_are_left_out_and_rows_of_weight_two_count_twice() -> None:
@@ -82,7 +114,7 @@ def test_standard_deviations_cover_the_true_base_parameters(weighted: bool) -> N
     for tau in torques:
         samples = checked_samples("fit", e.dyn.nominal, e.q, e.v, e.a, tau)
         estimate = problem.estimate("fit", samples, weighted=weighted)
-        base = problem.base(estimate.knowledge, problem.torque.nominal + problem.sizes * estimate.s)
+        base = problem.base(estimate, problem.torque.nominal + problem.sizes * estimate.s)
         error = base.values - base.matrix @ e.p
         chi_square.append(error @ np.linalg.solve(base.covariance, error) / len(base))
         inside.append(np.abs(error) < 1.96 * base.standard_deviation)

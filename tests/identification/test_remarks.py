@@ -9,7 +9,7 @@ import pytest
 
 from gdalembert.identification import IdentificationError, IdentificationWarning, decimated, fit
 from gdalembert.identification.fit import METHODS
-from tests.helpers.identification import fitted, panda, with_friction
+from tests.helpers.identification import Experiment, fitted, panda, with_friction
 
 pytestmark = pytest.mark.extras
 
@@ -27,7 +27,7 @@ def test_data_that_know_nothing_leave_everything_as_it_was(kind: str, method: An
     assert result.not_identifiable.not_excited == result.not_identifiable.parameters == tuple(dyn.parameters.names)
     assert np.all(np.isinf(result.standard_deviation))
     assert result.values == pytest.approx(result.nominal, abs=1e-5)  # the accuracy of the solver
-    assert f"base parameters   0 of {result.structural_rank} known" in str(result)
+    assert f"base parameters   0 of {result.structural_rank} excited" in str(result)
 
 
 def test_torques_without_gravity_are_told() -> None:
@@ -55,6 +55,30 @@ def test_few_samples_are_told() -> None:
     with pytest.warns(IdentificationWarning, match=r"^fit: 84 torques are few for 62 base .*; give at least 124$"):
         result = fit(e.dyn, *few, method="weighted")
     assert result.remarks[0] in str(result)
+
+
+def slow() -> tuple[Experiment, Any, np.ndarray]:
+    """A motion too slow for armatures and products of inertia, with noise of 3 %."""
+    e = panda()
+    motion = e.q, e.v / 30, e.a / 900
+    exact = with_friction(e.truth).inverse_dynamics(*(part.T for part in motion)).full().T
+    return e, motion, exact + 3 * e.sigma * np.random.default_rng(0).normal(size=exact.shape)
+
+
+def test_base_parameters_that_are_uncertain_are_told() -> None:
+    """They are estimated, to deviations that include the truth, and that other motions would suffer from."""
+    e, motion, tau = slow()
+    with pytest.warns(IdentificationWarning, match=r"^fit: \d+ of 62 base parameters are uncertain: one standard dev"):
+        result = fit(e.dyn, *motion, tau, method="weighted")
+    assert len(result.base) == result.structural_rank == 62
+    assert result.not_identifiable.not_excited == ()
+    assert result.remarks[0] in str(result)
+    off = (result.base.values - result.base.matrix @ e.p) / result.base.standard_deviation
+    assert np.sqrt(np.mean(off**2)) < 1.4
+    k = result.names.index("joint7.armature")
+    assert np.isfinite(result.standard_deviation[k])
+    assert result.standard_deviation[k] > 0.5
+    assert fitted(e, method="weighted").remarks == ()
 
 
 def test_noise_is_that_of_torques_whatever_the_weights_are() -> None:

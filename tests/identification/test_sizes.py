@@ -46,16 +46,3 @@ def test_a_body_that_nominally_weighs_nothing_is_found(part: float) -> None:
     off = (found.base.values - found.base.matrix @ e.p) / found.base.standard_deviation
     assert np.sqrt(np.mean(off**2)) < 1.4
     assert held_back(e, nominal, "consistent").is_consistent
-
-
-def test_a_parameter_along_which_the_estimate_does_not_move_has_no_deviation() -> None:
-    """The motion is too slow for armatures: all that is told of them are deviations above their sizes."""
-    e = panda()
-    exact = with_friction(e.truth).inverse_dynamics(e.q.T, e.v.T / 30, e.a.T / 900).full().T
-    tau = exact + 3 * e.sigma * np.random.default_rng(0).normal(size=exact.shape)
-    result = fit(e.dyn, e.q, e.v / 30, e.a / 900, tau, method="weighted")
-    armatures = [k for k, name in enumerate(result.names) if name.endswith("armature")]
-    assert np.all(np.isinf(result.standard_deviation[armatures]))
-    assert {result.names[k] for k in armatures} <= set(result.not_identifiable.parameters)
-    finite = np.isfinite(result.standard_deviation)
-    assert set(result.not_identifiable.parameters) == {result.names[k] for k in np.flatnonzero(~finite)}

@@ -6,9 +6,10 @@ inequalities for physically consistent inertial parameter identification", IEEE 
 2018, eq. 12. Least squares under such inequalities: Sousa and Cortesão, "Physical feasibility of robot base inertial
 parameter identification", International Journal of Robotics Research 33(6), 2014.
 
-Ours: the unknowns z are distances from the estimate of least squares: along the directions of s that the data know in
-their standard deviations, along the others in sizes of the parameters, from the prior. Of all bodies that can exist,
-those with the least ‖z‖ are the result. Where least squares, completed by the prior, are such bodies already, z is 0.
+Ours: of all bodies that can exist, those with the least ‖z‖ are the result, where z are distances from the estimate of
+least squares: along the directions that the data excite in their standard deviations, which makes the least increase of
+the weighted residuals, and along the others in sizes of the parameters, from the prior. Where least squares, completed
+by the prior, are such bodies already, z is 0.
 """
 
 from __future__ import annotations
@@ -83,10 +84,10 @@ def consistent(
 
 
 def _units(estimate: Estimate) -> Array:
-    """The columns of ds/dz (n_p × n_p): known directions by their standard deviations, then the others by 1."""
-    known = estimate.knowledge.known
-    unknown = np.linalg.svd(known, full_matrices=True)[0][:, known.shape[1] :]
-    return np.hstack([known * estimate.knowledge.deviations[estimate.knowledge.deviations < 1], unknown])
+    """The columns of ds/dz (n_p × n_p): excited directions by their standard deviations, then the others by 1."""
+    excited = estimate.base.inverse @ estimate.factor
+    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.values) :].T
+    return np.hstack([excited, rest])
 
 
 def _solved(where: str, cvxpy: Any, task: Any, found: Callable[[], Array | None], *, bounded: bool) -> Array:

@@ -35,7 +35,7 @@ class Torques:
 
 @dataclass(frozen=True, eq=False)
 class BaseEstimate:
-    """The combinations of parameters that the data know.
+    """The combinations of parameters that the data excite.
 
     Attributes:
         names: formulas, as ``"joint2.Izz + joint2.armature"``.
@@ -66,11 +66,12 @@ class NotIdentifiable:
     """What the data cannot know.
 
     Attributes:
-        parameters: the names of all parameters that the data cannot know by themselves, for any reason.
+        parameters: the names of all parameters that the data cannot know by themselves, for any reason, however small
+            the noise is.
         without_effect: those that no motion of the robot could tell, since they change no torque.
         combined: those that no motion could tell from others, only a combination with them.
         not_excited: base parameters of the robot that another motion could tell, and these data do not.
-        directions: changes of p that do not change what the data know (rows, k × n_p), for lack of excitation.
+        directions: changes of p that change no torque of the data (rows, k × n_p), for lack of excitation.
     """
 
     parameters: tuple[str, ...]

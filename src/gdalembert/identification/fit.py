@@ -53,9 +53,10 @@ def fit(
     see is nearest to the prior. ``"consistent"`` is the weighted fit among bodies that can exist: pseudo-inertias are
     positive definite, armature and friction are not negative.
 
-    Standard deviations are those of least squares where errors are in tau alone and independent of each other. Errors
-    that are correlated, as filtered signals have them, make the true ones larger; with ``decimation`` they nearly are
-    independent.
+    Base parameters that the data excite are estimated, however large their standard deviations are; the others keep
+    the values of the prior. Standard deviations are those of least squares where errors are in tau alone and
+    independent of each other. Errors that are correlated, as filtered signals have them, make the true ones larger;
+    with ``decimation`` they nearly are independent.
 
     Args:
         dyn: with ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``: what is estimated.
@@ -79,7 +80,8 @@ def fit(
         IdentificationError: if the solver fails.
 
     Warns:
-        IdentificationWarning: if the residuals are far larger than the noise, or half of a torque.
+        IdentificationWarning: if the residuals are far larger than the noise, or half of a torque; or if the data
+            excite a base parameter so little that torques of other motions cannot be predicted.
     """
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
@@ -121,7 +123,7 @@ def _result(
     model: pin.Model | None,
     reached: tuple[str, ...],
 ) -> Identification:
-    torque, knowledge = problem.torque, estimate.knowledge
+    torque = problem.torque
     s = (p - torque.nominal) / problem.sizes
     eigenvalues = least_eigenvalues(problem.bodies, p)
     if _has_base(dyn):
@@ -130,7 +132,8 @@ def _result(
         model = dyn.parameters.write(model, p)
     fitted = samples.with_weight()
     torques = Torques(fitted.tau, torque.torque(fitted, p))
-    said = remarks(dyn.coordinate_names, estimate, s, torques)
+    base = problem.base(estimate, p)
+    said = remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
     for remark in said:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=4)
     held_back = None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p))
@@ -141,10 +144,10 @@ def _result(
         joints=dyn.coordinate_names,
         nominal=frozen(torque.nominal),
         values=frozen(p),
-        standard_deviation=frozen(problem.sizes * knowledge.deviation(np.eye(len(p)))),
-        base=problem.base(knowledge, p),
-        structural_rank=problem.space.shape[1],
-        not_identifiable=problem.not_identifiable(knowledge),
+        standard_deviation=frozen(problem.sizes * estimate.deviation(np.eye(len(p)))),
+        base=base,
+        structural_rank=len(problem.structure.own),
+        not_identifiable=problem.not_identifiable(estimate),
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise),
         residual=frozen(estimate.residuals(s)),

@@ -1,19 +1,23 @@
-"""Which combinations of parameters the torques depend on, by structure and in the data: base parameters.
+"""Base parameters: combinations of parameters that the torques depend on, by structure and in the data.
 
-All in s = (p − p₀) / size. The torques at random states span what the structure of the robot lets anyone know: the row
-space V of Y. The data tell a direction of V to the standard deviation 1 / (its singular value in the weighted data).
-A direction is *known* where that is below 1: a larger error than the parameters themselves is no knowledge.
+All in s = (p − p₀) / size, and in units in which each parameter makes the same torque in random motions, where it says
+how far rows are from each other. The torques at random states span what the structure of the robot lets anyone know. A
+direction of it is *excited* if the torques of the samples depend on it: by the rank of their regressor, in these units.
+Neither the noise of the torques nor nominal values decide that; how well an excited direction is known is told by its
+standard deviation.
 
 Base parameters by numbers: Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
-Systems 8(4), 1991: columns that depend on those before are dropped. The threshold 1 and the order of columns are ours:
-from the base to the tips, so that what links share goes to the one nearer to the base.
+Systems 8(4), 1991: columns that depend on those before are dropped. The order of columns is ours: from the base to the
+tips, so that what links share goes to the one nearer to the base.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.base import formula
 from gdalembert.identification.sizes import element, quantity
@@ -21,74 +25,87 @@ from gdalembert.spatial.arrays import Array
 
 _DEPENDENT = 1e-9
 """Relative singular value below which columns of unit norm are dependent by structure."""
+_EXCITED = 1e-5
+"""Singular value of an excited direction, where that of a parameter is about 1 in random motions. A URDF that rounds
+π/2 to 1.5708 makes directions of 1e-6 that geometry does not have, and no torque sensor resolves them."""
 _ZERO = 1e-9
-"""Entry of a unit vector, or a coefficient between parameters in units of their sizes, that is rounding."""
+"""Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
 _ORDER = ("mx", "my", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "mz", "m")
 """Which parameters of a body give base parameters their names first."""
 _INDEPENDENT = (0.1, 1e-3, 1e-6, 1e-9)
-"""The part of a column that those before it must leave, in the first pass over the columns, in the second, …"""
-
-
-def row_space(rows: Array) -> Array:
-    """An orthonormal basis (n_p × r) of the row space of rows (… × n_p), each column being judged by its own norm."""
-    norms = np.linalg.norm(rows, axis=0)
-    acts = norms > _ZERO * norms.max(initial=0)
-    scaled = np.divide(rows, norms, out=np.zeros_like(rows), where=acts)
-    _, values, vt = np.linalg.svd(np.linalg.qr(scaled, mode="r"))
-    rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0)))
-    return np.asarray(np.linalg.qr(norms[:, None] * vt[:rank].T)[0])
+"""The part of a row of an orthonormal basis that those before it must leave, in the first pass, in the second, …"""
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
-    """What data tell of s, direction by direction.
+class Combinations:
+    """Base parameters β = C s.
 
     Attributes:
-        directions: orthonormal columns (n_p × r) that span what the structure lets anyone know, best known first.
-        deviations: the standard deviation of each of them (r); inf if the data say nothing.
+        matrix: C (k × n_p). Each row has the factor 1 for its own parameter and 0 for those of the others.
+        own: the parameter that each row is named after (k): Y s = Y[:, own] β for every Y with rows in this space.
+        torques: the root mean square of the torque that each parameter makes in random motions (n_p).
+        space: an orthonormal basis (n_p × k) of the rows, in units in which these torques are 1.
+        tolerance: the part of a row that may lie outside the space.
     """
 
-    directions: Array
-    deviations: Array
+    matrix: Array
+    own: tuple[int, ...]
+    torques: Array
+    space: Array
+    tolerance: float
 
-    @property
-    def known(self) -> Array:
-        """The directions that are known, with a standard deviation below 1."""
-        return self.directions[:, self.deviations < 1]
+    @classmethod
+    def of(cls, space: Array, torques: Array, names: tuple[str, ...], tolerance: float) -> Combinations:
+        """Those that span a space."""
+        own = np.sort(np.array(_independent(space, _ordered(names)), dtype=int))
+        matrix = np.linalg.solve(space[own].T, space.T)
+        matrix[np.abs(matrix) < _ZERO] = 0.0
+        matrix[:, own] = np.eye(len(own))
+        unit = np.where(torques > 0, torques, 1.0)
+        return cls(matrix * unit / unit[own, None], tuple(own.tolist()), torques, space, tolerance)
 
-    def covariance(self, combinations: Array) -> Array:
-        """Of combinations (k × n_p) of s that lie in the known directions."""
-        parts = combinations @ self.known * self.deviations[self.deviations < 1]
-        return np.asarray(parts @ parts.T)
+    @classmethod
+    def of_structure(cls, rows: Array, names: tuple[str, ...]) -> Combinations:
+        """All that the rows (… × n_p) of random motions span."""
+        torques = np.linalg.norm(rows, axis=0)
+        torques[torques < _ZERO * torques.max(initial=0)] = 0.0
+        _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, torques), mode="r"))
+        rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0)))
+        return cls.of(vt[:rank].T, torques, names, _ZERO)
 
-    def deviation(self, combinations: Array) -> Array:
-        """The standard deviation (k) of any combinations (k × n_p) of s; inf where the data cannot know it.
+    def excited(self, rows: Array, names: tuple[str, ...]) -> Combinations:
+        """Those of them that other rows (… × n_p) span, in the unit of the rows of random motions.
 
-        That is where it is 1 or more, or most of it is that of directions which are not known: the estimate does not
-        move along these.
+        These are the same, if the rows span all of them.
         """
-        parts = combinations @ self.directions
-        rest = combinations - parts @ self.directions.T
-        parts[np.abs(parts) < _ZERO] = 0.0
-        with np.errstate(invalid="ignore"):
-            squares = np.nan_to_num((parts * self.deviations) ** 2, nan=0.0, posinf=np.inf)
-        is_known = self.deviations < 1
-        known, unknown = squares[:, is_known].sum(axis=1), squares[:, ~is_known].sum(axis=1)
-        cut = (known + unknown >= 1) | (unknown > known)
-        outside = np.linalg.norm(rest, axis=1) > _ZERO * np.linalg.norm(combinations, axis=1)
-        return np.where(cut | outside, np.inf, np.sqrt(known + unknown))
+        _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, self.torques) @ self.space, mode="r"))
+        rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
+        if rank == len(self.own):
+            return self
+        return type(self).of(self.space @ vt[:rank].T, self.torques, names, _EXCITED)
+
+    @cached_property
+    def inverse(self) -> Array:
+        """The least s that has given β (n_p × k)."""
+        return np.asarray(np.linalg.pinv(self.matrix))
+
+    def spans(self, rows: Array) -> npt.NDArray[np.bool_]:
+        """Which of other combinations of s (… × n_p) follow from these: row = row[own] C."""
+        scaled = _over(rows, self.torques)
+        rest = np.linalg.norm(scaled - scaled @ self.space @ self.space.T, axis=1)
+        without_effect = rows[:, self.torques == 0].any(axis=1)
+        return np.asarray((rest <= self.tolerance * np.linalg.norm(scaled, axis=1)) & ~without_effect)
+
+    def beyond(self, other: Combinations) -> Array:
+        """Orthonormal columns: changes of s within these combinations that others do not see."""
+        basis, _ = np.linalg.qr(self.matrix.T)
+        seen = other.matrix @ basis
+        return np.asarray(basis @ np.linalg.svd(seen)[2][len(seen) :].T)
 
 
-def base_combinations(space: Array, names: tuple[str, ...]) -> tuple[Array, tuple[int, ...]]:
-    """Combinations (r × n_p) of s that span a row space (n_p × r), and the parameter that each is named after.
-
-    Each has the factor 1 for its own parameter and 0 for those of the others.
-    """
-    own = np.sort(np.array(_independent(space, _ordered(names)), dtype=int))
-    combinations = np.linalg.solve(space[own].T, space.T)
-    combinations[np.abs(combinations) < _ZERO] = 0.0
-    combinations[:, own] = np.eye(len(own))
-    return combinations, tuple(int(k) for k in own)
+def _over(rows: Array, torques: Array) -> Array:
+    """Rows in units in which each parameter makes the torque 1; those that make none are left out."""
+    return np.divide(rows, torques, out=np.zeros_like(rows), where=torques > 0)
 
 
 def _ordered(names: tuple[str, ...]) -> list[int]:
@@ -100,17 +117,16 @@ def _ordered(names: tuple[str, ...]) -> list[int]:
 
 
 def _independent(rows: Array, order: list[int]) -> list[int]:
-    """As many rows (… × r) as there are columns, none of which depends on the others."""
-    norms, basis = np.linalg.norm(rows, axis=1), np.zeros((rows.shape[1], 0))
-    found: list[int] = []
+    """As many rows of an orthonormal basis (n_p × r) as it has columns, none of which depends on the others."""
+    basis, found = np.zeros((rows.shape[1], 0)), list[int]()
     for least in _INDEPENDENT:
         for k in order:
-            if k in found or norms[k] < _ZERO or len(found) == rows.shape[1]:
+            if k in found or len(found) == rows.shape[1]:
                 continue
             rest = rows[k]
             for _ in range(2):  # once more, for what rounding leaves
                 rest = rest - basis @ (basis.T @ rest)
-            if np.linalg.norm(rest) > least * norms[k]:
+            if np.linalg.norm(rest) > least:
                 basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
                 found.append(k)
     return found

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gdalembert.identification.identifiability import Knowledge
+from gdalembert.identification.identifiability import Combinations
 from gdalembert.identification.regression import Reduced, triangular
 from gdalembert.spatial.arrays import Array
 
 _AGREE = 1e-6
 """Relative change of the noise at which the iteration ends."""
 _ITERATIONS = 50
-_NOT_EXCITED = 1e-10
-"""Relative singular value of a direction of which data say nothing."""
 _LEAST_NOISE = 1e-6
 """Least noise, as part of the torque: data without noise have that of rounding, which would be too good a weight."""
 
@@ -32,25 +30,40 @@ class Estimate:
     Attributes:
         reduced: the samples. ``weighted``: whether each torque has a noise of its own.
         noise: the standard deviation of each torque of weight 1 (nv).
-        knowledge: of each direction.
-        seen: the estimate in the known directions (r).
+        base: the base parameters β = C s that the data excite (k).
+        values: their estimates (k). ``factor``: T (k × k) of their covariance T Tᵀ.
         completion: the point (n_p) that the rest of s is nearest to.
-        condition_number: of the weighted data in the directions that are known.
+        condition_number: of the weighted regressor of β, with columns of unit length.
     """
 
     reduced: Reduced
     weighted: bool
     noise: Array
-    knowledge: Knowledge
-    seen: Array
+    base: Combinations
+    values: Array
+    factor: Array
     completion: Array
     condition_number: float
 
     @property
     def s(self) -> Array:
         """The estimate (n_p) that is nearest to the completion."""
-        known = self.knowledge.known
-        return np.asarray(self.completion + known @ (self.seen - known.T @ self.completion))
+        return np.asarray(self.completion + self.base.inverse @ self.from_completion)
+
+    @property
+    def from_completion(self) -> Array:
+        """The estimates minus the base parameters of the completion (k)."""
+        return np.asarray(self.values - self.base.matrix @ self.completion)
+
+    @property
+    def standard_deviation(self) -> Array:
+        """Of the base parameters (k)."""
+        return np.asarray(np.linalg.norm(self.factor, axis=1))
+
+    def deviation(self, combinations: Array) -> Array:
+        """The standard deviation of any combinations (… × n_p) of s; inf where the data do not excite them."""
+        found = np.linalg.norm(combinations[:, list(self.base.own)] @ self.factor, axis=1)
+        return np.where(self.base.spans(combinations), found, np.inf)
 
     @property
     def torque_noise(self) -> Array:
@@ -68,12 +81,14 @@ class Estimate:
         )
 
 
-def least_squares(reduced: Reduced, space: Array, priors: Array, completion: Array, *, weighted: bool) -> Estimate:
+def least_squares(
+    reduced: Reduced, base: Combinations, priors: Array, completion: Array, *, weighted: bool
+) -> Estimate:
     """The estimate from samples.
 
     Args:
         reduced: the samples.
-        space: what the structure lets anyone know (n_p × r).
+        base: the base parameters that they excite, or priors.
         priors: rows of measured parameters, (unit vector, value) / standard deviation (k × (n_p + 1)).
         completion: what data do not see is nearest to that (n_p).
         weighted: whether each torque has a noise of its own.
@@ -82,31 +97,31 @@ def least_squares(reduced: Reduced, space: Array, priors: Array, completion: Arr
     least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale) + np.finfo(float).tiny
     noise = np.full(len(reduced.counts), scale or 1.0)
     for _ in range(_ITERATIONS):
-        knowledge, seen = _solve(reduced, space, priors, noise)
-        before, noise = noise, np.maximum(_noise(reduced, knowledge, seen, weighted), least)
+        values, *_ = _solve(reduced, base, priors, noise)
+        before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
         if np.all(np.abs(noise - before) <= _AGREE * before):
             break
-    knowledge, seen = _solve(reduced, space, priors, noise)
-    known = knowledge.deviations < 1
-    deviations = knowledge.deviations[known]
-    spread = float(deviations.max() / deviations.min()) if known.any() else np.inf
-    return Estimate(reduced, weighted, noise, knowledge, seen[known], completion, spread)
+    values, factor, condition = _solve(reduced, base, priors, noise)
+    return Estimate(reduced, weighted, noise, base, values, factor, completion, condition)
 
 
-def _solve(reduced: Reduced, space: Array, priors: Array, noise: Array) -> tuple[Knowledge, Array]:
-    """The singular directions of the weighted data, and the least squares (r) along them, 0 where there is no data."""
-    rows = np.vstack([*(reduced.factors / noise[:, None, None]), priors])
-    r = triangular(rows)
-    u, values, vt = np.linalg.svd(r[:, :-1] @ space, full_matrices=False)
-    excited = values > _NOT_EXCITED * values.max(initial=0)
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=excited)
-    return Knowledge(space @ vt.T, np.where(excited, inverse, np.inf)), inverse * (u.T @ r[:, -1])
+def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) -> tuple[Array, Array, float]:
+    """β (k), T (k × k) and the condition number, by the singular values of columns of unit length."""
+    rows = triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
+    columns = rows[:, list(base.own)]
+    lengths = np.linalg.norm(columns, axis=0)
+    u, values, vt = np.linalg.svd(columns / lengths, full_matrices=False)
+    factor = vt.T / values / lengths[:, None]
+    condition = float(values[0] / values[-1]) if len(values) else np.inf
+    return factor @ (u.T @ rows[:, -1]), factor, condition
 
 
-def _noise(reduced: Reduced, knowledge: Knowledge, seen: Array, weighted: bool) -> Array:
-    """σ_j from the residuals of all directions with data, whose number is shared among the samples of all joints."""
-    norms, counts = reduced.norms(knowledge.directions @ seen), reduced.counts
-    free = 1 - np.count_nonzero(seen) / counts.sum()
+def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool) -> Array:
+    """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints."""
+    s = np.zeros(base.matrix.shape[1])
+    s[list(base.own)] = values
+    norms, counts = reduced.norms(s), reduced.counts
+    free = 1 - len(values) / counts.sum()
     if not weighted:
         return np.full(len(counts), np.sqrt(np.sum(norms**2) / (counts.sum() * free)))
     return np.asarray(norms / np.sqrt(np.maximum(counts, 1) * free))

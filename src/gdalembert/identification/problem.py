@@ -10,16 +10,13 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.identification.estimates import BaseEstimate, NotIdentifiable
-from gdalembert.identification.identifiability import Knowledge, base_combinations, named, row_space
+from gdalembert.identification.identifiability import Combinations, named
 from gdalembert.identification.least_squares import Estimate, least_squares
 from gdalembert.identification.limits import Prior, priors
 from gdalembert.identification.regression import AffineTorque, reduce
 from gdalembert.identification.samples import Samples
 from gdalembert.identification.sizes import Body, bodies, sizes
 from gdalembert.spatial.arrays import Array
-
-_ZERO = 1e-9
-"""Part of a size that is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,9 @@ class Problem:
     Attributes:
         torque: tau as a function of p. ``bodies``: those among the parameters.
         sizes: of the parameters (n_p).
-        space: orthonormal columns (n_p × r): what the structure of the robot, and priors, let anyone know of s.
+        structure: the base parameters (r) that the structure of the robot, and priors, let anyone know.
+        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
+            (nv × n_p).
         completion: the prior (n_p).
         measured: rows of parameters with a measured value, (unit vector, value) / standard deviation (k × (n_p + 1)).
     """
@@ -37,7 +36,8 @@ class Problem:
     torque: AffineTorque
     bodies: tuple[Body, ...]
     sizes: Array
-    space: Array
+    structure: Combinations
+    random_torques: Array
     completion: Array
     measured: Array
 
@@ -57,9 +57,9 @@ class Problem:
         at = list(deviations)
         rows = np.column_stack([np.eye(len(size))[at], completion[at]])
         measured = rows * (size[at] / np.array(list(deviations.values())))[:, None]
-        y, _ = torque(*torque.random_states)
-        space = row_space(np.vstack([y.reshape(-1, len(size)) * size, rows[:, :-1]]))
-        return cls(torque, found, size, space, completion, measured)
+        y = torque(*torque.random_states)[0] * size / np.sqrt(len(torque.random_states[0]))
+        structure = Combinations.of_structure(np.vstack([*y, rows[:, :-1]]), torque.names)
+        return cls(torque, found, size, structure, np.linalg.norm(y, axis=0), completion, measured)
 
     def estimate(self, where: str, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
         """Least squares.
@@ -68,40 +68,40 @@ class Problem:
             ArgumentError: if there are fewer torques than base parameters.
         """
         reduced = reduce(self.torque, samples, self.sizes, decimation)
-        count, rank = int(reduced.counts.sum()), self.space.shape[1]
+        count, rank = int(reduced.counts.sum()), len(self.structure.own)
         if count <= rank:
             raise ArgumentError(
                 f"{where}: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and "
                 "their noise; give more samples"
             )
-        return least_squares(reduced, self.space, self.measured, self.completion, weighted=weighted)
+        motion = reduced.factors[..., :-1].reshape(-1, len(self.sizes)) / np.sqrt(reduced.counts.max())
+        priors = np.sign(self.measured[:, :-1])
+        base = self.structure.excited(np.vstack([motion, priors]), self.torque.names)
+        return least_squares(reduced, base, self.measured, self.completion, weighted=weighted)
 
-    def base(self, knowledge: Knowledge, p: Array) -> BaseEstimate:
-        """The base parameters that are known: those of the structure if all of them are, else those of the data."""
-        known, names = knowledge.known, self.torque.names
-        combinations, own = base_combinations(self.space if known.shape == self.space.shape else known, names)
-        matrix = self.in_p(combinations, own)
-        formulas = tuple(named(row, k, names) for row, k in zip(matrix, own, strict=True))
-        unit = self.sizes[list(own)]
-        covariance = unit[:, None] * knowledge.covariance(combinations) * unit
-        return BaseEstimate(formulas, matrix, matrix @ self.torque.nominal, matrix @ p, covariance)
+    def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
+        """The base parameters that the data excite."""
+        matrix, own = self.in_p(estimate.base), list(estimate.base.own)
+        formulas = tuple(named(row, k, self.torque.names) for row, k in zip(matrix, own, strict=True))
+        factor = self.sizes[own, None] * estimate.factor
+        return BaseEstimate(formulas, matrix, matrix @ self.torque.nominal, matrix @ p, factor @ factor.T)
 
-    def in_p(self, combinations: Array, own: tuple[int, ...]) -> Array:
-        """Combinations of s as such of p, with the factor 1 for their own parameters."""
-        return np.asarray(self.sizes[list(own)][:, None] * combinations / self.sizes)
+    def in_p(self, base: Combinations) -> Array:
+        """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
+        return np.asarray(self.sizes[list(base.own), None] * base.matrix / self.sizes)
 
-    def not_identifiable(self, knowledge: Knowledge) -> NotIdentifiable:
+    def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
         """What the data cannot know."""
-        names, each = self.torque.names, np.eye(len(self.sizes))
-        inside = np.linalg.norm(self.space, axis=1)
-        combinations, own = base_combinations(self.space, names)
-        matrix, unknown = self.in_p(combinations, own), ~(knowledge.deviation(combinations) < 1)
+        names, each, structure = self.torque.names, np.eye(len(self.sizes)), self.structure
+        acts = structure.torques > 0
+        unknown = ~estimate.base.spans(structure.matrix)
+        matrix, own = self.in_p(structure), structure.own
         return NotIdentifiable(
-            parameters=_chosen(names, ~(knowledge.deviation(each) < 1)),
-            without_effect=_chosen(names, inside < _ZERO),
-            combined=_chosen(names, (inside >= _ZERO) & (inside < 1 - _ZERO)),
+            parameters=_chosen(names, ~estimate.base.spans(each)),
+            without_effect=_chosen(names, ~acts),
+            combined=_chosen(names, acts & ~structure.spans(each)),
             not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(unknown)),
-            directions=(knowledge.directions[:, ~(knowledge.deviations < 1)] * self.sizes[:, None]).T,
+            directions=structure.beyond(estimate.base).T * self.sizes,
         )
 
 

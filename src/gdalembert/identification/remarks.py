@@ -1,10 +1,10 @@
-"""What a fit says of itself that is no error: data that the model does not explain."""
+"""What a fit says of itself that is no error: data that tell little, and data that the model does not explain."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gdalembert.identification.estimates import Torques
+from gdalembert.identification.estimates import BaseEstimate, Torques
 from gdalembert.identification.least_squares import Estimate
 from gdalembert.spatial.arrays import Array
 
@@ -17,28 +17,52 @@ _ACCURATE = 1e-3
 """A residual in units of the measured torque that is small whatever the noise is."""
 _ENOUGH = 2
 """Torques for each base parameter."""
+_SHOWN = 3
+"""Names of base parameters in a sentence."""
 _ADVICE = "check signs and units of the torques, and gravity and friction of the model, and free more parameters"
 
 
-def remarks(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: Torques) -> tuple[str, ...]:
+def remarks(
+    joints: tuple[str, ...], estimate: Estimate, base: BaseEstimate, random_torques: Array, s: Array, fitted: Torques
+) -> tuple[str, ...]:
     """One sentence each, for the warnings and the report.
 
     Args:
         joints: names of the entries of tau.
-        estimate: by least squares. ``s``: the parameters that were chosen, in its units.
+        estimate: by least squares. ``base``: the same for the report. ``s``: the parameters that were chosen.
+        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
+            (nv × n_p).
         fitted: the torques.
     """
-    return tuple(text for text in (_few(estimate), _unexplained(joints, estimate, s, fitted)) if text)
+    said = (_few(estimate), _uncertain(estimate, base, random_torques), _unexplained(joints, estimate, s, fitted))
+    return tuple(text for text in said if text)
 
 
 def _few(estimate: Estimate) -> str:
     """That there are too few samples to estimate their noise, or nothing."""
-    count, rank = int(estimate.reduced.counts.sum()), estimate.knowledge.directions.shape[1]
+    count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
     if count >= _ENOUGH * rank:
         return ""
     return (
         f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
         f"little; give at least {_ENOUGH * rank}"
+    )
+
+
+def _uncertain(estimate: Estimate, base: BaseEstimate, random_torques: Array) -> str:
+    """Which base parameters are so uncertain that torques of other motions are, or nothing."""
+    torques = estimate.reduced.torques
+    errors = (random_torques[:, list(estimate.base.own)] * estimate.standard_deviation).T
+    least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
+    uncertain = np.flatnonzero((errors > least).any(axis=1))
+    if not len(uncertain):
+        return ""
+    first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
+    shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+    return (
+        f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes a "
+        "torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); excite "
+        "them, or give priors with standard deviations"
     )
 
 

@@ -32,10 +32,10 @@ class Identification:
         values: the estimate of p (n_p).
         standard_deviation: of each parameter by itself (n_p), by least squares without constraints; inf where the data
             tell no more than a combination of it with others.
-        base: the combinations that the data know.
+        base: the combinations that the data excite.
         structural_rank: the number of base parameters that the structure of the robot lets anyone know.
         not_identifiable: what the data cannot know.
-        condition_number: of the weighted data in the directions that are known, in units of the parameters' sizes.
+        condition_number: of the weighted regressor of these base parameters, with columns of unit length.
         noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
             rows that remain after decimation, if there was any; nan for a torque without any weight.
         residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
@@ -89,7 +89,7 @@ class Identification:
         lines = [
             f"{self.robot}: {len(self.names)} parameters by the {self.method} fit of {len(self.fitted.measured)} "
             f"sample{'s' * (len(self.fitted.measured) != 1)}{held_back}",
-            f"  base parameters   {rank} of {possible} known, condition number {self.condition_number:.3g}",
+            f"  base parameters   {rank} of {possible} excited, condition number {self.condition_number:.3g}",
             *(f"  {remark}" for remark in self.remarks),
             *([f"  at a bound: {_some(self.at_bounds)}"] if self.at_bounds else []),
             *_torques(self),
@@ -159,7 +159,7 @@ def _some(names: Sequence[str], comma: str = ", ") -> str:
 
 def _parameters(result: Identification) -> list[str]:
     missing, base = set(result.not_identifiable.without_effect), result.base
-    head = ["nominal", "estimate", "± std. dev."]
+    head = ["nominal", "estimate", "± std. dev.", "%"]
     known = [*zip(result.names, result.nominal, result.values, result.standard_deviation, strict=True)]
     rows = [_row(*each) for each in known if each[0] not in missing]
     combined = [
@@ -170,7 +170,9 @@ def _parameters(result: Identification) -> list[str]:
 
 def _row(name: str, nominal: float, value: float, deviation: float) -> list[str]:
     short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
-    return [short, f"{nominal:.4g}", f"{value:.4g}", f"{deviation:.2g}" if np.isfinite(deviation) else "–"]
+    absolute = f"{deviation:.2g}" if np.isfinite(deviation) else "–"
+    relative = f"{100 * deviation / abs(value):.2g}" if value and np.isfinite(deviation) else "–"
+    return [short, f"{nominal:.4g}", f"{value:.4g}", absolute, relative]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -16,7 +16,7 @@ NOT_NEGATIVE = ("armature", "viscous", "coulomb", "stiffness", "damping")
 REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
 """Base parameters, beside masses."""
 _PART = 0.1
-"""Of the nominal torques, which a parameter of the least size makes alone, and of the mean link, below which a nominal
+"""Of the nominal torques, which a parameter of its size makes alone, and of the mean link, below which a nominal
 mass or length says nothing of its size."""
 
 
@@ -75,15 +75,14 @@ def _usual(nominal: float, mean: float) -> float:
 
 
 def sizes(torque: AffineTorque, found: tuple[Body, ...]) -> Array:
-    """The size of each parameter (n_p): of a body's by its mass and length; of others the nominal value, or more.
+    """The size of each parameter (n_p): of a body's by its mass and length; of others by the torque that they make.
 
-    Ours. Base parameters of the same letter and link have the size of the largest of them. No size is smaller than that
-    with which the parameter alone would make a tenth of the torques, where it acts: those of the nominal robot and of
-    bodies of that size, at random states. A nominal value that is 0 or tiny, as a placeholder is, tells no size.
+    Ours. A parameter of its size makes a tenth of the torques, where it acts: those of the nominal robot and of bodies
+    of their sizes, at random states. A nominal value that is 0 or tiny, as a placeholder is, tells no size.
     """
     y, tau = torque(*torque.random_states)
     acts = np.abs(y).max(axis=0) > 0
-    size = _alike(torque.names, np.abs(torque.nominal))
+    size = np.ones(len(torque.names))
     for body in found:
         at = list(body.indices)
         size[at] = body.sizes
@@ -91,11 +90,5 @@ def sizes(torque: AffineTorque, found: tuple[Body, ...]) -> Array:
     for k in np.flatnonzero([quantity(name) not in DYNAMIC_PARAMETERS for name in torque.names]):
         rows = acts[:, k]
         norm = np.linalg.norm(y[:, rows, k])
-        least = _PART * np.linalg.norm(tau[:, rows]) / norm if norm else 0.0
-        size[k] = max(size[k], least) or 1.0
+        size[k] = (_PART * np.linalg.norm(tau[:, rows]) / norm if norm else 0.0) or 1.0
     return size
-
-
-def _alike(names: tuple[str, ...], size: Array) -> Array:
-    groups = [(element(name), quantity(name)[0]) if quantity(name) in REGROUPED else name for name in names]
-    return np.array([max(x for x, other in zip(size, groups, strict=True) if other == group) for group in groups])
