@@ -17,7 +17,7 @@ from tests.helpers.sets import quick
 MASSES = (1.0, 1.5, 3.0)
 
 
-def loaded(mass: float, **options: object) -> ocp.Problem:
+def loaded(mass: float, weight: float = 1.0, **options: object) -> ocp.Problem:
     """A mass that is pushed towards 1 m in 1 s, with little effort."""
     dyn = gd.NewtonEuler(slider(), parameters={"inertia": True})
     bounds = ocp.Bounds.of(dyn, slider(effort=20.0))
@@ -26,7 +26,7 @@ def loaded(mass: float, **options: object) -> ocp.Problem:
     problem.start([0.0])
     problem.path(lambda q: q, upper=1.3)
     miss = ca.sumsqr(problem.q[0, -1] - 1) + ca.sumsqr(problem.v[0, -1])
-    problem.minimize(miss + problem.integral(lambda u: 1e-3 * ca.sumsqr(u)))
+    problem.minimize(weight * (miss + problem.integral(lambda u: 1e-3 * ca.sumsqr(u))))
     return problem
 
 
@@ -69,6 +69,9 @@ def test_the_worst_is_the_largest_cost_and_less_than_that_of_the_mean() -> None:
     assert worst.cost == pytest.approx(worst.costs.max(), abs=1e-6)
     assert worst.costs.max() < mean.costs.max() - 1e-3
     assert worst.costs.mean() > mean.costs.mean()
+    large = ocp.Scenarios([loaded(mass, 1e4) for mass in MASSES], cost="worst").solve()
+    assert large.cost - large.costs.mean() > 10
+    assert large.u == pytest.approx(worst.u, abs=1e-3)  # the solver's tolerance
 
 
 @pytest.mark.long
