@@ -45,6 +45,19 @@ def same(one: ocp.Solution, other: ocp.Solution, tolerance: float = 1e-5) -> Non
         assert relative_error(getattr(one, name), getattr(other, name)) < tolerance
 
 
+def test_a_solution_at_its_bounds_is_stationary() -> None:
+    """With the multipliers of the bounds; the effort without them would be 3.6 N."""
+    model = slider()
+    dyn = gd.NewtonEuler(model)
+    problem = ocp.Problem(dyn, 1.0, 6, bounds=ocp.Bounds.of(dyn, model))
+    problem.start([0.0])
+    problem.end([0.3])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solver = problem.solver()
+    assert np.abs(solver().u).max() == pytest.approx(3.0, abs=1e-6)
+    assert solver.stationarity() < 1e-6  # the solver's tolerance
+
+
 # Parameters.
 
 

@@ -16,6 +16,7 @@ from gdalembert.simulation.control import ZeroOrderHold
 from gdalembert.simulation.dop853 import Dop853
 from gdalembert.simulation.plant import plant
 from tests.helpers.models import relative_error
+from tests.helpers.ocp import slider
 
 DYN = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
 X0 = np.array([0.3, -0.5, 1.0, 0.0])
@@ -52,3 +53,9 @@ def test_without_scipy_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackageError, match=r"^simulate: method='dop853' needs scipy: pip install scipy$"):
         gd.simulate(DYN, X0, 0.1, method="dop853")
+
+
+def test_a_robot_at_rest_stays() -> None:
+    """Its steps have no error at all."""
+    motion = gd.simulate(gd.NewtonEuler(slider()), ([0.5], [0.0]), 1.0, method="dop853")
+    assert np.array_equal(motion.x, np.tile([0.5, 0.0], (len(motion.t), 1)))
