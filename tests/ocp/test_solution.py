@@ -13,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.accuracy import finer_motion
+from gdalembert.ocp.accuracy import FollowedPath, finer_motion
 from tests.helpers.ocp import slider, turning
 
 # Expressions along the path.
@@ -126,6 +126,18 @@ def test_a_fast_vibration_is_resolved() -> None:
     problem.end([0.5, 0.5])
     problem.minimize(problem.integral(lambda u: u**2))
     assert problem.solve().step_error < 0.01
+
+
+def test_excess_of_a_path_is_the_largest_at_either_bound() -> None:
+    """Of several coordinates, and of an input with a value for each instant of the grid."""
+    s = [ca.SX.sym(name, n) for name, n in (("q", 2), ("v", 2), ("limit", 1))]
+    graph = ca.Function("path", s, [ca.vertcat(s[0][0] - s[1][1], s[0][1] * s[2])], ["q", "v", "limit"], ["path"])
+    t, grid = np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0])
+    q, v = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, 3.0]]), np.array([[0.0, 0.0], [0.0, 2.0], [0.0, 1.0]])
+    constants = {"limit": np.array([[1.0, 3.0]])}  # 1, 2, 3
+    for lower, upper, expected in (([-1.0, 0.0], [1.0, 8.0], 1.0), ([-1.0, 0.0], [1.0, 9.0], 0.5)):
+        path = FollowedPath(graph, np.array(lower), np.array(upper), constants)
+        assert path.excess(t, q, v, grid) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_step_error_is_the_missed_part_of_the_largest_velocity() -> None:
