@@ -41,7 +41,8 @@ def close(
     both = ca.vertcat(positions, velocities)
     if n > 2:
         zero = np.zeros(both.shape[0])
-        constraints.bound(f"{CLOSED} between the ends", both[:, 1:-1], zero, zero)
+        labels = [f"{CLOSED}: {name}" for rows in (system.places, system.rows) if rows for name in rows.names]
+        constraints.bound(f"{CLOSED} between the ends", both[:, 1:-1], zero, zero, labels=labels)
     constraints.note(CLOSED, both)
     return [
         Closing(end, motion, constraints, initial, positions[:, column], velocities[:, column], row)
@@ -94,11 +95,13 @@ class Closing:
         self.known: tuple[Mask, Mask] = np.zeros(sizes[0], dtype=bool), np.zeros(sizes[1], dtype=bool)
         self._symbols: list[ca.MX] = []
         self._last: list[Array] = []
-        for what, x, size in zip(("positions", "velocities"), (position, velocity), sizes, strict=True):
+        parts = (("positions", position, self._system.places), ("velocities", velocity, self._rows))
+        for (what, x, rows), size in zip(parts, sizes, strict=True):
             if size:
                 combined, slack = self._opti.parameter(size, size), self._opti.parameter(size)
                 self._symbols += [combined, slack]
-                constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack)
+                labels = [f"{CLOSED}: {name}" for name in rows.names] if rows else None
+                constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack, labels=labels)
         self._take([np.eye(size) for size in sizes])
 
     @property

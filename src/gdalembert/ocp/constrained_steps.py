@@ -70,6 +70,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.basis)
 
+    @property
+    def names(self) -> list[str]:
+        """The constraint that each combination is of, the first one if there are several."""
+        of = [each.name for each, n in zip(self.con.constraints, self.con._set.rows, strict=True) for _ in range(n)]
+        return [of[int(np.argmax(np.abs(row) > 0))] for row in self.basis]
+
     def jacobian(self, q: Matrix, p: Sequence[Matrix]) -> Matrix:
         """J (r × nv)."""
         return spatial.constant(self.basis) @ self.con.jacobian(q, *p)

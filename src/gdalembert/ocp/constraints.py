@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -14,6 +17,10 @@ from gdalembert.spatial.arrays import Array
 
 Bound = Array | ca.MX
 """A number for each row, or an expression of parameters."""
+MOTION = "the equations of motion"
+"""The name of what the transcription itself asks for."""
+_PATH = "path"
+"""How the names of paths begin."""
 
 
 class Constraints:
@@ -26,28 +33,39 @@ class Constraints:
     def __init__(self, opti: ca.Opti) -> None:
         self._opti = opti
         self._rows: dict[str, tuple[ca.MX, Bound, Bound]] = {}
-        self._own: set[int] = set()
+        self._own: dict[int, str] = {}
 
     def claim(self) -> None:
         """Count the constraints that the ``Opti`` has now among those of the problem."""
-        self._own.update(range(len(self._opti.advanced.constraints())))
+        for number in range(len(self._opti.advanced.constraints())):
+            self._own.setdefault(number, MOTION)
 
     def note(self, name: str, x: ca.MX) -> None:
         """Count violations of x = 0, which holds by constraints that were added elsewhere."""
         zero = np.zeros(x.shape[0])
         self._rows[name] = x, zero, zero
 
-    def bound(self, name: str, x: ca.MX, lower: Bound, upper: Bound, leeway: ca.MX | None = None) -> None:
+    def bound(
+        self,
+        name: str,
+        x: ca.MX,
+        lower: Bound,
+        upper: Bound,
+        leeway: ca.MX | None = None,
+        *,
+        labels: Sequence[str] | None = None,
+    ) -> None:
         """lower ≤ x ≤ upper in each column; rows without a finite bound are left out.
 
-        ``leeway``: by how much each column may violate inequalities (1 × n); none by default.
+        ``leeway``: by how much each column may violate inequalities (1 × n); none by default. ``labels``: names of the
+        rows; by default that of all.
         """
         self._rows[name] = x, lower, upper
         for i in range(x.shape[0]):
             low, high = _entry(lower, i), _entry(upper, i)
             if low is None and high is None:
                 continue
-            self._own.add(len(self._opti.advanced.constraints()))
+            self._own[len(self._opti.advanced.constraints())] = labels[i] if labels else name
             if lower is upper or (isinstance(low, float) and low == high):
                 self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
             else:
@@ -55,9 +73,18 @@ class Constraints:
                 ends = -np.inf if low is None else low - by, np.inf if high is None else high + by
                 self._opti.subject_to(self._opti.bounded(ends[0], x[i, :], ends[1]))
 
+    def label(self, opti: ca.OptiAdvanced, number: int, row: int) -> tuple[str, bool]:
+        """The name of a constraint of the ``Opti``, and whether the user asked for it. ``row``: its first one."""
+        name = self._own.get(number)
+        if name is not None:
+            return name, name.startswith(_PATH)
+        called = re.search(r"called from (.+):(\d+)", opti.g_describe(row))
+        place = f" of {Path(called[1]).name}, line {called[2]}," if called else f" {number}"
+        return f"opti.subject_to{place}", True
+
     def next_path(self) -> str:
         """The name of the next path."""
-        return f"path {sum(name.startswith('path') for name in self._rows) + 1}"
+        return f"{_PATH} {sum(name.startswith(_PATH) for name in self._rows) + 1}"
 
     def violations(self, opti: ca.OptiAdvanced) -> dict[str, ca.MX]:
         """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together.

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.ocp.backends import checked_options
+from gdalembert.ocp.dependence import Label
 from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.places import Indices, Places
 from gdalembert.ocp.problem import Problem
@@ -127,6 +128,19 @@ class JoinedProgram(ABC, Generic[Joint]):
         pairs = zip(self.parts, self.scaled(z), self.split_numbers(numbers), strict=True)
         return [x for part, own, p in pairs for x in part.unscaled(own, p)]
 
+    def part_labels(self) -> list[tuple[list[Label], dict[int, Label]]]:
+        """What the rows and fixed variables of each program stand for."""
+        found = []
+        for k, part in enumerate(self.parts, start=1):
+            rows, fixed = part.labels()
+            name = f"{self.kind} {k}"
+            found.append(([x.within(name) for x in rows], {i: x.within(name) for i, x in fixed.items()}))
+        return found
+
+    @abstractmethod
+    def labels(self) -> tuple[list[Label], dict[int, Label]]:
+        """As of :class:`~gdalembert.ocp.programs.Program`."""
+
     def split_numbers(self, numbers: Any) -> list[Any]:
         """The parameters of each program."""
         return split(numbers, [part.nlp.problem["p"].numel() for part in self.parts])
@@ -148,7 +162,8 @@ class JoinedProgram(ABC, Generic[Joint]):
 
     def doubts(self, solution: Joint) -> Iterator[str]:
         """As of :class:`~gdalembert.ocp.programs.Program`."""
-        return (f"{label}: {doubt}" for label, each in solution.labelled() for doubt in doubts(each))
+        yield from solution.hints
+        yield from (f"{label}: {doubt}" for label, each in solution.labelled() for doubt in doubts(each))
 
     def contradictions(self, solution: Joint) -> Iterator[str]:
         """As of :class:`~gdalembert.ocp.programs.Program`."""
@@ -230,9 +245,8 @@ class JoinedProblems(ABC, Generic[Joint]):
         solution = self._built.cold()
         if not solution.solved:
             raise OptimizationError(solution)
-        for label, each in solution.labelled():
-            for doubt in doubts(each):
-                warnings.warn(f"{solution.dyn.tree.name}: {label}: {doubt}", SolutionWarning, stacklevel=3)
+        for doubt in self._built.doubts(solution):
+            warnings.warn(f"{solution.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=3)
         return solution
 
     def value(self, expression: ca.MX) -> Array:

@@ -26,6 +26,7 @@ class JoinedSolution(ABC):
     violations: dict[str, float]
     stats: dict[str, Any]
     solved: bool
+    hints: tuple[str, ...] = ()
 
     @property
     @abstractmethod

@@ -14,6 +14,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
+from gdalembert.ocp.dependence import Label
 from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems, split
 from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.junctions import Junction
@@ -24,6 +25,8 @@ from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.spatial.arrays import Array
 
+RELATIONS = "constraints of several phases"
+"""The name of those that :meth:`Phases.subject_to` adds."""
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
@@ -39,6 +42,7 @@ class PhasesSolution(JoinedSolution):
         constraint_violation: the largest of any equation or inequality.
         violations: by name, the largest violation of each kind, in each phase and where they meet.
         solved: whether the solver found it.
+        hints: as of a :class:`Solution`.
     """
 
     kind: ClassVar[str] = "phase"
@@ -239,7 +243,7 @@ class _PhasesProgram(JoinedProgram[PhasesSolution]):
         yield _Link("junctions of the phases", rows, zeros[0], zeros[0])
         yield _Link("friction of impulses", margins, zeros[1], np.full(len(zeros[1]), np.inf))
         least = np.concatenate([np.zeros(0), *(each.least for each in relations)])
-        yield _Link("constraints of several phases", own, least, zeros[2])
+        yield _Link(RELATIONS, own, least, zeros[2])
         shortest, longest = self._phases._range
         yield _Link("duration", total, np.array([shortest]), np.array([longest]))
 
@@ -286,6 +290,17 @@ class _PhasesProgram(JoinedProgram[PhasesSolution]):
 
     def scaled(self, z: Any) -> list[Any]:
         return self._split(z)[: len(self.parts)]
+
+    def labels(self) -> tuple[list[Label], dict[int, Label]]:
+        rows: list[Label] = []
+        fixed: dict[int, Label] = {}
+        firsts = np.cumsum([0, *(each.numel() for each in self._z)]).tolist()
+        for (own, held), first in zip(self.part_labels(), firsts, strict=False):
+            rows += own
+            fixed |= {first + i: label for i, label in held.items()}
+        for link in self._links:
+            rows += [Label(link.name, "", link.name == RELATIONS)] * len(link.lower)
+        return rows, fixed
 
     def _impulses(self, z: Any) -> list[Any]:
         """Those of the junctions."""

@@ -328,7 +328,7 @@ class Problem:
         opti.bake()
         inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
         report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths, self._ends)
-        return Assembly(self._motion, modes, opti, inputs, report, self._initial.variables)
+        return Assembly(self._motion, modes, opti, inputs, report, self._constraints, self._initial.variables)
 
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:
         """Take the values of a solve."""

@@ -9,6 +9,8 @@ import casadi as ca
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.ocp.backends import NonlinearProgram
+from gdalembert.ocp.constraints import Constraints
+from gdalembert.ocp.dependence import Label
 from gdalembert.ocp.inputs import Inputs
 from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.natural_modes import NaturalModes
@@ -74,6 +76,9 @@ class Program(Protocol[Found]):
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
         """q, v, u and t of scaled variables."""
 
+    def labels(self) -> tuple[list[Label], dict[int, Label]]:
+        """What the rows of g stand for, and those variables that a constraint fixes by equal bounds."""
+
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Found:
         """The solution at scaled variables."""
 
@@ -89,7 +94,7 @@ class Assembly(NamedTuple):
 
     Attributes:
         motion, opti: of a problem, baked. ``modes``: those that take the place of modal coordinates.
-        inputs: its parameters. ``report``: of its solutions.
+        inputs: its parameters. ``report``: of its solutions. ``constraints``: their names.
         initial: gives the variables where a solve begins: (guess) → x.
     """
 
@@ -98,6 +103,7 @@ class Assembly(NamedTuple):
     opti: ca.OptiAdvanced
     inputs: Inputs
     report: Report
+    constraints: Constraints
     initial: Callable[[Any], Array]
 
 
@@ -109,7 +115,7 @@ class ProblemProgram:
     """
 
     def __init__(self, assembly: Assembly, *, stagewise: bool) -> None:
-        self.motion, modes, self._opti, self.inputs, self._report, self._initial = assembly
+        self.motion, modes, self._opti, self.inputs, self._report, self._constraints, self._initial = assembly
         filled = (self.inputs.filled(number) for number in (0.25, 0.5))
         self.nlp = NLP(self.motion, modes, self._opti, *filled, stagewise=stagewise)
 
@@ -148,6 +154,9 @@ class ProblemProgram:
         graph = ca.Function("rows", self.symbols, [motion.x, motion.u, motion.t], {"always_inline": True})
         x, u, t = graph(*self.unscaled(z, numbers))
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
+
+    def labels(self) -> tuple[list[Label], dict[int, Label]]:
+        return self.nlp.labels(self._constraints)
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
         return self._report(self.nlp.unscaled(z), numbers, status, stats, solved)

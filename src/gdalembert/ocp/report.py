@@ -13,7 +13,7 @@ from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.ocp.accuracy import Accuracy, FollowedPath
 from gdalembert.ocp.bounds import Bounds
 from gdalembert.ocp.closing import closure
-from gdalembert.ocp.constraints import Bound, Constraints
+from gdalembert.ocp.constraints import MOTION, Bound, Constraints
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.expressions import EvaluatedExpression
 from gdalembert.ocp.model_parameters import ModelParameters
@@ -52,7 +52,7 @@ class Report:
         ends: Sequence[End],
     ) -> None:
         self._motion, self._bounds, self._ends = motion, bounds, ends
-        violations = {"the equations of motion": ca.norm_inf(motion.equations)} | constraints.violations(opti)
+        violations = {MOTION: ca.norm_inf(motion.equations)} | constraints.violations(opti)
         self._names, self._paths = tuple(violations), dict(paths)
         stages = {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
         outputs = {

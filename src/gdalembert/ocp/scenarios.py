@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.ocp.dependence import Label
 from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems
 from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.nlp import NLP
@@ -35,6 +36,7 @@ class ScenariosSolution(JoinedSolution):
         constraint_violation: the largest of any equation or inequality.
         violations: by name, the largest violation of each kind, in each scenario.
         solved: whether the solver found it.
+        hints: as of a :class:`Solution`.
     """
 
     kind: ClassVar[str] = "scenario"
@@ -151,6 +153,14 @@ class _ScenariosProgram(JoinedProgram[ScenariosSolution]):
             self._places([nlp.variables for nlp in nlps], self._own, int(self._worst)),
             self._places([nlp.constraints for nlp in nlps], [slice(None)] * len(nlps), len(unequal)),
         )
+
+    def labels(self) -> tuple[list[Label], dict[int, Label]]:
+        rows: list[Label] = []
+        fixed: dict[int, Label] = {}
+        for (own, held), where in zip(self.part_labels(), self._where, strict=True):
+            rows += own
+            fixed |= {int(where[i]): label for i, label in held.items()}
+        return rows + [Label("the largest cost", "", False)] * (len(self.parts) * self._worst), fixed
 
     def _share(self, nlps: Sequence[NLP]) -> None:
         """Where the variables of each program are among all, and what these are to be multiplied by."""

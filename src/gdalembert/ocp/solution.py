@@ -67,6 +67,7 @@ class Solution:
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
         corrections: of ``"q of start"``, ``"v of start"``, and those of the end, where parameters give them: how far
             the largest entry was moved onto unit lengths, contacts and loops [rad, m, 1; rad/s, m/s].
+        hints: where a solve from a guess failed, or took more than 50 iterations: which constraints depend on others.
     """
 
     dyn: Robot
@@ -89,6 +90,7 @@ class Solution:
     accuracy: Accuracy
     solved: bool = True
     corrections: dict[str, float] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
 
     @property
     def step_error(self) -> float:
@@ -179,6 +181,7 @@ class SolutionWarning(UserWarning):
 
 def doubts(solution: Solution) -> Iterator[str]:
     """Why a solution may be none: each is worth a warning."""
+    yield from solution.hints
     yield from contradictions(solution)
     if not solution.step_error <= COARSE:
         yield (
@@ -225,7 +228,8 @@ class OptimizationError(GdalembertError, RuntimeError):
             state = "an exception ended it; look at the Python functions and Callbacks that the problem calls"
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
-            f"iterations and {solution.duration:.4g} s of motion: {state}; .solution has what it had"
+            f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "
+            ".solution has what it had"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

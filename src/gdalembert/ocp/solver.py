@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic
@@ -14,6 +15,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.backends import backend, cost_size, derivatives, last_line, leash_for, make, status_of
+from gdalembert.ocp.dependence import SLOW, active, dependent
 from gdalembert.ocp.expressions import evaluable
 from gdalembert.ocp.leash import OUT_OF_TIME, without_budget
 from gdalembert.ocp.measured import FarStateError
@@ -85,7 +87,10 @@ class Solver(Generic[Found]):
                 return self._previous("Invalid_Start", {}, str(error), shift)
             begin = None if guess is not None or self._found is None else self._shifted(shift)
             solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
-            if not solution.solved and (self.last is None or solution.status in EXCEPTIONS):
+            ended = self.last is None or solution.status in EXCEPTIONS
+            if begin is None and (solution.solved or ended):
+                solution = self._explained(solution)
+            if not solution.solved and ended:
                 raise OptimizationError(solution)
             if not solution.solved:
                 why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
@@ -97,7 +102,11 @@ class Solver(Generic[Found]):
     def cold(self) -> Found:
         """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
         with Interrupts(__name__) as interrupts:
-            return self._solve(self._program.current(), self._program.begin(None), None, interrupts)
+            return self._explained(self._solve(self._program.current(), self._program.begin(None), None, interrupts))
+
+    def doubts(self, solution: Found) -> Iterator[str]:
+        """Why a solution may be none: each is worth a warning."""
+        return self._program.doubts(solution)
 
     def value(self, expression: ca.MX) -> Array:
         """An expression of the problem's variables and parameters at the last iterate.
@@ -263,6 +272,20 @@ class Solver(Generic[Found]):
             budget=self._budget,
             leash=self._leash if leashed else None,
         )
+
+    def _explained(self, solution: Found) -> Found:
+        """The solution with what made it slow, or impossible."""
+        if self._iterate is None or "iter_count" not in solution.stats or "nlp_jac_g" not in self._functions:
+            return solution
+        if solution.status == OUT_OF_TIME or (solution.solved and solution.iterations <= SLOW):
+            return solution
+        z, numbers = self._iterate
+        g, rows = self._functions["nlp_jac_g"](z, numbers)
+        limits = {key: value.full().ravel() for key, value in self._nlp.limits(p=numbers).items()}
+        found = dependent(active(rows, g.full().ravel(), limits, *self._program.labels()))
+        solution = replace(solution, hints=tuple(found))
+        self.last = solution if solution.solved else self.last
+        return solution
 
     def _warmed(self) -> ca.Function:
         if self._warm is None:
