@@ -129,7 +129,7 @@ def test_a_spatial_arm_in_gravity_is_planned_as_it_is_posed(
     ends = [arm.static_deflection([*joints, *np.zeros(7)]) for joints in ([0, -0.5, 1.0], [0.8, 0.2, 0.5])]
     assert arm.tree.nq == 10
     assert arm.natural_frequencies(ends[0])[-1] > 2 * np.pi * 500
-    problem = ocp.Problem(arm, duration, intervals, bounds=ocp.Bounds.of(arm, model))
+    problem = ocp.Problem(arm, duration, intervals, bounds=ocp.Bounds.of(arm, model), quasi_static=None)
     problem.start(ends[0])
     problem.end(ends[1])
     effort = problem.integral(lambda u: ca.sumsqr(u / ca.DM(model.effortLimit)))

@@ -104,9 +104,89 @@ def test_what_cannot_follow_its_load() -> None:
         ocp.Problem(arm(), 1.0, 2, quasi_static=100.0)
     problem = ocp.Problem(arm(), 1.0, 2, quasi_static=10.0)
     with pytest.raises(
-        ArgumentError, match=r"^start: q fixes some modal coordinates; with quasi_static fix all of them"
+        ArgumentError, match=r"^start: q fixes some modal coordinates; with quasi_static fix all of them, .*=None"
     ):
         problem.start({"link1 y1": 0.0})
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
     with pytest.raises(UnsupportedError, match=r"^Phases: a phase has quasi_static modes"):
         ocp.Phases([problem, ocp.Problem(arm(), 1.0, 2)])
+
+
+def stiff(dyn: gd.Dynamics, duration: float | tuple[float, float], intervals: int, **options: object) -> int:
+    """The number of modes that follow their loads."""
+    return ocp.Problem(dyn, duration, intervals, **options)._system.stiff  # type: ignore[arg-type]
+
+
+def test_modes_that_intervals_cannot_resolve_follow_their_loads() -> None:
+    """Of 0.8, 4.8, 17 and 59 Hz those of more than eight periods in an interval, by default."""
+    dyn = arm()
+    assert [stiff(dyn, 2.0, n) for n in (4, 10, 40)] == [2, 1, 0]
+    assert [stiff(dyn, (2.0, 5.0), n) for n in (4, 10, 40)] == [2, 1, 0]
+    assert stiff(dyn, 2.0, 4, quasi_static="auto") == 2
+    assert stiff(dyn, 2.0, 4, quasi_static=None) == 0
+    assert stiff(dyn, 2.0, 4, quasi_static=4.0) == 3
+    with pytest.raises(ArgumentError, match=r"^quasi_static"):
+        stiff(dyn, 2.0, 4, quasi_static="none")
+
+
+def test_modes_vibrate_where_they_cannot_follow_their_loads() -> None:
+    joints = {"joint1": gd.FlexibleJoint(stiffness=1e6, rotor_inertia=0.1)}
+    beam = gd.Beam(1.0, 0.6, EI_z=10.0)
+    link = {"link1": gd.FlexibleLink(beam, bending_y=gd.modes.hermite())}
+    designed = gd.FlexibleArm(MODEL, link, parameters={"stiffness": True})
+    assert stiff(designed, 2.0, 1) > 0
+    assert stiff(designed, 2.0, 1, design={designed.parameters.names[0]: (1.0, 2.0)}) == 0
+    assert stiff(gd.FlexibleArm(MODEL, joints=joints), 2.0, 1) == 0
+    assert stiff(arm(), 2.0, 1, method="rk4") == 0
+    assert stiff(gd.NewtonEuler(MODEL), 2.0, 1) == 0
+
+
+def test_a_failure_names_modes_that_are_too_fast() -> None:
+    def said(**options: object) -> str:
+        problem = ocp.Problem(arm(), 2.0, 10, **options)  # type: ignore[arg-type]
+        problem.start(np.zeros(6))
+        problem.end([*END, 0, 0, 0, 0])
+        problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+        with pytest.raises(ocp.OptimizationError) as caught:
+            problem.solve(options={"ipopt.max_iter": 0})
+        return str(caught.value)
+
+    follow = "times in an interval; let them follow their loads, quasi_static=5, or take more intervals"
+    assert f"modes of up to 59 Hz vibrate 12 {follow}" in said(quasi_static=None)
+    assert f"modes of up to 17.2 Hz vibrate 3.4 {follow}" in said()
+    assert "follow" not in said(quasi_static=2.0)
+
+
+BOOM = """<robot name="boom"><link name="base"/>
+<joint name="yaw" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+<limit lower="-3" upper="3" effort="20" velocity="3"/></joint>
+<link name="upper"><inertial><origin xyz="0.5 0 0"/><mass value="0.5"/>
+<inertia ixx="1e-4" iyy="0.04" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="pitch" type="revolute"><parent link="upper"/><child link="lower"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" effort="10" velocity="3"/></joint>
+<link name="lower"><inertial><origin xyz="0.4 0 0"/><mass value="0.3"/>
+<inertia ixx="1e-4" iyy="0.016" izz="0.016" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hold" type="fixed"><parent link="lower"/><child link="load"/><origin xyz="0.8 0 0"/></joint>
+<link name="load"><inertial><mass value="0.5"/>
+<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:link")
+@pytest.mark.parametrize(("few", "intervals"), [(True, 12), (False, 40)])
+def test_a_spatial_boom_in_gravity_is_planned_as_it_is_posed(few: bool, intervals: int) -> None:
+    """10 coordinates up to 280 Hz, and the 18 of the default modes up to 1200 Hz: with all of them not in 120."""
+    model = gd.load_urdf(BOOM)
+    tube = gd.Beam.tube(None, outer_diameter=0.02, wall=0.001, density=2700, youngs_modulus=70e9)
+    modes = {name: gd.modes.hermite() for name in ("bending_y", "bending_z")} if few else {}
+    links = {"upper": gd.FlexibleLink(tube, **modes), "lower": gd.FlexibleLink(tube, to="load", **modes)}
+    dyn = gd.FlexibleArm(model, links)
+    assert dyn.tree.nq == (10 if few else 18)
+    problem = ocp.Problem(dyn, 1.0, intervals, bounds=ocp.Bounds.of(dyn, model), control="linear")
+    still = np.zeros(dyn.tree.nq - 2)
+    problem.start(dyn.static_deflection([0, 0, *still]))
+    problem.end(dyn.static_deflection([1.2, -0.4, *still]))
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    solution = problem.solve(options={"ipopt.max_iter": 80})
+    assert solution.constraint_violation < 1e-6
+    assert solution.cost < 90

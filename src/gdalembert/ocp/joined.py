@@ -137,6 +137,11 @@ class JoinedProgram(ABC, Generic[Joint]):
             found.append(([x.within(name) for x in rows], {i: x.within(name) for i, x in fixed.items()}))
         return found
 
+    def remedies(self, solution: Joint) -> Iterator[str]:
+        """As of :class:`~gdalembert.ocp.programs.Program`."""
+        for part, (label, each) in zip(self.parts, solution.labelled(), strict=True):
+            yield from (f"{label}: {remedy}" for remedy in part.remedies(each))
+
     @abstractmethod
     def labels(self) -> tuple[list[Label], dict[int, Label]]:
         """As of :class:`~gdalembert.ocp.programs.Program`."""

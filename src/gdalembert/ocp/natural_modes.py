@@ -75,14 +75,14 @@ class NaturalModes:
         return replace(self, shapes=_inverse(self.shapes))
 
     def variables(self, motion: Motion, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, Indices]:
-        """The matrix that turns η into x among n variables of a motion; and which these are, a row for each x."""
+        """The matrix that turns η into x among n variables of a motion; and which these are."""
         size, states = len(self.shapes), motion.size
         nq, nv = motion.dyn.tree.nq - motion.system.stiff, motion.dyn.tree.nv
         blocks = [(motion.state, nq - size), (motion.state, states - size)]
         if motion.k is not None:
             blocks.append((motion.k, nv - size))
         found = [entries(matrix[start : start + size, :]).reshape(matrix.shape[1], size) for matrix, start in blocks]
-        return _spread(self.shapes, np.vstack(found), n), np.vstack(found)
+        return _spread(self.shapes, np.vstack(found), n), np.concatenate(found).ravel()
 
     def equations(self, motion: Motion, opti: ca.OptiAdvanced) -> tuple[ca.DM, Array]:
         """The matrix that turns the equations of motion into those of η among all rows; and the sizes of these."""
@@ -94,10 +94,6 @@ class NaturalModes:
         rows = first + motion.k.shape[0] * stages + motion.dyn.tree.nv + np.arange(-len(self.forces), 0)
         sizes[rows] = self.forces
         return _spread(self.shapes.T, rows[:, : len(self.shapes)], opti.ng), sizes
-
-    def ends(self, rows: Indices, n: int) -> ca.DM:
-        """The matrix that turns x into η among n values, where each row of indices has an x."""
-        return _spread(_inverse(self.shapes), rows.reshape(len(rows), len(self.shapes)), n)
 
     def states(self, motion: Motion) -> ca.DM:
         """The matrix that turns x into η in the states at the ends of all intervals, column by column."""

@@ -23,7 +23,6 @@ class Rows(NamedTuple):
 
     ``measured`` are equations with a value that parameters give, which replace the bounds of a variable. ``free`` rows
     have no bound. ``row``, ``column`` are the entries of the Jacobian; ``simple`` the rows that bound one variable.
-    ``rest``: rows that fix all modal coordinates of an instant (a line for each), and the variables that they fix.
     """
 
     group: Indices
@@ -33,7 +32,6 @@ class Rows(NamedTuple):
     row: Indices
     column: Indices
     simple: SimpleBounds
-    rest: tuple[Indices, Indices]
 
 
 class SimpleBounds(NamedTuple):
@@ -43,12 +41,6 @@ class SimpleBounds(NamedTuple):
     entries: Indices
     slopes: Array
     offset: ca.Function
-
-    def only(self, chosen: Indices) -> SimpleBounds:
-        """Some of them."""
-        p = self.offset.mx_in(0)
-        offset = ca.Function("offset", [p], [self.offset(p)[np.flatnonzero(chosen).tolist()]])
-        return SimpleBounds(self.rows[chosen], self.entries[chosen], self.slopes[chosen], offset)
 
 
 class NLP:
@@ -88,7 +80,7 @@ class NLP:
         self.variables = Places(groups[self._order], intervals[self._order])
         self._to_x, modal = modes.variables(motion, self._entries, n)
         self._from_x = modes.inverse().variables(motion, self._entries, n)[0]
-        rows = self._all_rows(p, other_p, not stagewise, first_copy, modal)
+        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), modal))
         first = np.full(opti.ng, _LAST)
         np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
@@ -101,8 +93,6 @@ class NLP:
         self.constraints = Places(rows.group[self._kept], first[self._kept])
         self._rows, self.equal = rows, rows.equal[self._kept]
         self._equations, sizes = modes.equations(motion, opti)
-        self._ends = modes.ends(rows.rest[0], opti.ng)
-        sizes[rows.rest[0]] = scales[rows.rest[1]]
         sizes[meta.start : meta.stop] = scales[self._entries(motion.state[:, 1:])]
         self._scales, self._sizes = scales[self._order], sizes[self._kept]
         self.problem, self.limits = self._scaled(), self._scaled_limits()
@@ -112,12 +102,9 @@ class NLP:
         z = ca.MX.sym("z", len(self._order))
         all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(self._motion.reached)])
         f, g, reached = all_of.call([self.unscaled(z), opti.p], True, False)
-        variables = self._unordered(z)
-        begun = variables[self._entries(self._motion.state[:, 1:]).tolist()]
+        begun = self._unordered(z)[self._entries(self._motion.state[:, 1:]).tolist()]
         first, last = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]])
         rows = ca.vertcat(g[:first], begun - self._modes.states(self._motion) @ reached, g[last + 1 :])
-        fixed, by = (each.ravel().tolist() for each in self._rows.rest)
-        rows[fixed] = variables[by]
         return {"x": z, "p": opti.p, "f": f, "g": (self._equations @ rows)[self._kept.tolist()] / ca.DM(self._sizes)}
 
     # Numbers.
@@ -127,8 +114,7 @@ class NLP:
         opti, simple = self._opti, self._rows.simple
         kept, order, rows = self._kept.tolist(), self._order.tolist(), simple.rows.tolist()
         offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
-        lbg, ubg = self._ends @ opti.lbg, self._ends @ opti.ubg
-        ends = [(bound[rows] - offset) / ca.DM(simple.slopes) for bound in (lbg, ubg)]
+        ends = [(bound[rows] - offset) / ca.DM(simple.slopes) for bound in (opti.lbg, opti.ubg)]
         low, high = ca.MX(ends[0]), ca.MX(ends[1])
         if falling:
             low[falling], high[falling] = ends[1][falling], ends[0][falling]
@@ -141,7 +127,7 @@ class NLP:
             where = simple.entries[of].tolist()
             lbx[where], ubx[where] = low[of], high[of]
         variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
-        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (lbg, ubg)]
+        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
         return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
 
     @property
@@ -278,13 +264,9 @@ class NLP:
                 candidates.append(meta)
         entry = np.zeros(opti.ng, dtype=int)
         entry[row] = column
-        is_modal = np.isin(np.arange(opti.nx), modal)[entry]
-        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & (fix | ~equal | is_modal))
-        rest = _rest(bounds, equal, modal, (p, other_p))
-        resting = np.isin(bounds.rows, rest[0])
-        bounds = bounds.only(np.where(is_modal[bounds.rows], resting & fix, fix | ~equal[bounds.rows]))
+        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & ~modal[entry] & (fix | ~equal))
         bounds = bounds._replace(entries=first_copy[bounds.entries])
-        return Rows(group, equal, measured, free, row, column, bounds, rest)
+        return Rows(group, equal, measured, free, row, column, bounds)
 
 
 def _simple_bounds(
@@ -302,15 +284,6 @@ def _simple_bounds(
     slopes = [float(jacobian[int(i), int(entry[rows[i]])]) for i in chosen]
     offset = ca.Function("offset", [opti.p], [graph(ca.DM.zeros(opti.nx), opti.p)[chosen.tolist()]])
     return SimpleBounds(rows[chosen], entry[rows[chosen]], np.array(slopes), offset)
-
-
-def _rest(bounds: SimpleBounds, equal: Indices, modal: Indices, values: tuple[Array, Array]) -> tuple[Indices, Indices]:
-    """The rows that fix all modal coordinates of an instant, ``modal`` being the variables of each; and these."""
-    offsets = np.abs([bounds.offset(p).full().ravel() for p in values]).max(axis=0)
-    plain = equal[bounds.rows] & (bounds.slopes == 1) & (offsets == 0)
-    row = dict(zip(bounds.entries[plain].tolist(), bounds.rows[plain].tolist(), strict=True))
-    entries = modal[[bool(modal.size) and all(entry in row for entry in each) for each in modal.tolist()]]
-    return np.array([[row[entry] for entry in each] for each in entries.tolist()], dtype=int), entries
 
 
 def _layers(entries: Indices, of: Indices) -> list[Indices]:

@@ -355,7 +355,9 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
     if any(problem._system.stiff for problem in problems):
-        raise UnsupportedError("Phases: a phase has quasi_static modes, whose deflections may jump; drop quasi_static")
+        raise UnsupportedError(
+            "Phases: a phase has quasi_static modes, whose deflections may jump; give quasi_static=None"
+        )
     return problems
 
 

@@ -26,12 +26,12 @@ from gdalembert.ocp.model_parameters import Design, ModelParameters
 from gdalembert.ocp.parameters import Parameters
 from gdalembert.ocp.programs import Assembly, ProblemProgram
 from gdalembert.ocp.quantities import Quantities
-from gdalembert.ocp.quasi_static import quasi_static_system
+from gdalembert.ocp.quasi_static import AUTO, system_of
 from gdalembert.ocp.report import PathOfStates, Report
 from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
 from gdalembert.ocp.solver import Solver
 from gdalembert.ocp.steps import CONTROLS
-from gdalembert.ocp.systems import Robot, System
+from gdalembert.ocp.systems import Robot
 from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
@@ -71,6 +71,8 @@ class Problem:
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
         quasi_static: [Hz]: natural modes of a flexible arm above it follow their loads without inertia; none if None.
+            ``"auto"``: those of more than eight periods in the shortest interval, where collocation alone moves the arm:
+            without contacts, loops, rotors and a design.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
             cache is that of :func:`~gdalembert.compile`.
@@ -105,12 +107,13 @@ class Problem:
         bounds_at: str = "stages",
         p: Values = None,
         design: Design | None = None,
-        quasi_static: float | None = None,
+        quasi_static: float | str | None = AUTO,
         compiled: bool = False,
     ) -> None:
-        self._system = System.of("Problem", dyn) if quasi_static is None else quasi_static_system(dyn, quasi_static, p)
-        intervals = integer("intervals", intervals, 1, 1_000_000)
+        intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         choice("method", method, METHODS)
+        shortest = float(np.min(time)) / intervals
+        self._system = system_of(dyn, quasi_static, p, method, shortest, design)
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         if not isinstance(bounds, Bounds | None):
@@ -130,9 +133,7 @@ class Problem:
         self._paths: dict[str, PathOfStates] = {}
         self._cones: list[Cone] = []
         how = Scheme(method, degree, scheme, control, compiled)
-        self._motion = Motion(
-            self.opti, self._system, intervals, checked_duration(duration), how, magnitudes(self.bounds), self._robot
-        )
+        self._motion = Motion(self.opti, self._system, intervals, time, how, magnitudes(self.bounds), self._robot)
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         nq = dyn.tree.nq
         self.q, self.v, self.u = self._motion.x[:nq, :], self._motion.x[nq:, :], self._motion.u

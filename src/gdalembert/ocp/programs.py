@@ -15,6 +15,7 @@ from gdalembert.ocp.inputs import Inputs
 from gdalembert.ocp.joined_solution import JoinedSolution
 from gdalembert.ocp.natural_modes import NaturalModes
 from gdalembert.ocp.nlp import NLP
+from gdalembert.ocp.quasi_static import too_fast
 from gdalembert.ocp.report import Report
 from gdalembert.ocp.solution import Solution, contradictions, doubts
 from gdalembert.ocp.transcription import Motion
@@ -78,6 +79,9 @@ class Program(Protocol[Found]):
 
     def labels(self) -> tuple[list[Label], dict[int, Label]]:
         """What the rows of g stand for, and those variables that a constraint fixes by equal bounds."""
+
+    def remedies(self, solution: Found) -> Iterator[str]:
+        """What may help where a solve failed."""
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Found:
         """The solution at scaled variables."""
@@ -154,6 +158,9 @@ class ProblemProgram:
         graph = ca.Function("rows", self.symbols, [motion.x, motion.u, motion.t], {"always_inline": True})
         x, u, t = graph(*self.unscaled(z, numbers))
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
+
+    def remedies(self, solution: Solution) -> Iterator[str]:
+        return too_fast(self.motion.system, solution)
 
     def labels(self) -> tuple[list[Label], dict[int, Label]]:
         return self.nlp.labels(self._constraints)

@@ -6,6 +6,7 @@ the unknown of its own row of the equations of motion, and no state.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import casadi as ca
@@ -14,9 +15,11 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.dynamics.parameters.physical import columns, physical_parameters
+from gdalembert.dynamics.parameters.physical import physical_parameters
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.model.configuration import neutral, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import unit_and_scale, unit_blocks
+from gdalembert.ocp.model_parameters import Design
+from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.steps import (
     Method,
     collocation_method,
@@ -27,10 +30,54 @@ from gdalembert.ocp.steps import (
     step_symbols,
 )
 from gdalembert.ocp.systems import Robot, System
-from gdalembert.ocp.vibrations import vibrations
-from gdalembert.spatial.arguments import number
+from gdalembert.ocp.vibrations import locked_modes
+from gdalembert.spatial.arguments import choice, number
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function
+
+AUTO = "auto"
+"""What lets modes follow their loads where the intervals are too long for them."""
+PERIODS = 8.0
+"""A mode of more periods in the shortest interval is far too fast for its stages: one in several periods."""
+
+
+def system_of(
+    dyn: Robot, quasi_static: float | str | None, p: Values, method: str, interval: float, design: Design | None
+) -> System:
+    """That of a robot, modes of a flexible arm above ``quasi_static`` following their loads.
+
+    ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if ``quasi_static`` is another word; and as :func:`quasi_static_system`.
+    """
+    if quasi_static is not None and not isinstance(quasi_static, str):
+        return quasi_static_system(dyn, quasi_static, p)
+    system = System.of("Problem", dyn)
+    if quasi_static is None:
+        return system
+    choice("quasi_static", quasi_static, (AUTO,))
+    alone = system.dynamics
+    bends = alone.modes.start < alone.tree.nv == alone.modes.stop
+    if system.con is not None or method != "collocation" or design or not bends:
+        return system
+    values = physical_parameters("Problem", alone, p)
+    fast = locked_modes(alone, values)[0][-1] * interval > PERIODS
+    return QuasiStaticSystem(alone, PERIODS / interval, values) if fast else system
+
+
+def too_fast(system: System, solution: Solution) -> Iterator[str]:
+    """What may help where modes vibrate that the intervals of a motion do not resolve."""
+    alone, interval = system.dynamics, solution.duration / (len(solution.t) - 1)
+    frequencies = locked_modes(alone, solution.p)[0]
+    vibrating = frequencies[: len(frequencies) - system.stiff]
+    if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
+        return
+    highest = f"modes of up to {vibrating[-1]:.3g} Hz vibrate {times:.2g} times in an interval"
+    if system.con is not None or alone.modes.stop < alone.tree.nv:
+        yield f"{highest}; take fewer modes or more intervals"
+    else:
+        yield f"{highest}; let them follow their loads, quasi_static={1 / interval:.3g}, or take more intervals"
 
 
 def quasi_static_system(dyn: Robot, cutoff: float, p: Values) -> QuasiStaticSystem:
@@ -71,10 +118,7 @@ class QuasiStaticSystem(System):
         if first == nv or dynamics.modes.stop < nv:
             what = "no modes" if first == nv else "rotors, whose inertia counts"
             raise UnsupportedError(f"quasi_static: {name} has {what}; leave it out")
-        q = neutral(dynamics.tree).full().ravel()
-        mass = dynamics.mass_matrix(q, *columns(p, 1)).full()[first:, first:]
-        squares, self._shapes = vibrations(mass, dynamics.force_stiffness(q, p)[first:, first:])
-        frequencies = np.sqrt(squares) / (2 * np.pi)
+        frequencies, self._shapes = locked_modes(dynamics, p)
         self.stiff = int(np.sum(frequencies > limit))
         if not self.stiff:
             raise ArgumentError(
@@ -109,7 +153,10 @@ class QuasiStaticSystem(System):
     def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
         modes = fixed[-len(self._inverse) :]
         if modes.any() and not modes.all():
-            raise ArgumentError(f"{where} fixes some modal coordinates; with quasi_static fix all of them, or none")
+            raise ArgumentError(
+                f"{where} fixes some modal coordinates; with quasi_static fix all of them, or none; or give "
+                "quasi_static=None"
+            )
 
     def full(self, states: ca.MX, k: ca.MX | None, rule: Method) -> ca.MX:
         assert k is not None

@@ -283,7 +283,8 @@ class Solver(Generic[Found]):
         g, rows = self._functions["nlp_jac_g"](z, numbers)
         limits = {key: value.full().ravel() for key, value in self._nlp.limits(p=numbers).items()}
         found = dependent(active(rows, g.full().ravel(), limits, *self._program.labels()))
-        solution = replace(solution, hints=tuple(found))
+        remedies = () if solution.solved else self._program.remedies(solution)
+        solution = replace(solution, hints=(*found, *remedies))
         self.last = solution if solution.solved else self.last
         return solution
 
