@@ -134,3 +134,34 @@ def test_rows_beyond_floating_point_are_not_compared() -> None:
     assert dependent(Active(rows, labels, [True, True])) == []
     assert dependent(Active(ca.DM([[1.0, 0.0], [1.0, 0.0]]), labels, [True, True])) != []
     assert dependence.SLOW == 50  # as docs/optimal_control.md says
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("redundant", [False, True])
+def test_a_hop_that_lands_twice_over_is_named(redundant: bool) -> None:
+    """A foot at z = 0 at the end of the flight, which the contact and the end of the landing imply."""
+    model = leg()
+    place = gd.Kinematics(model).frame_placement("foot")
+    air = gd.NewtonEuler(model, actuation=[[0.0], [1.0]])
+    ground = gd.ConstrainedDynamics(air, [gd.Contact("foot", "3D")], regularization=1e-6)
+    stroke = ocp.Bounds.of(air, q={"leg": (-0.7, -0.3)}, u={"leg": 150.0})
+    problems = [ocp.Problem(robot, (0.05, 0.6), 5, bounds=stroke) for robot in (ground, air, ground)]
+    start, flight, landing = problems
+    start.start([0.5, -0.5])
+    landing.end([0.5, -0.5])
+    flight.opti.subject_to(flight.q[0, 2] >= 0.75)
+    if redundant:
+        flight.opti.subject_to(place(flight.q[:, -1])[2, 3] == 0)
+    for problem in problems:
+        problem.minimize(problem.integral(lambda u: 1e-3 * u**2))
+    for problem in (start, landing):
+        problem.friction(0.6)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solution = ocp.Phases(problems).solve()
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == len(solution.hints) == redundant
+    assert (solution.iterations > dependence.SLOW) == redundant
+    for each in said:
+        assert "phase 2: opti.subject_to of test_dependence.py" in each
+        assert "at grid point 5 follows from phase 3: Contact('foot', '3D')" in each
