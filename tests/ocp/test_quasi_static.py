@@ -118,7 +118,7 @@ def stiff(dyn: gd.Dynamics, duration: float | tuple[float, float], intervals: in
 
 
 def test_modes_that_intervals_cannot_resolve_follow_their_loads() -> None:
-    """Of 0.8, 4.8, 17 and 59 Hz those of more than eight periods in an interval, by default."""
+    """Of 0.8, 4.8, 17 and 59 Hz those of more than six periods in an interval, by default."""
     dyn = arm()
     assert [stiff(dyn, 2.0, n) for n in (4, 10, 40)] == [2, 1, 0]
     assert [stiff(dyn, (2.0, 5.0), n) for n in (4, 10, 40)] == [2, 1, 0]
@@ -175,7 +175,7 @@ BOOM = """<robot name="boom"><link name="base"/>
 @pytest.mark.filterwarnings("ignore:link")
 @pytest.mark.parametrize(("few", "intervals"), [(True, 12), (False, 40)])
 def test_a_spatial_boom_in_gravity_is_planned_as_it_is_posed(few: bool, intervals: int) -> None:
-    """10 coordinates up to 280 Hz, and the 18 of the default modes up to 1200 Hz: with all of them not in 120."""
+    """10 coordinates up to 280 Hz, of which all are not solved for after 120, and 18 of default modes up to 1200 Hz."""
     model = gd.load_urdf(BOOM)
     tube = gd.Beam.tube(None, outer_diameter=0.02, wall=0.001, density=2700, youngs_modulus=70e9)
     modes = {name: gd.modes.hermite() for name in ("bending_y", "bending_z")} if few else {}
@@ -187,6 +187,6 @@ def test_a_spatial_boom_in_gravity_is_planned_as_it_is_posed(few: bool, interval
     problem.start(dyn.static_deflection([0, 0, *still]))
     problem.end(dyn.static_deflection([1.2, -0.4, *still]))
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
-    solution = problem.solve(options={"ipopt.max_iter": 80})
+    solution = problem.solve(options={"ipopt.max_iter": 120})
     assert solution.constraint_violation < 1e-6
     assert solution.cost < 90
