@@ -50,6 +50,9 @@ class Expressions(ABC):
             own = vars(cls).get(name)
             if own and "wrenches" not in inspect.signature(own, follow_wrapped=False).parameters:
                 setattr(cls, name, with_wrenches(own))
+        if "inverse_dynamics_expression" in vars(cls) and "nle_expression" not in vars(cls):
+            # nle of a class that has a tau of its own follows from that, not from the tau of its base
+            cls.nle_expression = Expressions.nle_expression  # type: ignore[method-assign]
 
     # What a formulation writes down, for the links and their weight: no armature, no other force.
 

@@ -48,32 +48,8 @@ _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""
 
 
-class NewtonEuler(Dynamics):
-    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
-
-    Arguments, errors and all common Functions: :class:`~gdalembert.Dynamics`.
-    """
-
-    name: ClassVar[str] = "newton_euler"
-    sources: ClassVar[tuple[Source, ...]] = (
-        Source(
-            "luh1980",
-            "article",
-            "On-Line Computational Scheme for Mechanical Manipulators",
-            ("J. Y. S. Luh", "M. W. Walker", "R. P. C. Paul"),
-            "newton_euler",
-            {"journal": "Journal of Dynamic Systems, Measurement, and Control", "year": "1980"},
-            equations="recursive Newton-Euler equations",
-        ),
-        Source(
-            "shala",
-            "article",
-            "Dynamic Modeling of 3 DoF Robot Manipulator",
-            ("A. Shala", "R. Likaj"),
-            "newton_euler",
-            {"journal": "Acta Technica Corviniensis"},
-        ),
-    )
+class RecursiveNewtonEuler(Dynamics):
+    """Dynamics of any tree by the recursion of Newton and Euler; a formulation or a robot gives it a name."""
 
     @cached_property
     def _prepared(self) -> tuple[Tree, ...]:
@@ -101,7 +77,7 @@ class NewtonEuler(Dynamics):
         return self._smallest(inverse_dynamics, q, v, a, Loads.of(self.external_wrenches, wrenches))
 
     def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return NewtonEuler.inverse_dynamics_expression(self, q, v, ca.DM(self.tree.nv, 1), wrenches)
+        return RecursiveNewtonEuler.inverse_dynamics_expression(self, q, v, ca.DM(self.tree.nv, 1), wrenches)
 
     def generalized_gravity_expression(self, q: Matrix) -> Matrix:
         return self._smallest(gravity_torques, q)
@@ -211,8 +187,9 @@ class NewtonEuler(Dynamics):
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         name = "inverse_dynamics_derivatives_expression"
+        is_own = getattr(type(self), name) is getattr(RecursiveNewtonEuler, name)
         ways: list[Matrix] = []
-        if self._ancestors >= _LONG and self._can_be_swept and getattr(type(self), name) is getattr(NewtonEuler, name):
+        if self._ancestors >= _LONG and self._can_be_swept and is_own:
             ways.append(self._swept_derivatives(q, v, tau, wrenches))
         if not ways or self._ancestors < _VERY_LONG:
             write = Dynamics.forward_dynamics_derivatives_expression
@@ -254,6 +231,34 @@ class NewtonEuler(Dynamics):
         beta = ca.SX.sym("beta", len(self.base_parameters))
         tree = self._base.regrouped(beta).with_constants(self.tree)
         return ca.jacobian(inverse_dynamics(tree, q, v, a), beta)
+
+
+class NewtonEuler(RecursiveNewtonEuler):
+    """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
+
+    Arguments, errors and all common Functions: :class:`~gdalembert.Dynamics`.
+    """
+
+    name: ClassVar[str] = "newton_euler"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source(
+            "luh1980",
+            "article",
+            "On-Line Computational Scheme for Mechanical Manipulators",
+            ("J. Y. S. Luh", "M. W. Walker", "R. P. C. Paul"),
+            "newton_euler",
+            {"journal": "Journal of Dynamic Systems, Measurement, and Control", "year": "1980"},
+            equations="recursive Newton-Euler equations",
+        ),
+        Source(
+            "shala",
+            "article",
+            "Dynamic Modeling of 3 DoF Robot Manipulator",
+            ("A. Shala", "R. Likaj"),
+            "newton_euler",
+            {"journal": "Acta Technica Corviniensis"},
+        ),
+    )
 
     @cached_property
     def terms(self) -> ca.Function:

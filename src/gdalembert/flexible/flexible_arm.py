@@ -24,7 +24,7 @@ from gdalembert.dynamics.forces.friction import FrictionOfJoints
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.parameters.parameters import Given
-from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
@@ -221,7 +221,7 @@ class Arm(ArmAnalysis):
         return function("terms", s, parts)
 
 
-class FlexibleArm(Arm, NewtonEuler):
+class FlexibleArm(Arm, RecursiveNewtonEuler):
     """Dynamics of a robot with flexible links, in assumed modes of bending, extension and torsion, and flexible joints.
 
     Cetinkunt and Book 1988, corrected and generalised to trees and spatial robots. It has all Functions

@@ -112,8 +112,7 @@ class Problem:
     ) -> None:
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         choice("method", method, METHODS)
-        shortest = float(np.min(time)) / intervals
-        self._system = system_of(dyn, quasi_static, p, method, shortest, design)
+        self._system = system_of(dyn, quasi_static, p, method, float(np.min(time)) / intervals, design)
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         if not isinstance(bounds, Bounds | None):
