@@ -118,7 +118,7 @@ def stiff(dyn: gd.Dynamics, duration: float | tuple[float, float], intervals: in
 
 
 def test_modes_that_intervals_cannot_resolve_follow_their_loads() -> None:
-    """Of 0.8, 4.8, 17 and 59 Hz those of more than six periods in an interval, by default."""
+    """Of 0.8, 4.8, 17 and 59 Hz those of more than four periods in an interval, by default."""
     dyn = arm()
     assert [stiff(dyn, 2.0, n) for n in (4, 10, 40)] == [2, 1, 0]
     assert [stiff(dyn, (2.0, 5.0), n) for n in (4, 10, 40)] == [2, 1, 0]

@@ -19,7 +19,7 @@ NO_P = np.zeros(0)
 
 
 def least_effort(dyn: gd.Dynamics) -> ocp.Problem:
-    problem = ocp.Problem(dyn, 2.0, 20, degree=2, control="linear")
+    problem = ocp.Problem(dyn, 2.0, 20, degree=2, control="linear", quasi_static=None)
     problem.start(np.zeros(dyn.tree.nq))
     problem.end([0.8, -0.6, *np.zeros(dyn.tree.nq - 2)])
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))

@@ -71,7 +71,7 @@ class Problem:
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
         quasi_static: [Hz]: natural modes of a flexible arm above it follow their loads without inertia; none if None.
-            ``"auto"``: those of more than six periods in the shortest interval, with collocation, of an arm without
+            ``"auto"``: those of more than four periods in the shortest interval, with collocation, of an arm without
             rotors, contacts, loops and a design.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the

@@ -37,8 +37,8 @@ from gdalembert.spatial.functions import function
 
 AUTO = "auto"
 """What lets modes follow their loads where the intervals are too long for them."""
-PERIODS = 6.0
-"""A mode of more periods in the shortest interval is far too fast for its stages: one in several periods."""
+PERIODS = 4.0
+"""A mode of more periods in the shortest interval is far too fast for its stages, fewer than one a period."""
 
 
 def system_of(
