@@ -44,11 +44,10 @@ def test_recorded_sizes_are_within_their_limits_and_save_something() -> None:
 @pytest.mark.parametrize("robot", ["solo12", "talos"])
 def test_the_page_of_constraints_shows_what_is_recorded(robot: str) -> None:
     (own,) = (cells for cells in lines(robot) if cells[0].startswith("`ConstrainedDynamics"))
-    quantity, how, size, _, composition, _ = own
-    row = f"| {robot} | {quantity.split(', ')[1]} | {size} | {composition} |"
+    quantity, *counted, _ = own
+    row = f", {quantity.split(', ')[1]} | {' | '.join(counted)} |"
     page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
     assert row in page
-    assert f"| robot | constraints | `ConstrainedDynamics` | {how} |" in page
 
 
 @pytest.mark.long

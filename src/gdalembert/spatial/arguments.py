@@ -67,7 +67,7 @@ def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(f"{what}: expected an integer, got {shown(value)}")
     if not least <= value <= most:
-        limits = f"of at least {least}" if value < least and most == MOST else f"from {least} to {most}"
+        limits = f"of at least {least}" if value < least and most >= MOST else f"from {least} to {most}"
         raise ArgumentError(f"{what}: got {shown(value)}; give an integer {limits}")
     return int(value)
 
