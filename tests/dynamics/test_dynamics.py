@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import casadi as ca
@@ -224,6 +225,27 @@ def test_a_torque_without_accelerations_has_no_forward_dynamics() -> None:
     dyn = WithoutInertia(gd.load_urdf("two_link_arm"))
     with pytest.raises(UnsupportedError, match=r"entry \(0, 0\) is zero in every state; of a mass matrix, no torque"):
         _ = dyn.forward_dynamics
+
+
+@pytest.mark.parametrize(
+    ("tau", "message"),
+    [
+        (
+            lambda dyn, q, a: None,
+            "inverse_dynamics_expression returned None; return tau .2., made of q, v and a",
+        ),
+        (lambda dyn, q, a: a[0], "inverse_dynamics_expression returned 1 × 1 entries; return tau, a column of 2"),
+        (lambda dyn, q, a: a.T, "returned 1 × 2 entries"),
+        (lambda dyn, q, a: ca.DM(dyn.tree.gravity)[:2] + a, "has a constant that is not a number; use the constants"),
+    ],
+)
+def test_what_is_no_torque_is_refused(tau: Callable[..., object], message: str) -> None:
+    class Wrong(gd.Dynamics):
+        def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+            return tau(self, q, a)
+
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
+        _ = Wrong(gd.load_urdf("two_link_arm"), parameters=["gravity"]).inverse_dynamics
 
 
 class MassByDifferentiation(gd.NewtonEuler):

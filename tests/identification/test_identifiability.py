@@ -169,3 +169,18 @@ def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base(
     assert named(problem.in_p(problem.structure)[0], own[0], problem.torque.names) == "FreeFlyer_0.m + RZ_1.m"
     assert [problem.torque.names[k] for k in own[:10]] == list(problem.torque.names[:10])
     assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.torque.names[k] for k in own}
+
+
+@pytest.mark.filterwarnings("ignore:fit. .* of 57 base parameters are uncertain")
+def test_values_that_small_motion_tells_are_not_listed() -> None:
+    """The directions that it does not excite have small parts of every parameter."""
+    real = gd.load_urdf("panda7")
+    real.armature, real.damping, real.friction = np.full(7, 0.1), np.full(7, 1.0), np.full(7, 0.5)
+    motion = tuple(0.02 * part for part in fourier(np.random.default_rng(3), 7, 400))
+    dyn = with_friction(gd.load_urdf("panda7"), PARAMETERS)
+    result = fit(dyn, *motion, torques(real, motion, 0.1), method="weighted")
+    assert len(result.base) < result.structural_rank
+    known = {f"joint{k}.{name}" for k in range(1, 8) for name in ("coulomb", "viscous")}
+    assert known.isdisjoint(result.not_identifiable.not_excited)
+    friction = [result.names.index(name) for name in sorted(known) if name.endswith("coulomb")]
+    assert np.abs((result.values[friction] - 0.5) / result.standard_deviation[friction]).max() < 4

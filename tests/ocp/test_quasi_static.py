@@ -108,7 +108,7 @@ def test_what_cannot_follow_its_load() -> None:
     ):
         problem.start({"link1 y1": 0.0})
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
-    with pytest.raises(UnsupportedError, match=r"^Phases: a phase has quasi_static modes"):
+    with pytest.raises(UnsupportedError, match=r"^Phases: fast modes of a phase follow their loads"):
         ocp.Phases([problem, ocp.Problem(arm(), 1.0, 2)])
 
 

@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+import pinocchio as pin
 import pytest
 from _pytest.mark import ParameterSet
 
@@ -15,6 +17,7 @@ import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS
+from tests.helpers.models import build, relative_error, states
 from tests.helpers.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -176,7 +179,11 @@ def test_the_own_formulation_in_the_docs_is_right() -> None:
         REGISTRY.clear()
         REGISTRY.update(registered)
     model = gd.load_urdf("puma560")
-    gd.validate(namespace["Kane"](model), against=model, samples=20).raise_for_failure()
+    for options in ({}, {"parameters": ["inertia", "gravity"]}):
+        gd.validate(namespace["Kane"](model, **options), against=model, samples=20).raise_for_failure()
+    flying = build(np.random.default_rng(0), ["RUBX", "SphericalZYX", "PX"], [0, 1, 2])
+    tau, (q, v, a) = namespace["Kane"](flying).inverse_dynamics, states(flying, np.random.default_rng(1), 1)[0]
+    assert relative_error(tau(q, v, a).full().ravel(), pin.rnea(flying, flying.createData(), q, v, a)) < 1e-12
 
 
 def lines_of(code: str) -> int:

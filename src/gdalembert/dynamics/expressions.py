@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
@@ -17,7 +18,7 @@ from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.regrouping import RegroupedTree
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -193,6 +194,23 @@ class Expressions(ABC):
         graph = ca.Function("expression", [*s.values()], [expression(s["q"], s["v"], s["a"])])
         return graph(q, zero if v is None else v, zero, *self._p.values())
 
+    def _check_torque(self, tau: object) -> None:
+        """Refuse what is not nv expressions or numbers.
+
+        Raises:
+            ArgumentTypeError: if it is not of CasADi. ArgumentError: if it has another shape, or a constant is NaN.
+        """
+        of, nv = f"{type(self).__name__}: inverse_dynamics_expression", self.tree.nv
+        if not isinstance(tau, ca.SX | ca.MX | ca.DM):
+            raise ArgumentTypeError(f"{of} returned {shown(tau)}; return tau ({nv}), made of q, v and a by CasADi")
+        if tau.shape != (nv, 1):
+            raise ArgumentError(f"{of} returned {tau.shape[0]} × {tau.shape[1]} entries; return tau, a column of {nv}")
+        if self.parameters and isinstance(tau, ca.SX) and _has_nan(tau):
+            raise ArgumentError(
+                f"{of} has a constant that is not a number; use the constants of the tree as they are, since ca.DM of "
+                "a symbol is NaN"
+            )
+
     def _accelerations(self, q: Matrix, force: Matrix) -> Matrix:
         """a (nv) of M a = force, armature included."""
         return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, force)
@@ -242,6 +260,13 @@ class Expressions(ABC):
         return {"p": self.parameters.symbols} if self.parameters else {}
 
 
+def _has_nan(expression: ca.SX) -> bool:
+    """Whether a constant in a graph is NaN."""
+    graph = ca.Function("graph", ca.symvar(expression), [expression])
+    constants = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_CONST)
+    return any(math.isnan(graph.instruction_constant(k)) for k in constants)
+
+
 # What wrenches add to the expressions of a formulation that does not take them.
 
 
@@ -256,7 +281,9 @@ def _nle(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
 def _tau(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
     @wraps(write)
     def tau(self: Expressions, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return write(self, q, v, a) + self.wrench_torque_expression(q, wrenches)
+        own = write(self, q, v, a)
+        self._check_torque(own)
+        return own + self.wrench_torque_expression(q, wrenches)
 
     return tau
 

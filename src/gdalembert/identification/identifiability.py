@@ -28,6 +28,8 @@ _DEPENDENT = 1e-9
 _EXCITED = 1e-5
 """Singular value of an excited direction, where that of a parameter is about 1 in random motions. A URDF that rounds
 π/2 to 1.5708 makes directions of 1e-6 that geometry does not have, and no torque sensor resolves them."""
+_SPANNED = 1e-2
+"""The part of a combination that may lie outside the excited directions: it changes the value by about as much."""
 _ZERO = 1e-9
 """Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
 _ORDER = ("mx", "my", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "mz", "m")
@@ -82,7 +84,7 @@ class Combinations:
         rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
         if rank == len(self.own):
             return self
-        return type(self).of(self.space @ vt[:rank].T, self.torques, names, _EXCITED)
+        return type(self).of(self.space @ vt[:rank].T, self.torques, names, _SPANNED)
 
     @cached_property
     def inverse(self) -> Array:

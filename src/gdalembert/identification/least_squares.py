@@ -94,8 +94,9 @@ def least_squares(
         weighted: whether each torque has a noise of its own.
     """
     scale = np.sqrt(np.mean(reduced.torques**2))
-    least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale) + np.finfo(float).tiny
-    noise = np.full(len(reduced.counts), scale or 1.0)
+    scale = scale or 1.0  # of torques that are all 0
+    least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
+    noise = np.full(len(reduced.counts), scale)
     for _ in range(_ITERATIONS):
         values, *_ = _solve(reduced, base, priors, noise)
         before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)

@@ -315,4 +315,4 @@ def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def last_line(error: BaseException | None) -> str:
     """What an exception of CasADi says at last, without the line of its code."""
-    return re.sub(r"^\S+\.[ch]pp:\d+: ", "", str(error).strip().splitlines()[-1].strip())
+    return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", str(error).strip().splitlines()[-1].strip())

@@ -356,8 +356,8 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
     if any(problem._system.stiff for problem in problems):
         raise UnsupportedError(
-            "Phases: fast modes of a phase follow their loads, so that deflections may jump from one phase to the next; "
-            "give quasi_static=None to its Problem, or more intervals"
+            "Phases: fast modes of a phase follow their loads, so that deflections may jump to those of the next; give "
+            "quasi_static=None to its Problem, or more intervals"
         )
     return problems
 

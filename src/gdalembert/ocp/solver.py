@@ -235,15 +235,17 @@ class Solver(Generic[Found]):
         if np.any(limits["lbx"].full() > limits["ubx"].full()):
             stats = {"return_status": "Invalid_Problem_Definition"}
             return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
-        if backend(self._name).endless and not self._is_finite(arguments["x0"], numbers):
-            return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
         try:
+            if backend(self._name).endless and not self._is_finite(arguments["x0"], numbers):
+                return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
             found = self._call(solver, arguments, interrupts)
         except RuntimeError as error:
             if (leash := self._leash) is not None and leash.is_out_of_time:
                 late: dict[str, Any] = {"iter_count": leash.iterations}
                 return self._program.solution(leash.iterate, numbers, OUT_OF_TIME, late, False)
-            raise ArgumentError(f"solve: CasADi refuses the problem: {last_line(error)}") from error
+            raise ArgumentError(
+                f"solve: the solver refuses the problem, or what it calls: {last_line(error)}"
+            ) from error
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
         status, solved = status_of(stats), bool(stats["success"])

@@ -235,7 +235,7 @@ def _times(t: npt.ArrayLike) -> Array:
 
 def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     """x0 (nx), with unit lengths."""
-    is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and np.ndim(_flat(x0[0])) > 0
+    is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and isinstance(_flat(x0[0]), np.ndarray | tuple | list)
     wanted = (tree.nq, tree.nv) if is_pair else (tree.nq + tree.nv,)
     vectors = [numbers("simulate: x0", _flat(part)) for part in (x0 if is_pair else [x0])]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):

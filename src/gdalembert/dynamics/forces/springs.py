@@ -15,6 +15,7 @@ from gdalembert.dynamics.forces.force import Force
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
 
 ASYMMETRY = 1e-9
@@ -140,6 +141,8 @@ def _check_joint(joint: Joint) -> None:
 def _entries(joint: Joint, spring: object) -> Sequence[Iterable[Any]]:
     """Stiffness and rest for each velocity of a joint."""
     nv = joint.type.nv
+    if isinstance(spring, Sequence) and is_masked(list(spring)):
+        raise ArgumentError(f"spring at joint {joint.name!r}: {MASKED}")
     if isinstance(spring, Sequence) and any(isinstance(x, ca.SX) for x in spring):
         symbols = [ca.vertsplit(ca.SX(x)) for x in spring]
         return [x * nv if len(x) == 1 else x for x in symbols]

@@ -108,12 +108,11 @@ def _check_link(where: str, body: Array) -> None:
         )
     link = pin.Inertia.Zero()  # which the constructor would refuse in its own words
     link.mass, link.lever, link.inertia = mass_of(body), center_of_mass(body), central_inertia(body)
-    second, moment = body[:3, :3], least_moment(link.inertia, link.mass)
-    if moment < 0 <= least_moment(np.trace(second) * np.eye(3) - second, link.mass):
+    if (moment := least_moment(link.inertia, link.mass)) < 0:
         raise ArgumentError(
             f"{where}: with this p its link has the negative principal moment {moment:.9g} kg m² about the centre of "
             "mass: Ixx, Ixy, … are about the origin, where the mass alone has m (c·c 1 − c cᵀ); give those of "
-            "pin.Inertia(m, c, I).toDynamicParameters()"
+            "pin.Inertia(m, c, I).toDynamicParameters(), and check the signs of Ixy, Ixz, Iyz"
         )
     try:
         check_body(where, link, "with this p its link")
