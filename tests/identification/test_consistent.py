@@ -91,7 +91,7 @@ def test_what_a_still_joint_hides_stays_as_it_was() -> None:
     for name in ("joint7.armature", "joint7.viscous", "joint7.coulomb"):
         assert result.parameters[name] == pytest.approx(0, abs=1e-4)  # the accuracy of the solver
     assert all(least > 0 for least in result.least_eigenvalues.values())
-    assert "not excited, for want of motion: " in str(result)
+    assert "not excited by the samples: " in str(result)
 
 
 def test_bounds_hold() -> None:

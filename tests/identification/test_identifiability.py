@@ -76,7 +76,7 @@ def test_a_joint_that_does_not_move_keeps_the_data_sheet() -> None:
         assert result.parameters[name] == pytest.approx(0, abs=1e-12)  # of the data sheet
         assert result.standard_deviation[result.names.index(name)] == np.inf
     assert np.abs(result.fitted.relative).max() < 0.015
-    assert "not excited, for want of motion: " in str(result)
+    assert "not excited by the samples: " in str(result)
 
 
 def test_a_joint_at_constant_speed_tells_the_sum_of_its_friction() -> None:
@@ -114,7 +114,7 @@ def test_a_joint_that_stands_still_is_reported_with_names() -> None:
     assert {"joint7.armature", "joint7.viscous", "joint7.coulomb"} <= set(missing.not_excited)
     assert {"joint7.armature", "joint7.viscous", "joint7.coulomb"} <= set(missing.parameters)
     assert all("joint7" in name for name in missing.not_excited)
-    assert "not excited, for want of motion: " in str(result)
+    assert "not excited by the samples: " in str(result)
     assert "joint7.viscous" in str(result)
     assert result.held_back is not None
     assert result.held_back.rms == pytest.approx(e.sigma, rel=0.2)

@@ -144,7 +144,7 @@ def _unknown(result: Identification) -> list[str]:
     missing = result.not_identifiable
     lines = []
     if missing.not_excited:
-        lines.append(f"  not excited, for want of motion: {_some(missing.not_excited, '; ')}")
+        lines.append(f"  not excited by the samples: {_some(missing.not_excited, '; ')}")
     if missing.combined:
         lines.append(f"  known in combinations alone: {_some(missing.combined)}")
     if missing.without_effect:
