@@ -19,8 +19,7 @@ import sympy
 
 import gdalembert as gd
 import gdalembert.symbolic as gs
-from gdalembert.export.formula_text import Printer
-from gdalembert.export.latex import equations
+from gdalembert.export.latex import Printer, equations
 
 FOLDER = Path(__file__).parent / "sources"
 SHORTHAND = re.compile(r"([sc])_(\d+|beta)")

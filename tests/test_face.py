@@ -13,7 +13,7 @@ import gdalembert as gd
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import with_extras
 
-FACE = ROOT / "src/gdalembert/__init__.py"
+FACE = ROOT / "src/gdalembert/__init__.pyi"
 HEAVY = ("casadi", "numpy", "pinocchio", "sympy")
 
 
@@ -30,7 +30,7 @@ def loaded(code: str, *names: str) -> list[str]:
 
 
 def seen_by_type_checkers() -> dict[str, object]:
-    """The names that the face imports where a type checker reads it, and what they are."""
+    """The names that the stub of the face imports for type checkers, and what they are."""
     nodes = ast.walk(ast.parse(FACE.read_text(encoding="utf-8")))
     imports = [
         node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gdalembert")
@@ -88,7 +88,7 @@ def test_inverse_dynamics_loads_only_what_it_needs() -> None:
 @pytest.mark.parametrize(
     "first",
     [
-        "from gdalembert.dynamics.registry import formulations",
+        "from gdalembert.dynamics.dynamics import formulations",
         "from gdalembert.dynamics.dynamics import Dynamics; from gdalembert import formulations",
         "from gdalembert import formulations",
     ],

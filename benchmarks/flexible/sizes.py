@@ -61,10 +61,9 @@ def by_formula(dyn: gd.FlexibleArm) -> ca.Function:
     """(q, v) → (M, nle) by the explicit equations CB32–CB34."""
     s = symbols(q=dyn.tree.nq, v=dyn.tree.nv)
     q, v = s.values()
-    links = dyn.assembly.links
     elastic = spatial.constant(dyn.stiffness_matrix) @ q
-    bias = explicit.coriolis_vector(links, q, v) + explicit.gravity_vector(links, dyn.assembly.gravity, q)
-    return function("formula", s, {"M": explicit.mass_matrix(links, q), "nle": bias + elastic})
+    bias = explicit.coriolis_vector(dyn.tree, q, v) + explicit.gravity_vector(dyn.tree, q)
+    return function("formula", s, {"M": explicit.mass_matrix(dyn.tree, q), "nle": bias + elastic})
 
 
 def by_differentiation(dyn: gd.FlexibleArm) -> ca.Function:

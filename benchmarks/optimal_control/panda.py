@@ -25,7 +25,7 @@ import gdalembert as gd
 from benchmarks.common import peers
 from benchmarks.common.robots import load
 from benchmarks.common.tables import RESULTS, markdown
-from gdalembert.compilation.external import external
+from gdalembert.compilation.machine_code import external
 
 ROBOT, TIP = "panda7", "flange"
 START = (-0.9, -0.3, 0.0, -2.2, 0.0, 2.0, 0.8)

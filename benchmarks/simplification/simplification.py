@@ -20,9 +20,12 @@ import pinocchio as pin
 
 import gdalembert as gd
 from benchmarks.common.tables import BLUE, GREEN, GREY, ORANGE, RESULTS, heading, label, markdown, panels, save, write
-from gdalembert.dynamics.simplified.check import BoundCheck
-from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
-from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
+from gdalembert.dynamics.simplified.dynamics import (
+    BoundCheck,
+    PrunedDynamics,
+    SimplifiedDynamics,
+    TranslationalRotational,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -41,7 +41,7 @@ def citation(format: Format = "bibtex", *, sources: bool = False) -> str:
 
 def all_sources() -> tuple[Source, ...]:
     """The sources of all formulations, and of the flexible arm; each once."""
-    from gdalembert.dynamics.registry import formulations
+    from gdalembert.dynamics.dynamics import formulations
     from gdalembert.flexible.flexible_arm import FlexibleArm
 
     classes: list[type[Dynamics]] = [*formulations().values(), FlexibleArm]

@@ -23,7 +23,7 @@ from gdalembert.cli import validate as cli_validate
 from gdalembert.cli.main import _parser, main
 from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
-from gdalembert.export.formats import code_formats
+from gdalembert.export.formats import formats_of
 from gdalembert.spatial.instructions import count
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick, with_extras
@@ -344,11 +344,11 @@ def test_warnings_are_one_line_on_stderr(capsys: Capture, doubtful: str) -> None
         ),
         (
             [*SIMPLIFY, "0.01", "--to", "latex", "--a-max", "1"],
-            f"--simplify: makes code, and --to is latex; choose --to {code_formats()}",
+            f"--simplify: makes code, and --to is latex; choose --to {formats_of(closed=False)}",
         ),
         (
             [*SIMPLIFY, "0.01", "--to", "sympy", "--a-max", "1"],
-            f"--simplify: makes code, and --to is sympy; choose --to {code_formats()}",
+            f"--simplify: makes code, and --to is sympy; choose --to {formats_of(closed=False)}",
         ),
         (
             [*SIMPLIFY, "0.01", "--to", "c", "--a-max", "1", "--formulation", "newton_euler"],

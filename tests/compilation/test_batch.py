@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
-from gdalembert.compilation.compiled_function import CompiledFunction, compile
-from gdalembert.compilation.threads import share
+from gdalembert.compilation.compiled_function import CompiledFunction, compile, share
 from tests.helpers.models import build, relative_error, states
 
 ROUNDING = 4e-15
@@ -257,7 +256,7 @@ def test_the_earliest_part_that_fails_is_the_one_that_is_raised() -> None:
 def test_a_forked_process_starts_its_own_threads() -> None:
     program = """
 import os
-from gdalembert.compilation.threads import share
+from gdalembert.compilation.compiled_function import share
 share(print, ["", ""])
 child = os.fork()
 share(print, ["", ""])

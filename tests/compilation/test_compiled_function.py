@@ -15,7 +15,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -23,7 +22,7 @@ from gdalembert.compilation import machine_code
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.errors import ArgumentError, ArgumentTypeError, CompilationError, UnknownNameError
 from gdalembert.spatial.arguments import MASKED
-from tests.helpers.models import build, relative_error, states
+from tests.helpers.models import relative_error
 
 Compile = Callable[[ca.Function], CompiledFunction]
 
@@ -90,25 +89,6 @@ def product() -> ca.Function:
 
 
 # The same numbers
-
-
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
-@pytest.mark.parametrize("robot", ["puma560", "free-flyer"])
-def test_dynamics_are_those_of_the_function_and_of_pinocchio(ready: Compile, robot: str, name: str) -> None:
-    rng = np.random.default_rng(0)
-    model = gd.load_urdf(robot) if robot == "puma560" else build(rng, ["FreeFlyer", "RX", "Spherical"], [0, 1, 1])
-    data = model.createData()
-    graph = getattr(gd.NewtonEuler(model), name)
-    function = ready(graph)
-    truth = {"inverse_dynamics": pin.rnea, "forward_dynamics": pin.aba, "mass_matrix": pin.crba}[name]
-    for state in states(model, rng, 5):
-        state = state[: graph.n_in()]
-        value, reference = function(*state), graph(*state).full().reshape(graph.size_out(0))
-        assert relative_error(value, reference[:, 0] if name != "mass_matrix" else reference) < ROUNDING
-        expected = truth(model, data, *state)
-        if name == "mass_matrix":
-            expected = np.triu(expected) + np.triu(expected, 1).T
-        assert relative_error(value, expected) < 1e-9  # the cleaned model
 
 
 @pytest.mark.parametrize("kind", [ca.SX, ca.MX])

@@ -1,9 +1,6 @@
-"""Derivatives of the dynamics: against Pinocchio's where those are right, against differences of its rnea elsewhere."""
+"""Derivatives of the dynamics: where Pinocchio's are wrong, who writes them, and their size."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -15,45 +12,19 @@ from benchmarks.common.robots import chain, load
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.instructions import count
-from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, MIMICABLE, QUICK_JOINTS, build, relative_error, states
-from tests.helpers.sets import quick, with_extras
+from tests.helpers.models import CONSTANT_SUBSPACE, JOINTS, build, relative_error, states
+from tests.helpers.sets import quick
+from tests.laws.laws import jacobian
 
 FORMULATIONS = sorted(gd.formulations())
 SEQUENCES = sorted(set(JOINTS) - set(CONSTANT_SUBSPACE))
 """Joints for which Pinocchio's derivatives are wrong: spherical ZYX, universal, ellipsoid, composite."""
 
 EXACT = 1e-11
-DIFFERENCED = 1e-10
-"""Tolerance against differences: extrapolation of the steps 1/16 … 1/128 leaves an error of order (1/16)⁸ times a
-ninth derivative, and rounding of 1e-16 × 128 times the size of what is differenced: about 1e-12 in these models."""
 
-every_formulation = pytest.mark.parametrize("name", FORMULATIONS)
 mostly_newton_euler = pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
 
 Vector = np.ndarray
-
-
-def extrapolated(differences: Callable[[float], Vector]) -> Vector:
-    """The limit for a step to zero of differences whose error is even in the step (Richardson)."""
-    table = [differences(2.0**-k) for k in range(4, 8)]
-    power = 1
-    while len(table) > 1:
-        power *= 4
-        table = [(power * fine - coarse) / (power - 1) for coarse, fine in pairwise(table)]
-    return table[0]
-
-
-def derivative(f: Callable[[float], Vector]) -> Vector:
-    return extrapolated(lambda h: (f(h) - f(-h)) / (2 * h))
-
-
-def second_derivative(f: Callable[[float], Vector]) -> Vector:
-    return extrapolated(lambda h: (f(h) - 2 * f(0) + f(-h)) / h**2)
-
-
-def jacobian(f: Callable[[Vector], Vector], n: int) -> Vector:
-    """∂f/∂x (n columns) at x = 0."""
-    return np.column_stack([derivative(lambda h, unit=unit: f(h * unit)) for unit in np.eye(n)])
 
 
 def call(graph: ca.Function, *arguments: Vector) -> list[Vector]:
@@ -64,166 +35,14 @@ def rnea(model: pin.Model, q: Vector, v: Vector, a: Vector) -> Vector:
     return pin.rnea(model, model.createData(), q, v, a)
 
 
-def acceleration(model: pin.Model, q: Vector, v: Vector, tau: Vector) -> Vector:
-    """M⁻¹ (tau − nle) of rnea alone: right for every joint, mimic joints included."""
-    nle = rnea(model, q, v, np.zeros(model.nv))
-    m = np.array([rnea(model, q, v, unit) - nle for unit in np.eye(model.nv)]).T
-    return np.linalg.solve(m, tau - nle)
-
-
-def check_against_pinocchio(model: pin.Model, name: str, number: int = 2) -> None:
-    dyn, data = gd.formulations()[name](model, clean=0), model.createData()
-    for q, v, a in states(model, np.random.default_rng(0), number):
-        truth = [x.copy() for x in pin.computeRNEADerivatives(model, data, q, v, a)[:2]]
-        for ours, theirs in zip(call(dyn.inverse_dynamics_derivatives, q, v, a), truth, strict=True):
-            assert relative_error(ours, theirs) < EXACT
-        tau = rnea(model, q, v, a)
-        truth = [x.copy() for x in pin.computeABADerivatives(model, data, q, v, tau)]
-        for ours, theirs in zip(call(dyn.forward_dynamics_derivatives, q, v, tau), truth, strict=True):
-            assert relative_error(ours, theirs) < EXACT
-
-
-def check_against_differences(model: pin.Model, name: str) -> None:
-    dyn, nv = gd.formulations()[name](model, clean=0), model.nv
-    q, v, a = states(model, np.random.default_rng(1), 1)[0]
-
-    dtau_dq, dtau_dv = call(dyn.inverse_dynamics_derivatives, q, v, a)
-    moved = jacobian(lambda d: rnea(model, pin.integrate(model, q, d), v, a), nv)
-    assert relative_error(dtau_dq, moved) < DIFFERENCED
-    assert relative_error(dtau_dv, jacobian(lambda d: rnea(model, q, v + d, a), nv)) < DIFFERENCED
-
-    tau = rnea(model, q, v, a)
-    da_dq, da_dv, inverse = call(dyn.forward_dynamics_derivatives, q, v, tau)
-    moved = jacobian(lambda d: acceleration(model, pin.integrate(model, q, d), v, tau), nv)
-    assert relative_error(da_dq, moved) < DIFFERENCED
-    assert relative_error(da_dv, jacobian(lambda d: acceleration(model, q, v + d, tau), nv)) < DIFFERENCED
-    at_rest = acceleration(model, q, v, np.zeros(nv))
-    truth = np.column_stack([acceleration(model, q, v, unit) - at_rest for unit in np.eye(nv)])
-    assert relative_error(inverse, truth) < EXACT
-
-
-def check_hessian(model: pin.Model, name: str) -> None:
-    """Along straight lines (pin.integrate in q) against rnea, and block by block against the first derivatives."""
-    dyn, nv = gd.formulations()[name](model, clean=0), model.nv
-    rng = np.random.default_rng(2)
-    q, v, a = states(model, rng, 1)[0]
-    lam = rng.normal(size=nv)
-    qq, qv, vv, aq = call(dyn.inverse_dynamics_hessian, q, v, a, lam)
-    assert np.array_equal(qq, qq.T)
-    assert np.array_equal(vv, vv.T)
-
-    dq, dv, da = rng.normal(size=(3, nv)) / 2
-    along = second_derivative(lambda s: lam @ rnea(model, pin.integrate(model, q, s * dq), v + s * dv, a + s * da))
-    form = dq @ qq @ dq + 2 * dq @ qv @ dv + dv @ vv @ dv + 2 * da @ aq @ dq
-    size = max(np.abs(block).max() for block in (qq, qv, vv, aq))
-    # second differences lose twice the digits: rounding of 1e-16 × 128²
-    assert abs(form - along) < 1e-8 * max(1, size)
-
-    first = dyn.inverse_dynamics_derivatives
-    by_q = jacobian(lambda d: lam @ call(first, pin.integrate(model, q, d), v, a)[0], nv)
-    assert relative_error(qq, (by_q + by_q.T) / 2) < DIFFERENCED
-    assert relative_error(qv, jacobian(lambda d: lam @ call(first, q, v + d, a)[0], nv)) < DIFFERENCED
-    assert relative_error(vv, jacobian(lambda d: lam @ call(first, q, v + d, a)[1], nv)) < DIFFERENCED
-    m_lam = jacobian(lambda d: dyn.mass_matrix(pin.integrate(model, q, d)).full() @ lam, nv)
-    assert relative_error(aq, m_lam) < DIFFERENCED
-
-
-@every_formulation
-@pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, *QUICK_JOINTS))
-def test_each_joint_type_against_pinocchio(joint: str, name: str) -> None:
-    model = build(np.random.default_rng(1), ["RX", joint, "RevoluteUnaligned", "PY"], [0, 1, 2, 1])
-    assert np.all(model.armature > 0)
-    check_against_pinocchio(model, name)
-
-
-@every_formulation
-@pytest.mark.long
-@pytest.mark.parametrize("robot", ["puma560_benchmark", "panda7", *with_extras(["ur5", "kinova", "solo12"])])
-def test_robots_against_pinocchio(robot: str, name: str) -> None:
-    check_against_pinocchio(load(robot), name, number=1)
-
-
-@pytest.mark.long
-@pytest.mark.extras
-def test_talos_against_pinocchio() -> None:
-    check_against_pinocchio(load("talos"), "newton_euler", number=1)
-
-
-@mostly_newton_euler
-@pytest.mark.parametrize("joint", quick([*SEQUENCES, "Spherical"], "SphericalZYX"))
-def test_each_other_joint_type_against_differences(joint: str, name: str) -> None:
-    check_against_differences(build(np.random.default_rng(2), ["RX", joint, "RUBY"], [0, 1, 2]), name)
-
-
-@mostly_newton_euler
-@pytest.mark.parametrize("joint", quick(MIMICABLE, "RUBZ"))
-def test_each_mimicked_joint_type_against_differences(joint: str, name: str) -> None:
-    check_against_differences(build(np.random.default_rng(3), ["RX", joint, "Spherical"], [0, 1, 2], mimic=2), name)
-
-
 @pytest.mark.parametrize("joint", SEQUENCES)
 def test_where_pinocchios_derivatives_are_wrong(joint: str) -> None:
-    """If this fails, Pinocchio has been mended and the tests above can trust it."""
+    """If this fails, Pinocchio has been mended and the laws can trust it."""
     model = build(np.random.default_rng(2), ["RX", joint, "RUBY"], [0, 1, 2])
     q, v, a = states(model, np.random.default_rng(1), 1)[0]
     theirs = pin.computeRNEADerivatives(model, model.createData(), q, v, a)[0]
     moved = jacobian(lambda d: rnea(model, pin.integrate(model, q, d), v, a), model.nv)
     assert relative_error(theirs, moved) > 0.1
-
-
-@every_formulation
-@pytest.mark.parametrize("joint", quick(JOINTS, "RUBX"))
-def test_hessian_of_each_joint_type(joint: str, name: str) -> None:
-    check_hessian(build(np.random.default_rng(4), ["RX", joint, "RevoluteUnaligned"], [0, 1, 2]), name)
-
-
-@every_formulation
-@pytest.mark.parametrize("joint", ["RUBZ", "PX"])
-def test_hessian_with_a_mimic_joint(joint: str, name: str) -> None:
-    check_hessian(build(np.random.default_rng(5), ["Planar", joint], [0, 1], mimic=2), name)
-
-
-@pytest.mark.extras
-@mostly_newton_euler
-def test_hessian_of_a_robot_that_moves_freely(name: str) -> None:
-    check_hessian(load("solo12"), name)
-
-
-@pytest.mark.extras
-@mostly_newton_euler
-def test_inverse_of_the_mass_matrix_is_symmetric_to_the_bit(name: str) -> None:
-    model = load("solo12")
-    dyn = gd.formulations()[name](model)
-    q, v, tau = states(model, np.random.default_rng(6), 1)[0]
-    inverse = call(dyn.forward_dynamics_derivatives, q, v, tau)[2]
-    assert np.array_equal(inverse, inverse.T)
-    assert relative_error(inverse @ dyn.mass_matrix(q).full(), np.eye(model.nv)) < EXACT
-
-
-@pytest.mark.long
-@mostly_newton_euler
-def test_springs_add_their_stiffness(name: str) -> None:
-    model = build(np.random.default_rng(7), ["RX", "Spherical", "PY", "Translation"], [0, 1, 1, 2])
-    springs = {"RX_0": (3.0, 0.2), "PY_2": (7.0, -0.1), "Translation_3": ([1.0, 0.0, 2.0], 0.3)}
-    k = np.zeros(model.nv)
-    k[0], k[4], k[5:] = 3.0, 7.0, [1.0, 0.0, 2.0]
-    cls = gd.formulations()[name]
-    plain, sprung = cls(model, clean=0), cls(model, clean=0, springs=springs)
-    q, v, a = states(model, np.random.default_rng(8), 1)[0]
-
-    without, with_springs = (call(dyn.inverse_dynamics_derivatives, q, v, a) for dyn in (plain, sprung))
-    assert relative_error(with_springs[0] - without[0], np.diag(k)) < EXACT
-    assert np.array_equal(with_springs[1], without[1])
-    lam = np.random.default_rng(9).normal(size=model.nv)
-    for one, other in zip(*(call(dyn.inverse_dynamics_hessian, q, v, a, lam) for dyn in (plain, sprung)), strict=True):
-        assert np.array_equal(one, other)
-
-    tau = sprung.inverse_dynamics(q, v, a).full().ravel()
-    da_dq, da_dv, _ = call(sprung.forward_dynamics_derivatives, q, v, tau)
-    forward = sprung.forward_dynamics
-    moved = jacobian(lambda d: forward(pin.integrate(model, q, d), v, tau).full().ravel(), model.nv)
-    assert relative_error(da_dq, moved) < DIFFERENCED
-    assert relative_error(da_dv, jacobian(lambda d: forward(q, v + d, tau).full().ravel(), model.nv)) < DIFFERENCED
 
 
 @mostly_newton_euler

@@ -16,7 +16,6 @@ from gdalembert.dynamics.dynamics import REGISTRY, Springs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build, relative_error, states
-from tests.helpers.sets import quick
 
 CONTRACT = {
     "inverse_dynamics": (["q", "v", "a"], ["tau"]),
@@ -73,18 +72,6 @@ def test_names_shapes_and_laziness(dyn: gd.Dynamics, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*CONTRACT, "terms"])
-def test_functions_take_numbers_sx_and_mx(dyn: gd.Dynamics, model: pin.Model, name: str) -> None:
-    graph = getattr(dyn, name)
-    numbers = arguments(graph, model)
-    expected = graph.call(numbers)
-    for kind in (ca.SX, ca.MX):
-        symbols = [kind.sym(f"x{k}", len(x)) for k, x in enumerate(numbers)]
-        again = ca.Function("again", symbols, graph.call(symbols))
-        for ours, theirs in zip(expected, again.call(numbers), strict=True):
-            assert relative_error(ours.full(), theirs.full()) < 1e-15
-
-
-@pytest.mark.parametrize("name", [*CONTRACT, "terms"])
 def test_functions_survive_saving_and_pickling(dyn: gd.Dynamics, model: pin.Model, name: str, tmp_path: Path) -> None:
     graph = getattr(dyn, name)
     numbers = arguments(graph, model)
@@ -93,16 +80,6 @@ def test_functions_survive_saving_and_pickling(dyn: gd.Dynamics, model: pin.Mode
         assert (copy.name_in(), copy.name_out()) == (graph.name_in(), graph.name_out())
         for ours, theirs in zip(graph.call(numbers), copy.call(numbers), strict=True):
             assert np.array_equal(ours.full(), theirs.full())
-
-
-def test_a_formulation_survives_pickling(model: pin.Model) -> None:
-    for cls in gd.formulations().values():
-        dyn = cls(model, clean=0, springs={"RX_0": (2.0, 0.5)})
-        copy = pickle.loads(pickle.dumps(dyn))
-        assert type(copy) is cls
-        assert (copy.tree, copy.clean, copy.springs) == (dyn.tree, 0, {"RX_0": (2.0, 0.5)})
-        numbers = arguments(dyn.nle, model)
-        assert np.array_equal(copy.nle(*numbers).full(), dyn.nle(*numbers).full())
 
 
 def test_the_equations_run_on_numbers_too(dyn: gd.Dynamics, model: pin.Model) -> None:
@@ -132,28 +109,6 @@ def test_a_model_is_left_as_it_was(model: pin.Model) -> None:
 
 
 # Springs.
-
-
-@pytest.mark.long
-def test_springs_add_to_torque_and_energy(model: pin.Model) -> None:
-    springs = {"RX_0": (3.0, 0.2), "PY_2": ([7.0], [-0.1])}
-    k, rest = np.zeros(model.nv), np.zeros(model.nv)
-    k[0], rest[0], k[4], rest[4] = 3.0, 0.2, 7.0, -0.1
-    q, v, a = states(model, np.random.default_rng(4), 1)[0]
-    stretch = np.array([q[0], 0, 0, 0, q[5]]) - rest
-    for cls in gd.formulations().values():
-        plain, sprung = cls(model), cls(model, springs=springs)
-        torque = sprung.inverse_dynamics(q, v, a) - plain.inverse_dynamics(q, v, a)
-        assert relative_error(torque.full().ravel(), k * stretch) < 1e-12
-        assert relative_error((sprung.nle(q, v) - plain.nle(q, v)).full().ravel(), k * stretch) < 1e-12
-        energy = float(sprung.potential_energy(q) - plain.potential_energy(q))
-        assert relative_error(energy, 0.5 * k @ stretch**2) < 1e-12
-        tau = sprung.inverse_dynamics(q, v, a)
-        assert relative_error(sprung.forward_dynamics(q, v, tau).full().ravel(), a) < 1e-10
-        xdot = sprung.state_derivative(np.concatenate([q, v]), tau)
-        assert relative_error(xdot[model.nq :].full().ravel(), a) < 1e-10
-        assert np.array_equal(sprung.generalized_gravity(q).full(), plain.generalized_gravity(q).full())
-        assert np.array_equal(sprung.mass_matrix(q).full(), plain.mass_matrix(q).full())
 
 
 @pytest.mark.parametrize(
@@ -344,18 +299,3 @@ def test_no_comparison_with_pinocchio_where_it_crashes() -> None:
     model = build(np.random.default_rng(0), ["HelicalUnaligned"], [0], mimic=1)
     with pytest.raises(UnsupportedError, match="joint 'mimic': mimics a helical joint, whose pitch Pinocchio's rnea"):
         gd.validate(gd.NewtonEuler(model), against=model)
-
-
-@pytest.mark.parametrize("parameters", quick([None, ["armature"]], ["armature"]))
-@pytest.mark.parametrize("name", quick(FORMULATIONS, "newton_euler"))
-def test_inverse_of_the_mass_matrix(name: str, parameters: list[str] | None) -> None:
-    """Of every formulation, with joints that mimic another, and with p."""
-    rng = np.random.default_rng(4)
-    model = build(rng, ["FreeFlyer", "RX", "Ellipsoid", "RY"], [0, 1, 2, 1], mimic=2)
-    dyn = gd.formulations()[name](model, parameters=parameters)
-    p = (dyn.parameters.values,) if dyn.parameters else ()
-    for q, v, tau in states(model, rng, 2):
-        inverse = dyn.mass_matrix_inverse(q, *p).full()
-        assert relative_error(dyn.mass_matrix(q, *p).full() @ inverse, np.eye(model.nv)) < 1e-12
-        assert relative_error(inverse, dyn.forward_dynamics_derivatives(q, v, tau, *p)[2].full()) < 1e-12
-        assert np.array_equal(inverse, inverse.T)

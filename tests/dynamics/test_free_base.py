@@ -12,17 +12,12 @@ from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
-from tests.dynamics.test_derivatives import (
-    DIFFERENCED,
-    EXACT,
-    call,
-    check_against_differences,
-    check_against_pinocchio,
-    jacobian,
-)
-from tests.dynamics.test_wrenches import check_derivatives, check_derivatives_by_differences, references
+from tests.dynamics.test_derivatives import EXACT, call
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.sets import quick
+from tests.laws.cases import Case, Joint
+from tests.laws.laws import DIFFERENCED, jacobian
+from tests.laws.machine import check
 
 mostly_newton_euler = pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "newton_euler"))
 
@@ -41,19 +36,6 @@ class Drag(Force):
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         return ca.vertcat(0.3 * v[:6] + 0.2 * q[:6] * q[1], 0.1 * v[6:])
-
-
-@mostly_newton_euler
-def test_derivatives(name: str) -> None:
-    check_against_pinocchio(free_robot(), name, number=1)
-    check_against_differences(free_robot(), name)
-
-
-@mostly_newton_euler
-def test_derivatives_under_wrenches(name: str) -> None:
-    model = free_robot()
-    check_derivatives(model, name, list(references(model)))
-    check_derivatives_by_differences(model, name, references(model))
 
 
 @mostly_newton_euler
@@ -86,4 +68,4 @@ def test_which_bases_are_free() -> None:
     two = build(np.random.default_rng(1), ["FreeFlyer", "RX", "FreeFlyer"], [0, 1, 0])
     two.armature = np.zeros(two.nv)
     assert [len(FreeBases.of(read_tree(model)).joints) for model in (free_robot(), held, heavy, two)] == [1, 0, 0, 2]
-    check_against_pinocchio(two, "newton_euler", number=1)
+    check(Case((Joint("FreeFlyer", 0), Joint("RX", 1, 0), Joint("FreeFlyer", 2)), "newton_euler"), "derivatives")

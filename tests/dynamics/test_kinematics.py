@@ -1,10 +1,9 @@
-"""Kinematics: equal to Pinocchio for every joint type, frame and reference, and the laws between the Functions."""
+"""Kinematics: names and frames, integrate and difference, where Pinocchio is wrong, sizes and refusals."""
 
 from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Iterable
 
 import casadi as ca
 import numpy as np
@@ -12,27 +11,22 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from benchmarks.common.robots import load
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.instructions import count
 from tests.helpers.models import (
-    CONSTANT_SUBSPACE,
     JOINTS,
     MIMICABLE,
-    QUICK_JOINTS,
     build,
     is_depth_first,
     placement,
     relative_error,
     states,
 )
-from tests.helpers.sets import quick, with_extras
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
-ROBOTS = ("panda7", "puma560", "horn_leg")
 
 
 def with_frames(model: pin.Model, rng: np.random.Generator) -> pin.Model:
@@ -43,35 +37,6 @@ def with_frames(model: pin.Model, rng: np.random.Generator) -> pin.Model:
     for joint, kind in zip((0, 1, model.njoints - 1), kinds, strict=True):
         model.addFrame(pin.Frame(f"{kind.name}_{joint}", joint, 0, placement(rng), kind))
     return model
-
-
-def check_rates(model: pin.Model, kin: Kinematics, tolerance: float, index: int) -> None:
-    """What Pinocchio has right for joints with a constant motion subspace that are not mimicked."""
-    data = model.createData()
-    q, v, a = states(model, np.random.default_rng(5), 1)[0]
-    pin.computeJointJacobiansTimeVariation(model, data, q, v)
-    pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
-    pin.updateFramePlacements(model, data)
-    for r in REFERENCES:
-        rate = pin.getFrameJacobianTimeVariation(model, data, index, r)
-        assert relative_error(kin.frame_jacobian_rate(index, r)(q, v).full(), rate) < tolerance
-        by_q, by_v = (x.full() for x in kin.frame_velocity_derivatives(index, r)(q, v))
-        wanted_q, wanted_v = pin.getFrameVelocityDerivatives(model, data, index, r)
-        assert relative_error(by_v, wanted_v) < tolerance
-        rates = [x.full() for x in kin.frame_acceleration_derivatives(index, r)(q, v, a)]
-        wanted = pin.getFrameAccelerationDerivatives(model, data, index, r)[1:]
-        assert relative_error(np.hstack(rates[1:]), np.hstack(wanted[1:])) < tolerance
-        if r == pin.LOCAL_WORLD_ALIGNED:  # Pinocchio's are about a point that does not follow the frame
-            assert np.abs(by_q - wanted_q).max() > 0.1
-            assert np.abs(rates[0] - wanted[0]).max() > 0.1
-        else:
-            assert relative_error(by_q, wanted_q) < tolerance
-            turning = ("JointModelSpherical", "JointModelPlanar", "JointModelFreeFlyer")
-            moved = [joint for joint in model.joints[1:] if model.parents[joint.id] > 0]
-            if r == pin.WORLD and any(joint.shortname() in turning for joint in moved):  # Pinocchio's is wrong
-                assert np.abs(rates[0] - wanted[0]).max() > 0.1
-            else:
-                assert relative_error(rates[0], wanted[0]) < tolerance
 
 
 def chain(joint: str) -> pin.Model:
@@ -86,56 +51,6 @@ def branched(seed: int) -> pin.Model:
     model = build(rng, names, [0, 1, 1, 2, 3, 2], mimic=6)
     assert not is_depth_first(model)
     return with_frames(model, rng)
-
-
-def check_frames(model: pin.Model, kin: Kinematics, tolerance: float, frames: Iterable[int]) -> None:
-    data, still = model.createData(), np.zeros(model.nv)
-    for q, v, a in states(model, np.random.default_rng(5), 1):
-        for index in frames:
-            jacobians = {r: pin.computeFrameJacobian(model, data, q, index, r).copy() for r in REFERENCES}
-            pin.forwardKinematics(model, data, q, v, still)
-            bias = {r: pin.getFrameAcceleration(model, data, index, r).vector for r in REFERENCES}
-            pin.forwardKinematics(model, data, q, v, a)
-            placed = pin.updateFramePlacement(model, data, index).homogeneous
-            assert relative_error(kin.frame_placement(index)(q).full(), placed) < tolerance
-            for r in REFERENCES:
-                found = {
-                    "J": kin.frame_jacobian(index, r)(q).full(),
-                    "velocity": kin.frame_velocity(index, r)(q, v).full().ravel(),
-                    "acceleration": kin.frame_acceleration(index, r)(q, v, a).full().ravel(),
-                    "classical": kin.frame_classical_acceleration(index, r)(q, v, a).full().ravel(),
-                    "bias": kin.frame_bias_acceleration(index, r)(q, v).full().ravel(),
-                }
-                wanted = {
-                    "J": jacobians[r],
-                    "velocity": pin.getFrameVelocity(model, data, index, r).vector,
-                    "acceleration": pin.getFrameAcceleration(model, data, index, r).vector,
-                    "classical": pin.getFrameClassicalAcceleration(model, data, index, r).vector,
-                    "bias": bias[r],
-                }
-                for what, value in found.items():
-                    error = relative_error(value, wanted[what])
-                    assert error < tolerance, (model.frames[index].name, str(r), what, error)
-        assert relative_error(kin.center_of_mass(q).full().ravel(), pin.centerOfMass(model, data, q)) < tolerance
-
-
-@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
-def test_equals_pinocchio_for_each_joint_type(joint: str) -> None:
-    model = chain(joint)
-    names = ("RX_0", "FIXED_JOINT_1", "body_1", "SENSOR_3")
-    check_frames(model, Kinematics(model, clean=0), TIGHT, map(model.getFrameId, names))
-
-
-@pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, "HelicalUnaligned", "RUBX", "Spherical"))
-def test_rates_and_derivatives_equal_pinocchio_for_each_joint_type(joint: str) -> None:
-    model = chain(joint)
-    check_rates(model, Kinematics(model, clean=0), TIGHT, model.nframes - 1)
-
-
-@pytest.mark.parametrize("robot", with_extras(["panda7", "panda", "ur5", "solo12", "talos"], "panda7"))
-def test_rates_and_derivatives_equal_pinocchio_for_robots(robot: str) -> None:
-    model = load(robot)
-    check_rates(model, Kinematics(model, clean=0), TIGHT, model.nframes - 1)
 
 
 @pytest.mark.parametrize("joint", ["SphericalZYX", "Universal", "Ellipsoid", "Composite"])
@@ -196,68 +111,6 @@ def test_inverse_kinematics_by_the_error_of_a_frame() -> None:
         for _ in range(12):  # Gauss–Newton
             q = q + np.linalg.solve(jacobian(q).full(), error(q, target).full().ravel())
         assert np.abs(error(q, target).full()).max() < 1e-12
-
-
-@pytest.mark.parametrize("seed", quick(range(3)))
-def test_equals_pinocchio_in_any_order_of_joints_and_with_mimic(seed: int) -> None:
-    model = branched(seed)
-    check_frames(model, Kinematics(model), TIGHT, range(model.nframes))
-
-
-@pytest.mark.parametrize("robot", quick(ROBOTS, "puma560"))
-def test_equals_pinocchio_for_robots(robot: str) -> None:
-    model = gd.load_urdf(robot, check="off")
-    frames = (model.nframes // 2, model.nframes - 1)
-    check_frames(model, Kinematics(model, clean=0), TIGHT, frames)
-    check_frames(model, Kinematics(model), 1e-9, frames)
-
-
-@pytest.mark.parametrize("model", [*map(chain, ("Ellipsoid", "Composite")), branched(0)])
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_laws_between_the_functions(model: pin.Model, reference: pin.ReferenceFrame) -> None:
-    """What the words mean, without Pinocchio: rates of placements and twists by differentiation."""
-    kin, index = Kinematics(model, clean=0), model.nframes - 2
-    q, v, a = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("a", model.nv)))
-    q_rate = kin.tree.configuration_rate(q, v)
-
-    def rate(expression: ca.SX) -> ca.SX:
-        along_q = ca.jtimes(ca.vec(expression), q, q_rate) + ca.jtimes(ca.vec(expression), v, a)
-        return ca.reshape(along_q, expression.shape)
-
-    t, j = kin.frame_placement(index)(q), kin.frame_jacobian(index, reference)(q)
-    twist, bias = kin.frame_velocity(index, reference)(q, v), kin.frame_bias_acceleration(index, reference)(q, v)
-    spatial = kin.frame_acceleration(index, reference)(q, v, a)
-    classical = kin.frame_classical_acceleration(index, reference)(q, v, a)
-    # Ṫ = [twist] T seen from the universe, T [twist] seen from the frame
-    hat = ca.vertcat(ca.horzcat(ca.skew(twist[3:]), twist[:3]), ca.DM(1, 4))
-    moving = {pin.LOCAL: t @ hat, pin.WORLD: hat @ t}.get(reference)
-    if moving is None:
-        moving = ca.vertcat(ca.horzcat(hat[:3, :3] @ t[:3, :3], twist[:3]), ca.DM(1, 4))
-    rate_of_entries = classical if reference == pin.LOCAL_WORLD_ALIGNED else spatial
-    by_q, by_v = kin.frame_velocity_derivatives(index, reference)(q, v)
-    a_by_q, a_by_v, a_by_a = kin.frame_acceleration_derivatives(index, reference)(q, v, a)
-    along = ca.SX(kin.tree.tangent_map(q))
-    pairs = [
-        (kin.frame_jacobian_rate(index, reference)(q, v), rate(j)),
-        (by_q, ca.jacobian(twist, q) @ along),
-        (by_v, j),
-        (a_by_q, ca.jacobian(spatial, q) @ along),
-        (a_by_v, ca.jacobian(spatial, v)),
-        (a_by_a, j),
-        (rate(t), moving),
-        (j @ v, twist),
-        (rate(twist), rate_of_entries),
-        (j @ a + bias, spatial),
-        (rate(j) @ v + j @ a, rate_of_entries),
-        (classical[:3], spatial[:3] + ca.cross(twist[3:], twist[:3])),
-        (classical[3:], spatial[3:]),
-    ]
-    laws = ca.Function(
-        "laws", [q, v, a], [ca.vertcat(*(ca.vec(side) for side in sides)) for sides in zip(*pairs, strict=True)]
-    )
-    for state in states(model, np.random.default_rng(1), 3):
-        left, right = (x.full() for x in laws(*state))
-        assert relative_error(left, right) < TIGHT
 
 
 def test_frames_on_the_universe_stand_still() -> None:

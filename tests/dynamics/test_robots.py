@@ -9,7 +9,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.spatial.batch import BatchFunction
+from gdalembert.spatial.functions import BatchFunction
 from gdalembert.testing import assert_valid
 from gdalembert.validation.states import batches, rnea
 from tests.helpers.sets import quick, with_extras
@@ -38,14 +38,6 @@ def test_formulations_of_talos_equal_pinocchio() -> None:
     for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler):
         found = BatchFunction(cls(model).inverse_dynamics, model.nv)(states.q, states.v, states.a)
         assert np.abs(found - tau).max() < 1e-9 * np.abs(tau).max()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("formulation", sorted(gd.formulations()))
-@pytest.mark.parametrize("name", gd.robots())
-def test_formulations_equal_pinocchio_without_cleaning(name: str, formulation: str) -> None:
-    model = robots.load(name)
-    assert_valid(gd.formulations()[formulation](model, clean=0), model, samples=1000)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

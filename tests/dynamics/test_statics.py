@@ -17,14 +17,12 @@ from gdalembert.spatial.instructions import count
 from tests.helpers.models import (
     JOINTS,
     MIMICABLE,
-    QUICK_JOINTS,
     build,
     is_depth_first,
     placement,
     relative_error,
     states,
 )
-from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -48,59 +46,11 @@ def branched(seed: int) -> pin.Model:
     return model
 
 
-MODELS = [*map(robot, sorted(JOINTS)), *map(branched, range(3))]
-QUICK_MODELS = quick(MODELS, *map(robot, QUICK_JOINTS))
-
-
 def vector(value: ca.DM) -> np.ndarray:
     return value.full().ravel()
 
 
 # Joint torques.
-
-
-@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
-def test_joint_torques_are_the_transposed_jacobian(model: pin.Model) -> None:
-    rng, data, index = np.random.default_rng(0), model.createData(), model.getFrameId("tool")
-    for q, _, _ in states(model, rng, 2):
-        wrench = rng.normal(size=6)
-        for reference in REFERENCES:
-            wanted = pin.computeFrameJacobian(model, data, q, index, reference).T @ wrench
-            for clean in (0, 1e-11):
-                tau = joint_torques(model, "tool", reference, clean=clean)(q, wrench)
-                assert relative_error(vector(tau), wanted) < TIGHT
-            tau = joint_torques(model, index, reference, exerted_by="environment")(q, wrench)
-            assert relative_error(vector(tau), -wanted) < TIGHT
-
-
-@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
-def test_environment_is_pinocchios_fext(model: pin.Model) -> None:
-    rng, data = np.random.default_rng(1), model.createData()
-    frame = model.frames[model.getFrameId("tool")]
-    inverse_dynamics = gd.NewtonEuler(model, clean=0).inverse_dynamics
-    for q, v, a in states(model, rng, 2):
-        wrench = pin.Force(rng.normal(size=6))
-        fext = [pin.Force.Zero() for _ in range(model.njoints)]
-        fext[frame.parentJoint] = frame.placement.act(wrench)
-        with_wrench = pin.rnea(model, data, q, v, a, fext)
-        tau = joint_torques(model, "tool", pin.LOCAL, exerted_by="environment", clean=0)(q, wrench.vector)
-        assert relative_error(vector(inverse_dynamics(q, v, a) + tau), with_wrench) < TIGHT
-        # the same wrench in the other two references
-        pin.framesForwardKinematics(model, data, q)
-        placed = data.oMf[model.getFrameId("tool")]
-        for reference, at in ((pin.WORLD, placed), (pin.LOCAL_WORLD_ALIGNED, pin.SE3(placed.rotation, np.zeros(3)))):
-            same = joint_torques(model, "tool", reference, exerted_by="environment", clean=0)(q, at.act(wrench).vector)
-            assert relative_error(vector(same), vector(tau)) < TIGHT
-
-
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_virtual_work(reference: pin.ReferenceFrame) -> None:
-    model = branched(4)
-    rng, kin = np.random.default_rng(2), Kinematics(model)
-    for q, v, _ in states(model, rng, 3):
-        wrench = rng.normal(size=6)
-        tau = joint_torques(model, "tool", reference)(q=q, wrench=wrench)["tau"]
-        assert float(ca.dot(tau, v)) == pytest.approx(wrench @ vector(kin.frame_velocity("tool", reference)(q, v)))
 
 
 def test_several_wrenches_add() -> None:
@@ -182,22 +132,6 @@ def test_joint_torques_are_a_named_graph() -> None:
 
 
 # Payload.
-
-
-@pytest.mark.parametrize("model", QUICK_MODELS, ids=lambda model: model.names[2])
-def test_payload_is_what_it_adds_to_gravity(model: pin.Model) -> None:
-    rng, zero = np.random.default_rng(5), np.zeros(model.nv)
-    mass, com = 2.5, rng.normal(size=3)
-    frame, loaded = model.frames[model.getFrameId("tool")], model.copy()
-    loaded.appendBodyToJoint(frame.parentJoint, pin.Inertia(mass, com, np.zeros((3, 3))), frame.placement)
-    data, loaded_data = model.createData(), loaded.createData()
-    for q, _, _ in states(model, rng, 2):
-        wanted = pin.rnea(loaded, loaded_data, q, zero, zero) - pin.rnea(model, data, q, zero, zero)
-        for clean in (0, 1e-11):
-            assert relative_error(vector(payload_torques(model, "tool", mass, com, clean=clean)(q)), wanted) < TIGHT
-        if model.nv == model.nvExtended:
-            g = pin.computeGeneralizedGravity(loaded, loaded_data, q) - pin.computeGeneralizedGravity(model, data, q)
-            assert relative_error(vector(payload_torques(model, "tool", mass, com)(q)), g) < TIGHT
 
 
 def test_payload_at_the_origin_of_the_frame_and_without_mass() -> None:

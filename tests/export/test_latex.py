@@ -13,7 +13,7 @@ import sympy
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.export import derive, write
-from gdalembert.export.formula_text import Printer, broken, width
+from gdalembert.export.latex import Printer, broken, width
 from tests.helpers.exports import PRINTED, QUICKLY_PRINTED
 from tests.helpers.sets import quick
 

@@ -12,8 +12,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnknownNameError, UnsupportedError
-from gdalembert.flexible.assembly import Assembly
 from gdalembert.model import Tree, read_tree
+from gdalembert.spatial.arrays import homogeneous
 from tests.helpers.models import relative_error
 
 TIGHT = 1e-12
@@ -54,10 +54,30 @@ def quietly(model: pin.Model | Tree, links: dict[str, gd.FlexibleLink], **option
         return gd.FlexibleArm(model, links, **options)
 
 
-def stands(assembly: Assembly, link: int = 0) -> dict[str, float]:
+def clamped(arm: gd.FlexibleArm, link: str) -> np.ndarray:
+    """The clamped frame of a flexible link in the link frame."""
+    name = arm.flexibility.beams[link].root
+    root = next(frame for frame in arm.tree.frames if frame.name == name)
+    return homogeneous(root.rotation, root.translation)
+
+
+def abscissae(arm: gd.FlexibleArm, link: str) -> dict[int, float]:
+    """Where the root and the stations of a link stand, by the index of the joint."""
+    joint, inverse = arm.flexibility.beams[link].link, np.linalg.inv(clamped(arm, link))
+    places = {k: (inverse @ np.append(arm.tree.joints[k].type.origin, 1))[0] for k in arm.tree.stations(joint)}
+    return {joint: 0.0} | {k: round(float(x), 14) for k, x in places.items()}
+
+
+def stands(arm: gd.FlexibleArm, link: str = "boom") -> dict[str, float]:
     """Abscissae of all frames on a link."""
-    stations = assembly.links[link].stations
-    return {a.name: float(stations[a.station].position[0]) for a in assembly.frames if a.link == link}
+    at = abscissae(arm, link)
+    return {frame.name: at[frame.joint] for frame in arm.tree.frames if frame.joint in at}
+
+
+def carriers(arm: gd.FlexibleArm, link: str = "boom") -> dict[str, float]:
+    """Abscissae of all joints on a link."""
+    at = abscissae(arm, link)
+    return {j.name: at[j.parent] for j in arm.tree.joints if j.parent in at and not j.type.is_modal}
 
 
 # Where the beam runs.
@@ -69,8 +89,8 @@ def test_the_length_comes_from_the_model() -> None:
     found = gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(FLAT), "link2": tip})
     given = {"link1": gd.FlexibleLink(FLAT.with_length(1.0)), "link2": gd.FlexibleLink(SECOND)}
     wanted = gd.FlexibleArm(gd.load_urdf(TWO), given)
-    assert found.assembly.beams["link1"].length == 1.0
-    assert found.assembly.beams["link2"].length == 0.8
+    assert found.flexibility.beams["link1"].length == 1.0
+    assert found.flexibility.beams["link2"].length == 0.8
     q = np.random.default_rng(0).normal(size=found.tree.nq) * np.array([1, 1, *[0.01] * 8])
     # both have the modes of what their link carries: the second one nothing but frames
     assert found.layout == wanted.layout
@@ -83,7 +103,8 @@ def test_a_taper_runs_along_the_length_of_the_model() -> None:
     taper = gd.Beam.round(None, lambda eta: 0.03 - 0.01 * eta, **tube)
     dyn = quietly(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(taper)})
     wanted = gd.Beam.round(1.0, lambda eta: 0.03 - 0.01 * eta, **tube)
-    found = dyn.assembly.links[0].inertia.rigid
+    at = np.linalg.inv(clamped(dyn, "link1"))
+    found = at @ dyn.tree.modal[0].rigid @ at.T
     assert relative_error(found, gd.FlexibleLink(wanted, gd.modes.hermite()).inertia().rigid) < TIGHT
 
 
@@ -91,17 +112,17 @@ def test_a_beam_to_one_of_several() -> None:
     """Others stand where they lie along it, what is fixed to each other on one section; beyond the tip on the tip."""
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing")})
     length = np.hypot(0.9, 0.1)
-    assert dyn.assembly.beams["boom"].length == pytest.approx(length, rel=1e-15)
-    at = stands(dyn.assembly)
+    assert dyn.flexibility.beams["boom"].length == pytest.approx(length, rel=1e-15)
+    at = stands(dyn)
     along = 0.5 * 0.9 / length
     assert {at[n] for n in ("bracket", "bracket_joint", "camera", "camera_joint")} == {at["bracket"]}
     assert at["bracket"] == pytest.approx(along, rel=1e-15)
     assert at["nose"] == at["boom tip"] == pytest.approx(length, rel=1e-15)
     assert at["boom"] == at["boom root"] == 0
-    masses = {s.position[0]: s.body[3, 3] for s in dyn.assembly.links[0].stations}
+    masses = {eta: dyn.tree.joints[k].mass for k, eta in abscissae(dyn, "boom").items() if eta}
     assert masses[at["bracket"]] == pytest.approx(0.2, rel=1e-15)
     assert sum(masses.values()) == pytest.approx(0.2, rel=1e-15)
-    attached = {e.name: dyn.assembly.links[0].stations[e.parent_station].position[0] for e in dyn.assembly.links[1:]}
+    attached = carriers(dyn)
     assert attached["swing"] == at["nose"]
     assert attached["tilt"] == at["bracket"]  # it stands on the bracket
 
@@ -109,27 +130,26 @@ def test_a_beam_to_one_of_several() -> None:
 def test_what_is_said_of_one_holds_for_all_that_is_fixed_to_it() -> None:
     for name in ("bracket", "bracket_joint", "camera", "tilt"):
         link = gd.FlexibleLink(FLAT, to="nose", children={name: 0.7, "swing": "tip"})
-        at = stands(quietly(crane(), {"boom": link}).assembly)
+        at = stands(quietly(crane(), {"boom": link}))
         assert at["bracket"] == at["camera"] == 0.7
-    assembly = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="camera", children={"swing": "tip"})}).assembly
-    assert stands(assembly)["bracket"] == assembly.beams["boom"].length  # the end stands on the tip, with its bracket
+    arm = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="camera", children={"swing": "tip"})})
+    # the end stands on the tip, with its bracket
+    assert stands(arm)["bracket"] == pytest.approx(arm.flexibility.beams["boom"].length, rel=1e-14)
 
 
 def test_a_beam_may_run_on_behind_its_only_joint() -> None:
     """With a root and a length: the joint stands where it lies, and is bent as the beam is there."""
     link = gd.FlexibleLink(FLAT.with_length(1.2), gd.modes.hermite(), root=np.eye(4))
-    assembly = quietly(gd.load_urdf(TWO), {"link1": link}).assembly
-    assert assembly.links[0].stations[assembly.links[1].parent_station].position[0] == 1.0
-    assert stands(assembly)["link1 tip"] == 1.2
+    arm = quietly(gd.load_urdf(TWO), {"link1": link})
+    assert carriers(arm, "link1") == {"joint2": 1.0}
+    assert stands(arm, "link1")["link1 tip"] == 1.2
 
 
 def test_a_child_on_the_tip_is_there_to_rounding() -> None:
     """Beyond the tip by 1e-6 of the length, as of numbers that were rounded, it stands on it; farther it is refused."""
     near, far = (CRANE.replace('xyz="0.9 0.1 0"', f'xyz="{1.2 * (1 + beyond)!r} 0.1 0"') for beyond in (5e-7, 5e-6))
     link = gd.FlexibleLink(FLAT, to="nose")
-    links = quietly(gd.load_urdf(near), {"boom": link}).assembly.links
-    (attached,) = (e.parent_station for e in links if e.name == "swing")
-    assert links[0].stations[attached].position[0] == 1.2
+    assert carriers(quietly(gd.load_urdf(near), {"boom": link}))["swing"] == 1.2
     with pytest.raises(ArgumentError, match=r"child joint 'swing' lies at 1.20001 m, beyond the tip"):
         gd.FlexibleArm(gd.load_urdf(far), {"boom": link})
 
@@ -138,7 +158,7 @@ def test_a_beam_along_the_axis_of_its_joint() -> None:
     """No direction across it is nearest to the axis; the clamped frame is one all the same."""
     rolled = CRANE.replace('<axis xyz="0 0 1"/>', '<axis xyz="1 0 0"/>')
     dyn = quietly(gd.load_urdf(rolled), {"boom": gd.FlexibleLink(FLAT, to="nose")})
-    found = dyn.assembly.links[0].clamped
+    found = clamped(dyn, "boom")
     assert np.array_equal(found[:, 0], [1, 0, 0, 0])
     assert np.array_equal(found[:3, :3].T @ found[:3, :3], np.eye(3))
     assert np.linalg.det(found) == 1
@@ -183,7 +203,7 @@ def test_root_and_end() -> None:
     """With a root the beam ends where its end lies along x, however far beside it."""
     at = pin.SE3(np.eye(3), np.array([0.1, 0.05, 0.0]))
     dyn = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, to="swing", root=at)})
-    assert dyn.assembly.beams["boom"].length == pytest.approx(0.8, rel=1e-15)
+    assert dyn.flexibility.beams["boom"].length == pytest.approx(0.8, rel=1e-15)
     placed = dyn.tip_placement("boom")(np.zeros(dyn.tree.nq)).full()
     assert np.abs(placed[:3, 3] - [0.9, 0.05, 0]).max() < 1e-15
 
@@ -191,17 +211,18 @@ def test_root_and_end() -> None:
 def test_a_child_may_stand_off_a_shorter_beam_if_that_is_said() -> None:
     link = gd.FlexibleLink(FLAT.with_length(0.9), children={"joint2": "tip"})
     dyn = quietly(gd.load_urdf(TWO), {"link1": link})
-    assert dyn.assembly.links[1].parent_station == 1
-    assert np.abs(dyn.assembly.links[1].placement[:3, 3] - [0.1, 0, 0]).max() < 1e-15
+    (child,) = (joint for joint in dyn.tree.joints if joint.name == "joint2")
+    assert child.parent == dyn.tree.first_station(0)
+    assert np.abs(child.translation - [0.1, 0, 0]).max() < 1e-15
 
 
 def test_modes_by_role() -> None:
     """What stands on the root does not bend the beam."""
     tip = gd.FlexibleLink(FLAT, to="nose", children={"bracket": "root", "swing": "root"})
     for link, carries in ((gd.FlexibleLink(FLAT, to="nose"), True), (tip, False)):
-        names = quietly(crane(), {"boom": link}).assembly
+        (inertia,) = quietly(crane(), {"boom": link}).tree.modal.values()
         wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries)
-        assert np.array_equal(names.links[0].inertia.stiffness, wanted.inertia().stiffness)
+        assert np.array_equal(inertia.stiffness, wanted.inertia().stiffness)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +236,7 @@ def test_modes_by_role() -> None:
 def test_modes_by_role_of_bodies(options: dict[str, object], carries: bool) -> None:
     """A body on the tip, or fixed to the beam, counts as much as a joint does."""
     given = {"to": "nose", "children": {"bracket": "root", "swing": "root"}} | options
-    found = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, **given)}).assembly.links[0].inertia
+    (found,) = quietly(crane(), {"boom": gd.FlexibleLink(FLAT, **given)}).tree.modal.values()
     wanted = gd.FlexibleLink(FLAT.with_length(1.2)).by_role(carries=carries).inertia()
     assert np.array_equal(found.stiffness, wanted.stiffness)
 
@@ -329,7 +350,7 @@ def test_an_arm_of_a_tree_is_that_of_its_model() -> None:
     tree = pickle.loads(pickle.dumps(read_tree(crane())))
     of_tree, of_model = quietly(tree, {"boom": link}), quietly(crane(), {"boom": link})
     assert of_tree.tree == of_model.tree
-    assert stands(of_tree.assembly) == stands(of_model.assembly)
+    assert stands(of_tree) == stands(of_model)
     box = {"box": pin.Inertia(1.0, np.zeros(3), np.eye(3))}
     rod = {"rod": gd.FlexibleLink(gd.Beam(1.0, 1.0, EI_z=10.0), to="box")}
     trees = [quietly(of, rod, fixed_bodies=box).tree for of in (read_tree(by_hand()), by_hand())]
@@ -360,7 +381,9 @@ def roll(axis: tuple[float, float, float], *, continuous: bool = False) -> pin.M
 
 
 TWIST = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0, GJ=5.0), gd.modes.hermite(), torsion=gd.modes.linear())
-NO_INERTIA = "moves no inertia of its own, so that the mass matrix is singular; a beam that twists, or turns about"
+NO_INERTIA = (
+    "moves no inertia of its own, so that the mass matrix is singular; a beam that twists, shears, or turns about"
+)
 
 
 def test_torsion_needs_something_to_turn() -> None:
@@ -437,7 +460,7 @@ def two(**links: gd.FlexibleLink | gd.Beam) -> gd.FlexibleArm:
         (
             lambda: gd.FlexibleArm(gd.load_urdf(TWO), {"link1": FLAT}),
             ArgumentTypeError,
-            r"^link 'link1': expected a FlexibleLink, got Beam$",
+            r"^link 'link1': expected a FlexibleLink or a CosseratRod, got Beam$",
         ),
         (
             lambda: two(link1=FLAT.with_length(0.9)),

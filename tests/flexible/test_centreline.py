@@ -83,7 +83,7 @@ ARMS = {
 @pytest.mark.parametrize("name", ARMS)
 def test_it_begins_at_the_root_and_ends_at_the_tip(name: str) -> None:
     arm, _ = ARMS[name]()
-    for link, beam in arm.assembly.beams.items():
+    for link, beam in arm.flexibility.beams.items():
         line = centreline(arm, link, [0.0, beam.length])
         for seed in range(5):
             q = states(arm, seed)
@@ -107,7 +107,7 @@ def test_sections_of_the_first_order_arm() -> None:
 def test_sections_between_by_hand() -> None:
     """p = p̄ + U f − ½ (fᵀ s f) e_x and exp([Θ f ×]), with Pinocchio's exponential, in the frame of the root."""
     arm, links = spatial()
-    beam, q = arm.assembly.beams["link2"], states(arm, 3)
+    beam, q = arm.flexibility.beams["link2"], states(arm, 3)
     at = np.linspace(0, beam.length, 7)
     positions, rotations = (x.full() for x in centreline(arm, "link2", at)(q))
     root = pin.SE3(gd.Kinematics(arm.tree, clean=0).frame_placement(beam.root)(q).full())

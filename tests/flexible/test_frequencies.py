@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -368,7 +367,7 @@ def test_two_rotating_links_are_one_beam(spin: int, first: float, second: float)
     assert relative_error(lag, flap - spin**2) < ROUNDING
 
 
-# The same robot in other words.
+# Which stiffness and inertia.
 
 
 def test_which_stiffness_and_inertia_bending_sees() -> None:
@@ -383,87 +382,3 @@ def test_which_stiffness_and_inertia_bending_sees() -> None:
         assert relative_error(mass[rows, rows], line + turning) < TIGHT
         bent = ei[direction] / L**3 * np.array([[12, -6 * L], [-6 * L, 4 * L**2]])
         assert relative_error(arm.stiffness_matrix[rows, rows], bent) < TIGHT
-
-
-def random_state(arm: gd.FlexibleArm, seed: int) -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(seed)
-    size = np.where(np.isin(np.arange(arm.tree.nv), arm.modes), 0.1, 1.0)
-    q, v, a = rng.normal(size=(3, arm.tree.nv)) * size
-    return q, v, a
-
-
-@pytest.mark.long
-def test_exchange_of_y_and_z() -> None:
-    """Beam axes turned by 90° about the beam: y is the old z, and z the old −y. Nothing else changes.
-
-    This catches a wrong sign of θ_y = −z', and EI_y, EI_z or j_y, j_z in each other's place.
-    """
-    load = pin.Inertia(0.2, np.array([0.01, 0.03, -0.02]), np.diag([1e-3, 2e-3, 2.5e-3]))
-    two, three, twist = modes.craig_bampton(0), modes.craig_bampton(1), modes.linear()
-    stiff, soft, j = 40.0, 12.0, (4e-4, 1e-4)
-    given = gd.FlexibleLink(
-        gd.Beam(L, MU, EI_y=stiff, EI_z=soft, EA=1e4, GJ=8.0, section_inertia=j),
-        bending_y=two, bending_z=three, extension=twist, torsion=twist, root=np.eye(4), hub=load, tip_body=load,
-    )  # fmt: skip
-    back = pin.SE3(turned(-np.pi / 2))
-    exchanged = gd.FlexibleLink(
-        gd.Beam(L, MU, EI_y=soft, EI_z=stiff, EA=1e4, GJ=8.0, section_inertia=j[::-1]),
-        bending_y=three, bending_z=two, extension=twist, torsion=twist, root=turned(np.pi / 2),
-        hub=back.act(load), tip_body=back.act(load),
-    )  # fmt: skip
-    axes, gravity = [Z, Y], np.array([3.0, -5.0, 8.0])
-    one, other = (serial(link, link, axes=axes, gravity=gravity) for link in (given, exchanged))
-
-    # y1 y2 z1 z2 z3 x1 t1 of each link, in the other one's words: its y is z, its z is −y
-    exchange = np.zeros((7, 7))
-    exchange[[0, 1, 2], [2, 3, 4]] = 1
-    exchange[[3, 4], [0, 1]] = -1
-    exchange[[5, 6], [5, 6]] = 1
-    t = np.eye(16)
-    t[2:9, 2:9] = t[9:, 9:] = exchange
-    assert frequencies(other) == pytest.approx(frequencies(one), rel=ROUNDING, abs=0)
-    for seed in range(3):
-        q, v, a = random_state(one, seed)
-        tau = one.inverse_dynamics(q, v, a).full().ravel()
-        assert relative_error(other.inverse_dynamics(t @ q, t @ v, t @ a).full().ravel(), t @ tau) < TIGHT
-        assert relative_error(other.mass_matrix(t @ q).full(), t @ one.mass_matrix(q).full() @ t.T) < TIGHT
-
-
-def recombined(shapes: ModeSet, by: Array) -> ModeSet:
-    """Σ_k φ_k by[k, j], as functions of η."""
-
-    def combined(what: Callable[..., Array], j: int) -> Callable[[Array], Array]:
-        return lambda eta: by[:, j] @ what(eta, L)
-
-    kinds = (shapes.value, shapes.slope, shapes.curvature)
-    return modes.custom([[combined(what, j) for what in kinds] for j in range(by.shape[1])])
-
-
-@pytest.mark.long
-def test_normalisation_of_modes_is_without_consequence() -> None:
-    """Shapes scaled and mixed, φ' = φ B: f = B f', tau' = Bᵀ tau. All that moves, moves the same."""
-    by = np.array([[3.0, 0.2], [-0.5, -0.04]])
-    shapes = [(STATIC_4, None), (FREE_2, FREE_2)]
-    one = serial(*(uniform(bending_y=y, bending_z=z) for y, z in shapes), gravity=np.array([0.0, -9.81, 1.0]))
-    mixed = [(STATIC_4, None), (recombined(FREE_2, by), recombined(FREE_2, by))]
-    other = serial(*(uniform(bending_y=y, bending_z=z) for y, z in mixed), gravity=np.array([0.0, -9.81, 1.0]))
-    b = np.eye(10)
-    b[6:8, 6:8] = b[8:, 8:] = by
-    assert frequencies(other) == pytest.approx(frequencies(one), rel=ROUNDING, abs=0)
-    assert frequencies(other, "free")[2:] == pytest.approx(frequencies(one, "free")[2:], rel=ROUNDING, abs=0)
-    place = [gd.Kinematics(arm.tree).frame_placement("link2") for arm in (one, other)]
-    for seed in range(3):
-        q, v, a = random_state(other, seed)
-        tau = one.inverse_dynamics(b @ q, b @ v, b @ a).full().ravel()
-        assert relative_error(other.inverse_dynamics(q, v, a).full().ravel(), b.T @ tau) < TIGHT
-        assert relative_error(place[1](q).full(), place[0](b @ q).full()) < TIGHT
-        for name, energy in (("kinetic_energy", (q, v)), ("potential_energy", (q,))):
-            mine = getattr(one, name)(*(b @ x for x in energy))
-            assert relative_error(float(getattr(other, name)(*energy)), float(mine)) < TIGHT
-        u = ca.DM(np.random.default_rng(seed).normal(size=2))
-        x = np.concatenate([q, v])
-        both = np.kron(np.eye(2), b)
-        xdot = one.state_derivative(both @ x, u).full().ravel()
-        # an acceleration can lose as many digits as M has in its condition number
-        conditioned = 1e-15 * np.linalg.cond(other.mass_matrix(q).full())
-        assert relative_error(both @ other.state_derivative(x, u).full().ravel(), xdot) < conditioned

@@ -244,7 +244,7 @@ def test_sentences() -> None:
     steep, fast = wild.warnings
     assert steep == (
         "link 'rod': its tip slopes by 0.459 rad, and beams are taken to bend by less than 0.2 rad; divide the link "
-        "into two, or take it stiffer"
+        "into two, or take it as a gd.CosseratRod"
     )
     assert fast == (
         "link 'rod': it turns at 1.02 of its first frequency, 9.767 rad/s; turn it at less than 0.3 of that, or let it "

@@ -12,6 +12,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import modes
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
+from gdalembert.errors import UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.validated_arms import robot
 
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 TIGHT = 1e-12
 MODEL = robot(("continuous", "base"), ("revolute", "l0"), ("revolute", "l1"))
-JOINT = gd.FlexibleJoint(1e3, rotor_inertia=0.4, damping=1.0)
 
 
 def beam(stiffness: float = 1.0, damping: float = 1.0, **options: Any) -> gd.FlexibleLink:
@@ -79,45 +79,29 @@ def test_equations_of_motion_at_all_kinds_at_once() -> None:
     check_equal(given, p, numbers, ("inverse_dynamics", "mass_matrix", "potential_energy"))
 
 
-@pytest.mark.long
-def test_p_of_the_model() -> None:
-    kinds = {"inertia": True, "payload": ["l0 tip"], "armature": True, "gravity": True, "stiffness": True}
-    given = arm(parameters=kinds | {"damping": True})
-    check_equal(given, given.parameters.values, arm())
+def test_the_regressor_of_the_rigid_bodies() -> None:
+    """Changes of the dynamic parameters change tau by Y Δπ; base parameters, which pass through beams, are refused."""
+    given, rng = arm(parameters={"inertia": True}), np.random.default_rng(7)
+    fixed, state, p = arm(), rng.normal(size=(3, given.tree.nv)) * 0.1, random_p(given)
+    q = np.concatenate([[np.cos(0.4), np.sin(0.4)], state[0][1:]])
+    y, tau = fixed.torque_regressor(q, *state[1:]).full(), given.inverse_dynamics
+    change = (tau(q, *state[1:], p) - tau(q, *state[1:], given.parameters.values)).full().ravel()
+    assert y.shape == (given.tree.nv, 20)
+    assert relative_error(y @ (p - given.parameters.values), change) < TIGHT
+    with pytest.raises(UnsupportedError, match="base parameters are regrouped from rigid link to rigid link; take"):
+        _ = fixed.base_regressor
 
 
-@pytest.mark.long
-def test_inertia_of_rigid_links_armature_and_gravity() -> None:
-    """As an arm of a model that has them."""
-    given = arm(parameters={"inertia": True, "armature": ["j0", "j1", "j2"], "gravity": True})
-    p = random_p(given)
-    assert {name.rpartition(".")[0] for name in given.parameters.names} == {"j0", "j1", "j2", "gravity"}
-    assert "j0.m" not in given.parameters.names  # the beam's inertia is no parameter
-    check_equal(given, p, arm(given.parameters.write(MODEL, p)))
+def test_the_body_of_a_beam_is_no_parameter() -> None:
+    message = "^parameters: 'inertia': the link of 'j0' is flexible, and its body is that of its beam; give other"
+    with pytest.raises(UnsupportedError, match=message):
+        arm(parameters={"inertia": ["j1", "j0"]})
 
 
-@pytest.mark.long
-def test_factors_of_stiffness_and_damping() -> None:
-    given = arm(parameters=["stiffness", "damping"])
-    assert given.parameters.names == (
-        "l0.stiffness_factor",
-        "j1.stiffness_factor",
-        "l0.damping_factor",
-        "j1.damping_factor",
-    )
-    p = random_p(given)
-    check_equal(given, p, arm(factors=tuple(p)))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("frame", ["l0 tip", "l1", "tool"])
-def test_a_payload(frame: str) -> None:
-    """As a body of the model: on a rigid link, beside what is there; on the tip, with what the tip carries."""
-    given = arm(parameters={"payload": [frame]})
-    p = random_p(given)
-    if frame != "l0 tip":
-        check_equal(given, p, arm(given.parameters.write(MODEL, p)))
-        return
-    tip = pin.Inertia.FromDynamicParameters(p)
-    numbers = gd.FlexibleArm(MODEL, {"l0": beam(tip_body=tip)}, {"j1": JOINT}, clean=0)
-    check_equal(given, p, numbers)
+def test_the_rotor_of_a_flexible_joint_is_not_written() -> None:
+    """No model has it; at(p) has."""
+    given = arm(parameters={"armature": True})
+    assert "j1 rotor.armature" in given.parameters.names
+    p = given.parameters.vector({"j1 rotor.armature": 0.7, "j2.armature": 0.3})
+    assert given.parameters.write(MODEL, p).armature.tolist() == [*MODEL.armature[:2], 0.3]
+    assert given.at(p).tree.armature.tolist()[-1] == 0.7

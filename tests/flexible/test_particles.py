@@ -8,11 +8,13 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.flexible.particles import lumped
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.particles import lumped
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
+
+X = np.array([1.0, 0.0, 0.0])
 
 BEAM = gd.Beam.rectangle(0.8, width=0.03, height=lambda eta: 0.02 - 0.01 * eta, density=2700.0, youngs_modulus=70e9)
 
@@ -24,27 +26,36 @@ def tapered(*, foreshortening: bool = True) -> ModalInertia:
 
 def test_what_does_not_shorten_stays() -> None:
     inertia = tapered(foreshortening=False)
-    assert lumped(inertia) == (inertia, ())
+    assert lumped(inertia, X) == (inertia, ())
 
 
 def test_a_beam_is_two_particles_and_a_remainder_without_moments() -> None:
     inertia = tapered()
-    remainder, particles = lumped(inertia)
+    remainder, particles = lumped(inertia, X)
     n, mass = inertia.modes, inertia.rigid[3, 3]
-    assert sum(p.body[3, 3] for p in particles) == pytest.approx(mass, rel=1e-14)
-    assert all(p.body[3, 3] > 0 for p in particles)
-    assert not particles[0].position.any()
+    assert sum(m for m, _ in particles) == pytest.approx(mass, rel=1e-14)
+    assert all(m > 0 for m, _ in particles)
+    assert (particles[0][1].translation == 0).sum() > (particles[1][1].translation == 0).sum()  # at rest in a mode
     assert remainder.shapes == n
     # only section inertia is left of what has a moment with 1 and η
     assert not remainder.rigid[3].any()
     assert not remainder.first[:, 3].any()
     assert np.abs(remainder.first).max() < 0.01 * np.abs(inertia.first[:n]).max()
     for f in np.random.default_rng(0).normal(size=(5, n)):
-        moved = [0.5 * (f @ p.shortening @ f) * np.append(p.position, 1) * p.body[3, 3] for p in particles]
+        moved = [0.5 * (f @ p.shortening @ f) * np.append(p.origin, 1) * m for m, p in particles]
         g = 0.5 * np.einsum("j,bjk,k->b", f, inertia.shortening, f)
         assert relative_error(sum(moved), np.einsum("bac,b->a", inertia.first[n:, :, :1], g)) < 1e-14
-        squares = sum(0.25 * (f @ p.shortening @ f) ** 2 * p.body[3, 3] for p in particles)
+        squares = sum(0.25 * (f @ p.shortening @ f) ** 2 * m for m, p in particles)
         assert squares == pytest.approx(g @ inertia.second[n:, n:, 0, 0] @ g, rel=1e-12)
+
+
+@pytest.mark.parametrize("modes", [gd.modes.hermite() + gd.modes.clamped_clamped(2), gd.modes.clamped_free(3)])
+def test_no_particle_is_far_away(modes: gd.modes.ModeSet) -> None:
+    """Also where a mode moves the beam without turning it on average, or turns it about its centre."""
+    inertia = gd.FlexibleLink(gd.Beam(1.0, 0.5, EI_z=10.0), modes).inertia()
+    _, particles = lumped(inertia, X)
+    assert min(m for m, _ in particles) > 0.1 * inertia.rigid[3, 3]
+    assert all(0 <= p.origin[0] <= 1 for _, p in particles)
 
 
 def nodes(positions: list[list[float]]) -> gd.Nodes:
@@ -72,16 +83,13 @@ DIMENSIONS = {
 def test_nodes_anywhere(kind: str) -> None:
     """As many particles as the masses have dimensions, and one; tau and M are those of the explicit equations."""
     given = nodes(DIMENSIONS[kind])
-    assert len(lumped(given.inertia)[1]) == list(DIMENSIONS).index(kind) + 1
+    assert len(lumped(given.inertia, X)[1]) == list(DIMENSIONS).index(kind) + 1
     model, body = gd.load_urdf("two_link_flexible"), pin.Inertia.FromSphere(0.1, 0.05)
     with pytest.warns(UserWarning, match="link2"):  # another mass than that of the model
         arm = gd.FlexibleArm(model, {"link2": gd.FlexibleLink(given, tip_body=body, children={"tip": "tip"})})
-    links, n = arm.assembly.links, arm.tree.nv
-    q, v, a = np.random.default_rng(1).normal(size=(3, n)) * np.array([1, 1, 0.2, 0.2])
-    m = explicit.mass_matrix(links, ca.DM(q))
-    bias = explicit.coriolis_vector(links, ca.DM(q), ca.DM(v)) + explicit.gravity_vector(
-        links, arm.assembly.gravity, ca.DM(q)
-    )
+    q, v, a = np.random.default_rng(1).normal(size=(3, arm.tree.nv)) * np.array([1, 1, 0.2, 0.2])
+    m = explicit.mass_matrix(arm.tree, ca.DM(q))
+    bias = explicit.coriolis_vector(arm.tree, ca.DM(q), ca.DM(v)) + explicit.gravity_vector(arm.tree, ca.DM(q))
     elastic = ca.DM(arm.stiffness_matrix) @ q
     assert relative_error(arm.mass_matrix(q).full(), m.full()) < 1e-12
     assert relative_error(column(arm.inverse_dynamics(q, v, a)), column(m @ a + bias + elastic)) < 1e-12

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gdalembert.flexible.assembly import Assembly
-from gdalembert.flexible.link_model import LinkModel, Station, root
+from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, root
 from gdalembert.model.joints import JointType, Prismatic, Revolute, UnboundedRevolute
+from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import unit
 
@@ -59,6 +60,28 @@ class Point:
     displacement: Array
     shortening: Array
     station: int | None = None
+
+
+@dataclass(frozen=True)
+class LinkModel:
+    """A joint, placed on a station of its parent, and the link that it moves."""
+
+    name: str
+    type: JointType
+    parent: int
+    parent_station: int
+    placement: Array
+    clamped: Array
+    inertia: ModalInertia
+    stations: tuple[Station, ...]
+    idx_q: int
+    idx_v: int
+    mode_idx_q: int
+    mode_idx_v: int
+
+    @property
+    def mode_columns(self) -> range:
+        return range(self.mode_idx_v, self.mode_idx_v + self.inertia.modes)
 
 
 @dataclass(frozen=True)
@@ -231,15 +254,29 @@ def arm(
     return Arm(tuple(links), tuple(points), 9.81 * unit(rng))
 
 
-def assembly(links: Sequence[LinkModel], gravity: Array) -> Assembly:
-    """Links alone: no frames, no forces, no rotors."""
+def tree_of(links: Sequence[LinkModel], gravity: Array, deflection: type[Deflection] = Deflection) -> Tree:
+    """Links alone: no frames, no rotors."""
+    joints: list[Joint] = []
+    beams: list[CarriedBeam] = []
+    for link in links:
+        base = Attachment(-1, link.placement)
+        if link.parent >= 0:
+            base = beams[link.parent].attachment(link.parent_station, link.placement)
+        joint = Joint(
+            link.name, link.type, base.joint, base.placement[:3, :3], base.placement[:3, 3], np.zeros((4, 4)),
+            link.idx_q, link.idx_v,
+        )  # fmt: skip
+        carrier = Carrier(joint, len(joints), link.mode_idx_q, link.mode_idx_v, deflection)
+        beams.append(CarriedBeam(carrier, link.inertia, link.clamped, link.stations))
+        joints += beams[-1].joints
     nv = sum(link.type.nv + link.inertia.modes for link in links)
     nq = sum(link.type.nq + link.inertia.modes for link in links)
-    zero = np.zeros((nv, nv))
-    return Assembly(
-        name="arm", links=tuple(links), frames=(), nq=nq, nv=nv, layout=(), armature=np.zeros(nv), gravity=gravity,
-        joint_damping=np.zeros(nv), joint_friction=np.zeros(nv),
-        stiffness=zero, damping=zero, actuation=np.eye(nv), rotors=(), replacements=(), beams={},
+    nothing, indices = np.zeros(nv), tuple(beam.carrier.index for beam in beams)
+    placed = ((i, link.inertia.placed(link.clamped)) for i, link in zip(indices, links, strict=True))
+    return Tree(
+        name="arm", nq=nq, nv=nv, joints=tuple(joints), links=indices, joint_names=tuple(link.name for link in links),
+        armature=nothing, damping=nothing, friction=nothing, gravity=gravity, frames=(),
+        modal_inertias=tuple((i, inertia) for i, inertia in placed if inertia.modes),
     )  # fmt: skip
 
 
@@ -270,6 +307,8 @@ CASES: dict[str, dict[str, object]] = {
 
 QUICK_CASES = ("two planar", "one spatial")
 """Those of the quick tests."""
+
+BY_EXACTNESS: dict[bool, type[Deflection]] = {True: Deflection, False: FirstOrderDeflection}
 
 KINEMATICS = [(True, False), (True, True), (False, False)]
 """(exact rotation, foreshortening) that belong together."""

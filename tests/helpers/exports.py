@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import ctypes
+import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -12,7 +15,8 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from gdalembert.export.choice import NUMERIC, choose
+from gdalembert.export import write
+from gdalembert.export.formats import NUMERIC, choose
 from gdalembert.model.configuration import random_configuration
 from tests.helpers.models import build
 
@@ -76,6 +80,28 @@ def executed(source: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
     exec(compile(source, "exported", "exec"), namespace)
     return namespace
+
+
+def as_matrices(results: Any, function: ca.Function) -> list[np.ndarray]:
+    parts = results if function.n_out() > 1 else [results]
+    return [np.asarray(x, dtype=float).reshape(function.size_out(i), order="C") for i, x in enumerate(parts)]
+
+
+def compiled(files: Mapping[str, str], folder: Path) -> ctypes.CDLL:
+    write(files, f"{folder}/")
+    code = next(name for name in files if name.endswith(".c"))
+    options = ["-std=c99", "-Wall", "-Werror", "-O0", "-ffp-contract=off", "-shared", "-fPIC", "-o", "robot.so"]
+    subprocess.run(["cc", *options, code, "-lm"], cwd=folder, check=True)
+    return ctypes.CDLL(str(folder / "robot.so"))
+
+
+def call_c(library: ctypes.CDLL, name: str, function: ca.Function, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    results = [np.full(function.size_out(i), np.nan, order="F") for i in range(function.n_out())]
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*values, *results)]
+    call = getattr(library, name)
+    call.restype = None
+    call(*pointers)
+    return results
 
 
 @cache

@@ -58,11 +58,3 @@ def composed(links: list[Link]) -> list[tuple[Array, Array]]:
 
 def prepared(model: pin.Model) -> Tree:
     return prepare(read_tree(model))
-
-
-def symbolic_placements(links: list[Link]) -> list[tuple[ca.SX, ca.SX]]:
-    placed: list[tuple[ca.SX, ca.SX]] = []
-    for link in links:
-        r, p = (ca.DM.eye(3), ca.DM(3, 1)) if link.joint.parent < 0 else placed[link.joint.parent]
-        placed.append((r @ (link.rotation @ ca.DM.eye(3)), p + r @ link.origin))
-    return placed

@@ -13,10 +13,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.flexible.link_model import LinkModel, Station
+from gdalembert.flexible.station import Station
 from gdalembert.model.joints import Prismatic, Revolute
 from gdalembert.spatial.arrays import Array
-from tests.helpers.arms import Arm, Point
+from tests.helpers.arms import Arm, LinkModel, Point
 
 
 def rotation(vector: Any) -> Any:
@@ -111,17 +111,6 @@ def lagrange(arm: Arm, *, exact: bool) -> Lagrange:
         ca.Function("G", [x], [ca.densify(ca.gradient(potential, x))]),
         ca.Function("K", [x, v], [kinetic]),
     )
-
-
-def numeric_energy(arm: Arm, x: Array, v: Array, exact: bool) -> float:
-    """½ Σ m |ṗ|² of all points, each velocity by a central difference of its position."""
-    symbol = ca.SX.sym("x", arm.nv)
-    placed = place(arm, symbol, exact)
-    positions = ca.Function("p", [symbol], [ca.horzcat(*(p.position for p in placed))])
-    h = 1e-3  # of the fourth order
-    weights = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
-    rates = sum(w * positions(x + k * h * v).full() for k, w in weights.items()) / h
-    return 0.5 * float(np.array([p.mass for p in placed]) @ (np.asarray(rates) ** 2).sum(axis=0))
 
 
 def rigid_model(arm: Arm) -> tuple[pin.Model, Array]:

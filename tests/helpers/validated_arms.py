@@ -99,3 +99,9 @@ ARMS: dict[str, Callable[[], tuple[gd.FlexibleArm, pin.Model]]] = {
     "free-flyer": flying,
     "rigid": rigid,
 }
+
+
+def free_arm() -> gd.FlexibleArm:
+    """Two flexible links on a base that nothing holds."""
+    model = robot(("revolute", "base"), ("revolute", "l0"), root_joint=pin.JointModelFreeFlyer())
+    return gd.FlexibleArm(model, {"l0": bending(), "l1": twisting()}, clean=0)

@@ -14,7 +14,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.dynamics import recursive_newton_euler as newton_euler
-from gdalembert.dynamics.newton_euler.rotations import AboutZ, Full, Product, is_parallel
+from gdalembert.dynamics.newton_euler.rotations import is_parallel
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.regrouping import (
     PreparedJoint,
@@ -25,11 +25,10 @@ from gdalembert.model.regrouping import (
 )
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import frozen
-from tests.helpers.models import JOINTS, QUICK_JOINTS, Rng, build, inertia, placement, relative_error, states, unit
+from tests.helpers.models import JOINTS, Rng, build, inertia, placement, relative_error, states, unit
 from tests.helpers.sets import quick, with_extras
 
 Array = np.ndarray
-RNG = np.random.default_rng(0)
 TIGHT = 1e-12
 
 # Models with everything that preparation looks at.
@@ -155,36 +154,6 @@ def assert_same_outside(model: pin.Model, *, coriolis: bool = True) -> None:
         assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < conditioned
         if coriolis:
             assert relative_error(dyn.coriolis_matrix(q, v).full(), reference.coriolis_matrix(q, v).full()) < TIGHT
-
-
-@pytest.mark.parametrize("joint", quick(sorted(JOINTS), *QUICK_JOINTS))
-def test_nothing_shows_outside(joint: str) -> None:
-    model = build(np.random.default_rng(1), ["RevoluteUnaligned", joint, "PrismaticUnaligned", "RX"], [0, 1, 2, 2])
-    tree = read_tree(model)
-    prepared = prepare(tree)
-    for q, v, a in states(model, np.random.default_rng(2), 2):
-        q, v, a = ca.DM(q), ca.DM(v), ca.DM(a)
-        for ours, arguments in (
-            (newton_euler.inverse_dynamics, (q, v, a)),
-            (newton_euler.mass_matrix, (q,)),
-            (newton_euler.coriolis_matrix, (q, v)),
-            (newton_euler.gravity_torques, (q,)),
-            (newton_euler.kinetic_energy, (q, v)),
-            (newton_euler.forward_dynamics, (q, v, a)),
-            *([(newton_euler.inverse_dynamics_derivatives, (q, v, a))] if joint != "Ellipsoid" else []),
-        ):
-            given, found = (np.hstack(ca.horzcat(*_tuple(ours(of, *arguments))).full()) for of in (tree, prepared))
-            assert relative_error(found, given) < 1e-11, ours.__name__
-
-
-def _tuple(x: object) -> tuple[object, ...]:
-    return x if isinstance(x, tuple) else (x,)
-
-
-@pytest.mark.parametrize("mimic", [False, True])
-@pytest.mark.parametrize("seed", quick(range(8), 7))
-def test_trees_of_everything(seed: int, mimic: bool) -> None:
-    assert_same_outside(model_of_everything(seed, mimic=mimic), coriolis=seed % 2 == 0)
 
 
 @pytest.mark.parametrize(
@@ -531,18 +500,6 @@ def test_a_prepared_tree_says_nothing_that_is_not_so() -> None:
         assert joint.mass == left[3, 3]
         assert np.allclose(joint.mass * joint.com, left[:3, 3] * (joint.mass != 0), rtol=1e-14, atol=0)
         assert np.all(np.isfinite([*joint.com, *joint.inertia.ravel()]))
-
-
-def test_rotations_are_their_matrices() -> None:
-    angle = 0.7
-    about_z = AboutZ(ca.DM(np.cos(angle)), ca.DM(np.sin(angle)))
-    fixed = placement(RNG).rotation
-    rotation, matrix = Product(Full(ca.DM(fixed)), about_z), fixed @ pin.rpy.rpyToMatrix(0, 0, angle)
-    x, s = RNG.normal(size=(3, 2)), RNG.normal(size=(3, 3))
-    assert relative_error((rotation @ ca.DM(x)).full(), matrix @ x) < 1e-14
-    assert relative_error((rotation.T @ ca.DM(x)).full(), matrix.T @ x) < 1e-14
-    assert relative_error(rotation.conjugate(ca.DM(s)).full(), matrix @ s @ matrix.T) < 1e-14
-    assert relative_error(rotation.T.conjugate(ca.DM(s)).full(), matrix.T @ s @ matrix) < 1e-14
 
 
 @pytest.mark.extras

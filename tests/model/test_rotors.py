@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -14,12 +13,10 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError
 from gdalembert.model import read_tree
-from gdalembert.testing import assert_valid
 from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states, unit
 from tests.helpers.sets import quick
 
 TIGHT = 1e-12
-FORMULATIONS = sorted(gd.formulations())
 Rotors = dict[str, gd.Rotor]
 GEARED = [name for name in JOINTS if name[0] in "RPH" and name != "Planar"]
 
@@ -52,17 +49,6 @@ def floating_tree(rng: np.random.Generator) -> tuple[pin.Model, Rotors]:
         "HY_8": gd.Rotor(0.02, 6.0),
         "mimic": gd.Rotor(0.02, 4.0),
     }
-
-
-def random_tree(rng: np.random.Generator) -> tuple[pin.Model, Rotors]:
-    """A free-flyer with ten joints behind it; each of them has a rotor on a link that it does not move."""
-    names = ["FreeFlyer", *rng.choice(GEARED, size=10)]
-    model = build(rng, names, [0, *(int(rng.integers(1, k + 1)) for k in range(1, 11))])
-    rotors = {}
-    for joint in range(2, model.njoints):
-        carriers = [name for other, name in enumerate(model.names) if joint not in model.supports[other]]
-        rotors[model.names[joint]] = gd.Rotor(0.1, rng.normal(scale=5), str(rng.choice(carriers)), unit(rng))
-    return model, rotors
 
 
 ROBOTS: dict[str, Callable[[np.random.Generator], tuple[pin.Model, Rotors]]] = {
@@ -147,50 +133,9 @@ def check_equations(model: pin.Model, rotors: Rotors) -> None:
         assert relative_error(pin.rnea(geared, geared.createData(), q, v, a), tau) < TIGHT
 
 
-def check_formulation(model: pin.Model, rotors: Rotors, formulation: str) -> None:
-    """Against Pinocchio, and the laws."""
-    geared, bodies = gd.with_rotors(model, rotors), locked(model, rotors)
-    dyn = gd.formulations()[formulation](geared, clean=0)
-    data, zero = geared.createData(), np.zeros(model.nv)
-    s_q, s_v = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv)
-    m_rate = ca.Function("m_rate", [s_q, s_v], [dyn.mass_matrix_rate(s_q, s_v)])
-    for q, v, a in states(geared, np.random.default_rng(1), 2):
-        tau = pin.rnea(geared, data, q, v, a).copy()
-        nle, g = pin.rnea(geared, data, q, v, zero).copy(), pin.rnea(geared, data, q, zero, zero).copy()
-        d, _ = motors(model, rotors, q, v)
-        m = np.array([pin.rnea(bodies, bodies.createData(), q, zero, e) - g for e in np.eye(model.nv)]) + d
-        c = dyn.coriolis_matrix(q, v).full()
-        assert relative_error(dyn.inverse_dynamics(q, v, a).full().ravel(), tau) < TIGHT
-        assert relative_error(dyn.mass_matrix(q).full(), m) < TIGHT
-        assert relative_error(dyn.nle(q, v).full().ravel(), nle) < TIGHT
-        assert relative_error(c @ v + g, nle) < TIGHT
-        assert relative_error(c + c.T, m_rate(q, v).full()) < TIGHT
-        assert relative_error(float(dyn.kinetic_energy(q, v)), 0.5 * v @ m @ v) < TIGHT
-        conditioned = max(TIGHT, 1e-15 * np.linalg.cond(m))  # a = M⁻¹ (…) can lose as many digits
-        assert relative_error(dyn.forward_dynamics(q, v, tau).full().ravel(), a) < conditioned
-        pinocchios = pin.crba(geared, data, q)
-        if model.nq == model.nv:
-            assert relative_error(np.triu(pinocchios), np.triu(m)) < TIGHT
-
-
 @pytest.mark.parametrize("name", quick(ROBOTS, "floating_tree"))
 def test_rotors_obey_the_equations_of_the_source(name: str) -> None:
     check_equations(*robot(name))
-
-
-@pytest.mark.parametrize("formulation", quick(FORMULATIONS, "generalized_dalembert"))
-@pytest.mark.parametrize("name", quick(ROBOTS, "puma560"))
-def test_formulations_equal_pinocchio_and_obey_the_laws(name: str, formulation: str) -> None:
-    check_formulation(*robot(name), formulation)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(3))
-def test_rotors_of_random_trees(seed: int) -> None:
-    model, rotors = random_tree(np.random.default_rng(seed))
-    check_equations(model, rotors)
-    for formulation in FORMULATIONS:
-        check_formulation(model, rotors, formulation)
 
 
 def test_a_rotor_with_mass_equals_a_free_body_that_is_projected() -> None:
@@ -222,35 +167,6 @@ def test_a_rotor_with_mass_equals_a_free_body_that_is_projected() -> None:
         assert relative_error(dyn.inverse_dynamics(q, v, a).full().ravel(), tau) < TIGHT
         assert relative_error(float(dyn.potential_energy(q)), potential) < TIGHT
         assert relative_error(float(dyn.kinetic_energy(q, v)), kinetic) < TIGHT
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", quick(ROBOTS, "puma560"))
-def test_analytic_derivatives_equal_those_of_another_formulation(name: str) -> None:
-    """Newton-Euler's are recursions, Lagrange-Euler's algorithmic differentiation."""
-    geared = gd.with_rotors(*robot(name))
-    ours, other = gd.NewtonEuler(geared, clean=0), gd.LagrangeEuler(geared, clean=0)
-    for q, v, a in states(geared, np.random.default_rng(3), 2):
-        tau = ours.inverse_dynamics(q, v, a)
-        for graph, last in (("inverse_dynamics_derivatives", a), ("forward_dynamics_derivatives", tau)):
-            condition = np.linalg.cond(ours.mass_matrix(q).full()) if graph.startswith("forward") else 1.0
-            for one, two in zip(getattr(ours, graph)(q, v, last), getattr(other, graph)(q, v, last), strict=True):
-                assert relative_error(one.full(), two.full()) < max(TIGHT, 1e-15 * condition)
-
-
-@pytest.mark.long
-def test_the_validator_knows_rotors() -> None:
-    model, rotors = robot("puma560")
-    geared = gd.with_rotors(model, rotors)
-    assert_valid(gd.NewtonEuler(geared), geared, samples=20)
-    assert not gd.validate(gd.NewtonEuler(model), against=geared, samples=5).ok
-
-
-@pytest.mark.long
-def test_energy_is_conserved_in_a_simulation() -> None:
-    model, rotors = robot("puma560")
-    motion = gd.simulate(gd.NewtonEuler(gd.with_rotors(model, rotors)), (np.full(6, 0.3), np.ones(6)), 0.3)
-    assert motion.relative_balance < 1e-6  # the integrator's tolerance
 
 
 @pytest.mark.long

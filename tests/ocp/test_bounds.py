@@ -9,7 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from tests.helpers import models
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
@@ -269,3 +269,9 @@ def test_bounds_of_other_actuators_are_refused() -> None:
         ocp.Problem(acrobot, 1.0, 5, bounds=ocp.Bounds.of(gd.NewtonEuler(model), model))
     with pytest.raises(UnknownNameError, match="joint2"):
         ocp.Bounds.of(acrobot, model, u={"joint2": 1.0})
+
+
+def test_bounds_are_those_of_a_robot() -> None:
+    model = gd.load_urdf("two_link_arm")
+    with pytest.raises(ArgumentTypeError, match=r"^Bounds.of takes a Dynamics, as gd.NewtonEuler\(model\), not Model$"):
+        ocp.Bounds.of(model, model)

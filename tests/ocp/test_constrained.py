@@ -13,13 +13,14 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.constrained_steps import anchored_part
+from gdalembert.ocp.steps import anchored_part
 from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, four_bar_loop
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 
 FIRST, SECOND = 2.0, 3.0  # kg
 WAY, TIME = 0.7, 1.5
+RADIUS, INERTIA = 0.2, 0.05
 
 
 def two_sliders(**options: Any) -> gd.ConstrainedDynamics:
@@ -80,6 +81,53 @@ def test_two_pinned_masses_move_as_one() -> None:
     assert solution.violations["contacts and loops"] < 1e-9
 
 
+def wheel(**options: Any) -> gd.ConstrainedDynamics:
+    """A disk in the plane of x and z, driven by a torque, that rolls on the ground."""
+    model, parent = pin.Model(), 0
+    for name, joint in (("x", pin.JointModelPX()), ("z", pin.JointModelPZ()), ("turn", pin.JointModelRY())):
+        parent = model.addJoint(parent, joint, pin.SE3.Identity(), name)
+    model.appendBodyToJoint(parent, pin.Inertia(FIRST, np.zeros(3), INERTIA * np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("centre", parent, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    rolls = gd.Contact("centre", "rolling", np.zeros(3), radius=RADIUS, axle=(0, 1, 0))
+    dyn = gd.NewtonEuler(model, actuation=np.eye(3)[:, 2:])
+    return gd.ConstrainedDynamics(dyn, [rolls], regularization=1e-6)
+
+
+def test_a_wheel_rolls_by_the_least_torque() -> None:
+    """Its turn is no unknown of its own, so that its inertia adds to its mass: I / r²; the ground bears the weight."""
+    problem = ocp.Problem(wheel(), TIME, 6, control="linear", degree=2)
+    problem.start([0.0, RADIUS, 0.0])
+    problem.end({"x": WAY}, 0.0)
+    problem.friction(1.0)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    arm = (FIRST + INERTIA / RADIUS**2) * RADIUS
+    assert solution.cost == pytest.approx(12 * (arm * WAY) ** 2 / TIME**3, rel=1e-7)
+    assert relative_error(solution.q[:, 2], solution.q[:, 0] / RADIUS) < 1e-7
+    assert relative_error(solution.stages.forces[:, 2], np.full(12, 9.81 * FIRST)) < 1e-7
+    assert np.abs(solution.simulate().q - solution.q).max() < 1e-6
+
+
+def test_a_mass_slides_on_a_plane() -> None:
+    """A force along x moves a mass without weight up a slope of 45°, which pushes back by F / √2."""
+    model, parent = pin.Model(), 0
+    for name, joint in (("x", pin.JointModelPX()), ("z", pin.JointModelPZ())):
+        parent = model.addJoint(parent, joint, pin.SE3.Identity(), name)
+    model.appendBodyToJoint(parent, pin.Inertia(FIRST, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("mass", parent, 0, pin.SE3.Identity(), pin.OP_FRAME))
+    model.gravity = pin.Motion.Zero()
+    slides = gd.Contact("mass", "1D", np.zeros(3), normal=(-1, 0, 1))
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(model, actuation=np.eye(2)[:, :1]), [slides])
+    problem = ocp.Problem(con, TIME, 6, control="linear", degree=2)
+    problem.start([0.0, 0.0])
+    problem.end([WAY, WAY])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert solution.cost == pytest.approx(12 * (2 * FIRST * WAY) ** 2 / TIME**3, rel=1e-7)
+    assert relative_error(solution.stages.forces, solution.stages.u / np.sqrt(2)) < 1e-7
+    assert solution.violations["contacts and loops"] < 1e-9
+
+
 def test_places_are_known_of_contacts_with_an_anchor() -> None:
     dyn = two_sliders().dynamics
     held, free = gd.Contact("first pin", "3D", anchor=np.zeros(3)), gd.Contact("second pin", "3D")
@@ -87,9 +135,8 @@ def test_places_are_known_of_contacts_with_an_anchor() -> None:
         gd.ConstrainedDynamics(dyn, each, regularization=1e-6) for each in ([held], [free], [held, free])
     )
     assert anchored_part(one) is one
-    assert anchored_part(none) is None
+    assert not anchored_part(none).constraints
     part = anchored_part(both)
-    assert part is not None
     assert part.constraints == (held,)
     assert part.regularization == both.regularization
 
@@ -247,14 +294,14 @@ def test_parameters_of_a_robot_are_those_of_its_constraints_too() -> None:
 # Friction.
 
 
-def block() -> gd.ConstrainedDynamics:
+def block(**options: Any) -> gd.ConstrainedDynamics:
     """A body of 2 kg with three translations and a contact at its origin, driven along x alone."""
     model = pin.Model()
     model.name = "block"
     joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "body")
     model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
     model.addFrame(pin.Frame("foot", joint, 0, pin.SE3(pin.utils.rotate("x", 0.4), np.zeros(3)), pin.OP_FRAME))
-    return gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("foot", "3D", anchor=np.zeros(3))])
+    return gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("foot", "3D", anchor=np.zeros(3), **options)])
 
 
 def sole() -> gd.ConstrainedDynamics:
@@ -310,6 +357,11 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
         lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, "foot"),
         ArgumentTypeError,
         r"^friction: contacts='foot'; give a list of frames",
+    ),
+    "a contact that bears nothing": (
+        lambda: ocp.Problem(block(rows=("x", "y")), 1.0, 4).friction(0.5),
+        ArgumentError,
+        r"^friction: Contact\('foot', '3D', rows=\('x', 'y'\)\) bears no force along the normal",
     ),
     "a sole of a point": (
         lambda: ocp.Problem(block(), 1.0, 4).friction(0.5, half_length=0.1, half_width=0.1),

@@ -9,7 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.natural_modes import NaturalModes
+from gdalembert.ocp.initial import NaturalModes
 from gdalembert.ocp.systems import System
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
@@ -34,7 +34,7 @@ def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
     q_start = np.array([0.0, 1.0, *np.zeros(5)] if continuous else np.zeros(6))
     q_end = gd.Kinematics(arm.tree).integrate(q_start, [0.8, -0.6, 0.1, 0, 0, 0.02]).full().ravel()
     motion = ocp.rest_to_rest(arm, q_start, q_end, 2.0, samples=21)
-    found = NaturalModes.of(System(arm), motion, 2.0)
+    found = NaturalModes.of(System("test", arm), motion, 2.0, np.empty(0))
     frequencies, shapes = arm.natural_modes(motion.q[10])
     assert np.abs(np.abs(found.shapes) - np.abs(shapes[2:])).max() < 1e-12
     tau = arm.inverse_dynamics(motion.q.T, motion.v.T, motion.a.T).full()
@@ -51,7 +51,7 @@ def test_natural_modes_have_sizes_of_their_own(continuous: bool) -> None:
 
 def test_a_rigid_robot_has_none() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
-    found = NaturalModes.of(System(dyn), ocp.rest_to_rest(dyn, [0, 0], [1, 1], 1.0), 1.0)
+    found = NaturalModes.of(System("test", dyn), ocp.rest_to_rest(dyn, [0, 0], [1, 1], 1.0), 1.0, np.empty(0))
     assert found.shapes.shape == (0, 0)
     assert found.q.tolist() == [1, 1]
 
@@ -83,7 +83,8 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     problem.start(np.zeros(6))
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
     nlp = problem.solver()._nlp
-    opti, motion, modes = nlp._opti, nlp._motion, nlp._modes
+    opti, motion = nlp._opti, nlp._motion
+    coordinates = problem._initial.set_scales()
     x = 0.1 * np.random.default_rng(1).normal(size=opti.nx)
     z = nlp.scaled(x)
     assert np.abs(nlp.unscaled(z) - x).max() < 1e-12
@@ -92,11 +93,11 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     given = ca.Function("g", [opti.x, opti.p], [opti.g])(x, opti.value(opti.p)).full().ravel()
     kept = nlp._kept
     gaps = np.flatnonzero((kept >= meta.start) & (kept < meta.stop))
-    expected = (modes.states(motion) @ given[meta.start : meta.stop]).full().ravel()
+    expected = (coordinates.states() @ given[meta.start : meta.stop]).full().ravel()
     found = (rows * nlp._sizes)[gaps]
     assert np.abs(found - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     others = np.setdiff1d(np.arange(len(rows)), gaps)
-    expected = (modes.equations(motion, opti)[0] @ given).full().ravel()[kept[others]]
+    expected = (coordinates.equations(opti)[0] @ given).full().ravel()[kept[others]]
     assert np.abs((rows * nlp._sizes)[others] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     row, column = (np.array(each) for each in ca.jacobian_sparsity(nlp.problem["g"], nlp.problem["x"]).get_triplet())
     later = np.isin(row, gaps) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])

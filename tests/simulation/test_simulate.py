@@ -209,7 +209,7 @@ def test_actuators_of_a_flexible_arm() -> None:
     for q, v, a in zip(motion.q, motion.v, motion.a, strict=True):
         tau = arm.inverse_dynamics(q, v, a).full().ravel()
         assert relative_error(tau, arm.actuation @ [2.0, -1.0]) < 1e-9  # M is worse conditioned than that of rigid arms
-    rotor = arm.layout.index("joint2") if "joint2" not in arm.assembly.rotors else nv - 1
+    rotor = arm.layout.index("joint2") if "joint2" not in arm.flexibility.rotors else nv - 1
     work = 2.0 * motion.q[-1, 0] - motion.q[-1, rotor]
     assert motion.work[-1] == pytest.approx(work, rel=1e-9)
     assert motion.relative_balance < 1e-9

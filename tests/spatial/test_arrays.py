@@ -1,4 +1,4 @@
-"""Frozen arrays, equality by value, and frames along an axis."""
+"""Arrays of numbers, and independent columns beside the rank and the projections of NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous, turned_to
+from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous, independent_columns, turned_to, unit_columns
+from tests.helpers.models import relative_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,3 +65,37 @@ def test_the_frame_along_an_axis_is_a_rotation(axis: Array) -> None:
     assert np.linalg.det(r) == pytest.approx(1, rel=1e-14)
     if np.count_nonzero(axis) == 1:
         assert np.count_nonzero(r) == 3
+
+
+def _columns() -> np.ndarray:
+    """30 × 9 of rank 5, of very different lengths; column 3 is zero."""
+    rng = np.random.default_rng(4)
+    found = rng.normal(size=(30, 5)) @ rng.normal(size=(5, 9)) * np.logspace(-4, 4, 9)
+    found[:, 3] = 0
+    return found
+
+
+@pytest.mark.parametrize("order", [None, range(9), [8, 3, 0, 1, 2, 4, 5, 6, 7]])
+def test_independent_columns_span_all(order: list[int] | None) -> None:
+    unit = unit_columns(_columns(), 1e-12)
+    chosen, basis = independent_columns(unit, 1e-8, order=order)
+    assert len(chosen) == 5 == np.linalg.matrix_rank(unit)
+    assert 3 not in chosen
+    assert relative_error(basis.T @ basis, np.eye(5)) < 1e-14
+    assert relative_error(basis @ basis.T, unit @ np.linalg.pinv(unit, rcond=1e-10)) < 1e-12
+    for k in range(1, 6):
+        assert relative_error(basis[:, :k] @ basis[:, :k].T @ unit[:, chosen[:k]], unit[:, chosen[:k]]) < 1e-13
+
+
+def test_columns_are_taken_in_order() -> None:
+    a = np.array([[1.0, 1.0, 0.0, 1.0], [0.0, 1e-3, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]])
+    assert independent_columns(a, 1e-6, order=range(4))[0] == [0, 1, 3]
+    assert independent_columns(a, 1e-2, order=range(4))[0] == [0, 2, 3]
+    assert independent_columns(a, 0.9, 1e-6, order=[1, 2, 3, 0])[0] == [1, 2, 3]
+    assert independent_columns(a, 1e-6)[0] == [3, 0, 2]  # the longest; then the first of equals but for rounding
+
+
+def test_nothing_is_independent_of_nothing() -> None:
+    assert independent_columns(unit_columns(np.zeros((4, 2))), 1e-9)[0] == []
+    assert independent_columns(np.zeros((0, 2)), 1e-9)[0] == []
+    assert independent_columns(np.zeros((2, 0)), 1e-9)[1].shape == (2, 0)

@@ -19,7 +19,7 @@ import sympy
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.symbolic.trigonometric import rational
+from gdalembert.symbolic.formula import rational
 from tests.helpers.models import build, placement, relative_error
 from tests.helpers.sets import quick
 

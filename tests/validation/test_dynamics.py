@@ -19,11 +19,9 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
-from gdalembert.validation.derivatives import OF_ACCELERATION, OF_TORQUE
-from gdalembert.validation.dynamics import shapes_of_functions
+from gdalembert.validation.dynamics import OF_ACCELERATION, OF_TORQUE, shapes_of_functions
 from gdalembert.validation.validate import validate
-from tests.helpers.models import build
-from tests.helpers.random_trees import random_tree
+from tests.helpers.models import JOINTS, MIMICABLE, build, inertia
 from tests.helpers.sets import quick
 from tests.helpers.torque_functions import PUMA, TRUE, Broken, mimic_model, tree_model
 
@@ -61,6 +59,32 @@ def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin
     assert report["nle"].tolerance == (1e-12 if clean == 0 else 1e-9)
     assert report["forward_dynamics"].tolerance == report["state_derivative (a)"].tolerance == 1e-9
     assert report["dM/dt - 2C skew"].tolerance == 1e-11
+
+
+def random_tree(seed: int) -> pin.Model:
+    """One to eight joints, mostly few, of any type; some links are massless, others points, and masses span 1e6."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 9, size=3).min())
+    names = [str(rng.choice(sorted(JOINTS))) for _ in range(count)]
+    parents = [int(rng.integers(0, k + 1)) for k in range(count)]
+    mimicable = [k + 1 for k, name in enumerate(names) if name in MIMICABLE]
+    mimic = int(rng.choice(mimicable)) if mimicable and rng.random() < 0.3 else None
+    model = build(rng, names, parents, mimic=mimic)
+    leaves = set(range(1, model.njoints)) - set(model.parents)
+    for joint in range(1, model.njoints):
+        scale = float(10 ** rng.uniform(-3, 3)) if rng.random() < 0.3 else 1.0
+        body = pin.Inertia.FromDynamicParameters(scale * inertia(rng).toDynamicParameters())
+        kind = rng.random()
+        if kind < 0.1 and joint not in leaves:
+            body = pin.Inertia.Zero()
+        elif kind < 0.2 and joint not in leaves:
+            body = pin.Inertia(body.mass, body.lever, np.zeros((3, 3)))
+        model.inertias[joint] = body
+    if rng.random() < 0.2:
+        model.gravity = pin.Motion.Zero()
+    if rng.random() < 0.5:
+        model.armature = np.zeros(model.nv)
+    return model
 
 
 @pytest.mark.parametrize("seed", [2, 3, 17, 147, 191])

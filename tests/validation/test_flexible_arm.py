@@ -17,24 +17,10 @@ from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
 from gdalembert.validation.validate import validate
 from tests.helpers.sets import quick
-from tests.helpers.validated_arms import ARMS, FLEXIBLE_JOINT, LIGHT, PLANAR, flying, planar
+from tests.helpers.validated_arms import FLEXIBLE_JOINT, LIGHT, PLANAR, planar
 
 # a beam is not as heavy as the body that it replaces, which does not matter here
 pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", quick(ARMS, "planar", "first order, flexible joint"))
-def test_right_arms_pass(name: str) -> None:
-    arm, model = ARMS[name]()
-    report = assert_valid(arm, model, samples=100)
-    checks = [check.name for check in report.checks]
-    assert report.diagnosis == ()
-    assert len(checks) == (27 if name == "free-flyer" else 29)
-    assert report["inverse_dynamics"].tolerance == 1e-12
-    assert report["power balance"].tolerance == 1e-11
-    assert report["forward_dynamics"].tolerance == 1e-9
-    assert report["undeformed tau"].tolerance == (1e-12 if name == "chain" else 1e-9)
 
 
 @pytest.mark.long
@@ -191,9 +177,7 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
             "forward_dynamics_derivatives (q)",
             "forward_dynamics_derivatives (v)",
             "forward_dynamics_derivatives (Minv)",
-            "kinetic_energy",
             "M positive definite",
-            "power balance",
             "terms (m)",
         },
         [
@@ -277,17 +261,15 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
         {
             "inverse_dynamics",
             "nle",
-            "generalized_gravity",
             "inverse_dynamics_derivatives (q)",
             "forward_dynamics_derivatives (q)",
             "power balance",
             "terms (C)",
-            "terms (G)",
         },
         [
             "tau at rest is not finite at joint 'link1 y1', in some states (in inverse_dynamics)",
             "velocity terms are not finite at joint 'link1 y1', in some states (in nle)",
-            "gravity is not finite at joint 'link1 y1', in some states (in nle, generalized_gravity)",
+            "gravity is not finite at joint 'link1 y1', in some states (in nle)",
         ],
     ),
 }
@@ -342,11 +324,3 @@ def test_force_elements_and_actuation() -> None:
     b = np.eye(n)[:, [0, n - 1, 2]]  # the last one is a mode's
     arm = planar(joints=FLEXIBLE_JOINT, springs={"joint1": (3.0, 0.2)}, forces=[damping], actuation=b)
     assert_valid(arm, PLANAR, samples=30)
-
-
-@pytest.mark.long
-def test_no_coriolis_matrix_where_v_is_not_the_rate_of_q() -> None:
-    arm, model = flying()
-    report = validate(arm, model, samples=5)
-    assert [reason.split(":")[0] for reason in report.not_checked] == ["coriolis_matrix"]
-    assert not {"coriolis_matrix", "dM/dt - 2C skew"} & {check.name for check in report.checks}

@@ -1,6 +1,6 @@
 """Bugs that are easily made, or easily missed: whether they are found, and what is said of them.
 
-With those of ``test_diagnosis`` and ``test_diagnosis_of_dynamics`` they are 70, of which 69 are found.
+With those of ``test_diagnosis`` they are 70, of which 69 are found.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from gdalembert.validation.validate import validate
 from tests.helpers.models import build
 from tests.helpers.sets import quick
 from tests.helpers.torque_functions import PUMA, TRUE, Array, Broken, Torque, rnea
-from tests.validation.test_diagnosis import WRONG
-from tests.validation.test_diagnosis_of_dynamics import BROKEN
+from tests.validation.test_diagnosis import BROKEN, WRONG
 
 DYNAMICS = gd.NewtonEuler(PUMA)
 LEG = build(np.random.default_rng(8), ["FreeFlyer"] + ["RX", "RY", "RZ"] * 2, [0, 1, 2, 3, 1, 5, 6])

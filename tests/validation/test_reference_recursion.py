@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gdalembert.validation.reference_recursion import ReferenceRecursion
+from gdalembert.validation.references import ReferenceRecursion
 from gdalembert.validation.validate import validate
 from tests.helpers.validated_arms import PLANAR, chain, planar
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 
 def test_first_order_arms_that_are_too_large_are_compared_with_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gdalembert.validation.reference_recursion._MOST_COORDINATES", 5)
+    monkeypatch.setattr("gdalembert.validation.references._MOST_COORDINATES", 5)
     report = validate(planar(exact=False), PLANAR, samples=5)
     assert "against its own inverse dynamics and, undeformed, Pinocchio" in str(report)
     assert report.not_checked == (
@@ -30,12 +30,11 @@ def test_states() -> None:
     reference = ReferenceRecursion(arm)
     (states,) = reference.states(8000, 1, 8000)
     random = states[::2]
-    for link in arm.assembly.links:
-        for j in range(link.inertia.modes):
-            slopes = [
-                max(np.linalg.norm(s.rotation[:, j]), np.linalg.norm(s.translation[:, j]) / 0.8) for s in link.stations
-            ]
-            k = link.mode_idx_v + j
+    for link in arm.tree.modal:
+        stations = [arm.tree.joints[k] for k in arm.tree.stations(link)]
+        for j, k in enumerate(stations[0].columns):
+            types = [station.type for station in stations]
+            slopes = [max(np.linalg.norm(s.rotation[:, j]), np.linalg.norm(s.translation[:, j]) / 0.8) for s in types]
             # standard deviations of 4000 numbers are good to 5 % with odds of 1 to 1e5
             assert max(slopes) * random.q[:, k + arm.tree.nq - arm.tree.nv].std() == pytest.approx(0.05, rel=0.05)
             assert max(slopes) * random.v[:, k].std() == pytest.approx(1.0, rel=0.05)

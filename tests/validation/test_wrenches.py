@@ -13,7 +13,6 @@ from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.testing import assert_valid
 from gdalembert.validation.validate import validate
-from tests.helpers.models import build
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR, planar
 
@@ -33,14 +32,6 @@ def test_right_formulations_pass(name: str) -> None:
     assert report[UNDER[0]].tolerance == 1e-12
     assert report[UNDER[1]].tolerance == 1e-9
     assert report.not_checked == ()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "newton_euler"))
-def test_right_trees_pass(name: str) -> None:
-    model = build(np.random.default_rng(0), ["FreeFlyer", "RUBX", "SphericalZYX", "RX"], [0, 1, 1, 2], mimic=4)
-    given = {"body_1": pin.LOCAL, "body_2": pin.WORLD, "body_3": pin.LOCAL_WORLD_ALIGNED}
-    assert_valid(gd.formulations()[name](model, wrenches=given), model, samples=40)
 
 
 @pytest.mark.long

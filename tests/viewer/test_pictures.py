@@ -64,6 +64,7 @@ def test_the_robot_is_on_the_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
+@pytest.mark.filterwarnings("ignore:static_deflection. link .* its tip slopes")  # so that one can see it
 def test_the_arm_on_the_picture_bends(tmp_path: Path) -> None:
     arm, _ = flexible()
     tubes = {"link1": 0, "link2": 1}

@@ -6,8 +6,8 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from gdalembert.cli.table import print_table
-from gdalembert.compilation.cache import MAX_SIZE, Cache, Entry
+from gdalembert.cli.output import print_table
+from gdalembert.compilation.cache import MAX_SIZE, Cache, CachedLibrary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,12 +24,13 @@ def run(arguments: argparse.Namespace) -> int:
     entries = cache.entries()
     print(f"{cache.folder}: {_sum(entries)}, of at most {_size(MAX_SIZE)}")
     if entries:
-        rows = [(entry.folder.name[:12], _size(entry.size), _date(entry.used)) for entry in entries]
+        used = (time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries)
+        rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, used, strict=True)]
         print_table(("library", "size", "last used"), rows, left=(0, 2))
     return 0
 
 
-def _sum(entries: Sequence[Entry]) -> str:
+def _sum(entries: Sequence[CachedLibrary]) -> str:
     number = "1 library" if len(entries) == 1 else f"{len(entries)} libraries"
     return f"{number}, {_size(sum(entry.size for entry in entries))}"
 
@@ -41,7 +42,3 @@ def _size(number: float) -> str:
             return f"{number:.3g} {unit}"
         number /= 1000
     return f"{number:.3g} GB"
-
-
-def _date(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -7,18 +7,8 @@ from collections.abc import Iterable
 
 import casadi as ca
 
-from gdalembert.cli.options import (
-    add_clean,
-    add_formulation,
-    add_parameters,
-    add_robot,
-    add_wrenches,
-    chosen_formulations,
-    chosen_parameters,
-    chosen_wrenches,
-    load,
-)
-from gdalembert.cli.table import print_table
+from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options
+from gdalembert.cli.output import print_table
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.errors import UnsupportedError
@@ -27,22 +17,16 @@ from gdalembert.spatial.instructions import count
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that :func:`run` reads."""
-    add_robot(parser)
-    add_formulation(parser)
-    add_clean(parser)
-    add_parameters(parser)
-    add_wrenches(parser)
+    add_dynamics(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the instructions, multiplications and additions of every Function of the formulations."""
-    chosen, parameters = chosen_formulations(arguments), chosen_parameters(arguments)
-    wrenches = chosen_wrenches(arguments)
+    chosen, given = chosen_formulations(arguments), options(arguments)
     model = load(arguments.robot, arguments)
     rows = []
     for name, formulation in chosen.items():
-        dynamics = formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches)
-        rows += [(name, *row) for row in _costs(dynamics)]
+        rows += [(name, *row) for row in _costs(formulation(model, **given))]
     print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
     return 0
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import pinocchio as pin
 
 from gdalembert.cli.options import add_clean, add_robot, check_output, load, numbers
-from gdalembert.dynamics.registry import formulations
-from gdalembert.dynamics.simplified.recipes import PrunedDynamics
+from gdalembert.dynamics.dynamics import formulations
+from gdalembert.dynamics.simplified.dynamics import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
-from gdalembert.export.formats import closed_formats, code_formats
+from gdalembert.export.formats import formats_of
 from gdalembert.symbolic.graph import MAX_TERMS
 
 
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that :func:`run` reads."""
     add_robot(parser)
     add_clean(parser)
-    kinds = f"closed forms: {closed_formats()}; code: {code_formats()}"
+    kinds = f"closed forms: {formats_of(closed=True)}; code: {formats_of(closed=False)}"
     parser.add_argument("--to", choices=FORMATS, required=True, help=kinds)
     parser.add_argument(
         "--formulation",
@@ -103,7 +104,9 @@ def _check_simplify(arguments: argparse.Namespace) -> None:
                 raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
         return
     if FORMATS[arguments.to].closed:
-        raise UnsupportedError(f"--simplify: makes code, and --to is {arguments.to}; choose --to {code_formats()}")
+        raise UnsupportedError(
+            f"--simplify: makes code, and --to is {arguments.to}; choose --to {formats_of(closed=False)}"
+        )
     if arguments.formulation is not None or arguments.symbolic is not None:
         raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
     if arguments.a_max is None:
@@ -111,16 +114,8 @@ def _check_simplify(arguments: argparse.Namespace) -> None:
 
 
 def _simplified(model: pin.Model, arguments: argparse.Namespace) -> PrunedDynamics:
-    limits = {name: getattr(arguments, name) for name in ("a_max", "v_max", "tau_max")}
-    found = {
-        name: None if text is None else numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all")
-        for name, text in limits.items()
+    given = {name: text for name in ("a_max", "v_max", "tau_max") if (text := getattr(arguments, name)) is not None}
+    limits: dict[str, Any] = {
+        name: numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all") for name, text in given.items()
     }
-    return PrunedDynamics(
-        model,
-        arguments.simplify,
-        a_max=found["a_max"] or [],
-        v_max=found["v_max"],
-        tau_max=found["tau_max"],
-        clean=arguments.clean,
-    )
+    return PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)

@@ -12,13 +12,11 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import add_clean, add_robot, load
-from gdalembert.cli.table import print_table
+from gdalembert.cli.output import print_table
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Frame, Joint, Tree
-
-_NO_LIMIT = 1e100
-"""A larger limit of a model is none: it is infinite, or the largest double."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +83,7 @@ def _limits(model: pin.Model, tree: Tree, joint: Joint) -> Iterable[dict[str, An
 
 
 def _limit(value: float = math.inf) -> float | None:
-    return float(value) if abs(value) < _NO_LIMIT else None
+    return float(value) if abs(value) < NO_LIMIT else None
 
 
 def _frame(tree: Tree, frame: Frame) -> dict[str, Any]:

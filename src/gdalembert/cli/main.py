@@ -12,9 +12,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Never, TextIO
+from typing import Any, Never
 
-from gdalembert.cli.messages import PROG, tell
+from gdalembert.cli.output import PROG, tell
 from gdalembert.errors import GdalembertError, UnknownNameError, UrdfWarning
 
 _STATUS = (
@@ -153,12 +153,5 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     tell(f"warning: {message}")

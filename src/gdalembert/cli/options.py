@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pinocchio as pin
 
-from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.registry import formulations
+from gdalembert.dynamics.dynamics import Dynamics, Options, formulations
 from gdalembert.dynamics.wrenches import REFERENCES
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
@@ -33,14 +32,47 @@ def load(robot: str, arguments: argparse.Namespace) -> pin.Model:
     return load_urdf(robot, root_joint=root_joint, mimic=not arguments.no_mimic)
 
 
-def add_formulation(parser: argparse.ArgumentParser) -> None:
-    """``--formulation``, read by :func:`chosen_formulations`."""
+def add_dynamics(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """Robots, formulations and their options, read by :func:`load`, :func:`chosen_formulations`, :func:`options`."""
+    add_robot(parser, nargs)
     parser.add_argument(
         "--formulation",
         action="append",
         metavar="NAME",
         help=f"one of {', '.join(formulations())}; repeatable (default: all)",
     )
+    add_clean(parser)
+    parser.add_argument(
+        "--parameters",
+        action="append",
+        metavar="KIND[=X,Y,…]",
+        help="what is an input p of every Function, as inertia, armature or payload=tool0: a kind, all of it or the "
+        "elements with these names; repeatable (default: none)",
+    )
+    parser.add_argument(
+        "--wrench",
+        action="append",
+        metavar="FRAME=REFERENCE",
+        help="a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
+        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)",
+    )
+
+
+def options(arguments: argparse.Namespace) -> Options:
+    """The arguments of a Dynamics beside its model.
+
+    Raises:
+        ArgumentError: if a frame has no reference, or there is no such reference.
+    """
+    pairs = (text.partition("=") for text in arguments.parameters or ())
+    wrenches = {}
+    for text in arguments.wrench or ():
+        frame, _, reference = text.rpartition("=")
+        if not frame or reference not in _REFERENCES:
+            raise ArgumentError(f"--wrench {text}: give a frame and {', '.join(_REFERENCES)}, as tool0=LOCAL")
+        wrenches[frame] = _REFERENCES[reference]
+    parameters = {kind: names.split(",") if given else True for kind, given, names in pairs}
+    return Options(clean=arguments.clean, parameters=parameters, wrenches=wrenches)
 
 
 def chosen_formulations(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
@@ -66,49 +98,6 @@ def add_clean(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="tolerance within which constants are rounded; 0 takes every bit as given (default: %(default)s)",
     )
-
-
-def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """``--parameters``, read by :func:`chosen_parameters`."""
-    parser.add_argument(
-        "--parameters",
-        action="append",
-        metavar="KIND[=X,Y,…]",
-        help="what is an input p of every Function, as inertia, armature or payload=tool0: a kind, all of it or the "
-        "elements with these names; repeatable (default: none)",
-    )
-
-
-def chosen_parameters(arguments: argparse.Namespace) -> dict[str, bool | list[str]]:
-    """The argument ``parameters`` of a Dynamics."""
-    pairs = (text.partition("=") for text in arguments.parameters or ())
-    return {kind: names.split(",") if given else True for kind, given, names in pairs}
-
-
-def add_wrenches(parser: argparse.ArgumentParser) -> None:
-    """``--wrench``, read by :func:`chosen_wrenches`."""
-    parser.add_argument(
-        "--wrench",
-        action="append",
-        metavar="FRAME=REFERENCE",
-        help="a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
-        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)",
-    )
-
-
-def chosen_wrenches(arguments: argparse.Namespace) -> dict[str, pin.ReferenceFrame]:
-    """The argument ``wrenches`` of a Dynamics.
-
-    Raises:
-        ArgumentError: if a frame has no reference, or there is no such reference.
-    """
-    chosen = {}
-    for text in arguments.wrench or ():
-        frame, _, reference = text.rpartition("=")
-        if not frame or reference not in _REFERENCES:
-            raise ArgumentError(f"--wrench {text}: give a frame and {', '.join(_REFERENCES)}, as tool0=LOCAL")
-        chosen[frame] = _REFERENCES[reference]
-    return chosen
 
 
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gdalembert import plotting  # says what to install if matplotlib is missing
 
     _check_options(arguments)
-    if arguments.output is None:
-        output = Path(f"{arguments.figure}_{Path(arguments.robot).stem}.png")
-    else:
-        output = Path(arguments.output)
+    default = f"{arguments.figure}_{Path(arguments.robot).stem}.png"
+    output = Path(default if arguments.output is None else arguments.output)
     _check_ending(output)
     check_output("--output", str(output))
     _write(FIGURES[arguments.figure](plotting, model, arguments), output)
@@ -106,30 +105,21 @@ def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> 
     return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by or "kind")
 
 
-def _forces(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
-    return _ellipsoid(plotting.force_ellipsoid, model, arguments, model.effortLimit)
-
-
-def _velocities(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
-    return _ellipsoid(plotting.velocity_ellipsoid, model, arguments, model.velocityLimit)
-
-
-def _ellipsoid(draw: Callable[..., Any], model: pin.Model, arguments: argparse.Namespace, limits: Array) -> Any:
+def _ellipsoid(name: str, limits: str, plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
     if arguments.q is None:
         q = pin.integrate(model, pin.neutral(model), np.random.default_rng(arguments.seed).uniform(-1, 1, model.nv))
     else:
         q = configuration(model, arguments.q)
     frame = model.nframes - 1 if arguments.frame is None else arguments.frame
-    own = limits if arguments.limits else None
-    return draw(
-        model, frame, q, _REFERENCES[arguments.reference or "local-world-aligned"], plane=arguments.plane, limits=own
-    )
+    reference = _REFERENCES[arguments.reference or "local-world-aligned"]
+    own = getattr(model, limits) if arguments.limits else None
+    return getattr(plotting, name)(model, frame, q, reference, plane=arguments.plane, limits=own)
 
 
 FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
-    "force-ellipsoid": _forces,
+    "force-ellipsoid": partial(_ellipsoid, "force_ellipsoid", "effortLimit"),
     "torque-decomposition": _torques,
-    "velocity-ellipsoid": _velocities,
+    "velocity-ellipsoid": partial(_ellipsoid, "velocity_ellipsoid", "velocityLimit"),
 }
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from gdalembert.cli.table import print_table
+from gdalembert.cli.output import print_table
 from gdalembert.model.load_urdf import load_urdf, robot_folder, robots
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None."""
+    """No arguments."""
 
 
 def run(arguments: argparse.Namespace) -> int:

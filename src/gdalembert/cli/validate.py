@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 
-from gdalembert.cli.messages import is_watched, tell
-from gdalembert.cli.options import (
-    add_clean,
-    add_formulation,
-    add_parameters,
-    add_robot,
-    add_wrenches,
-    chosen_formulations,
-    chosen_parameters,
-    chosen_wrenches,
-    load,
-)
+from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options
+from gdalembert.cli.output import tell
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, shortened
 from gdalembert.validation.report import Report
@@ -29,11 +20,7 @@ _SHOWN = 200
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that :func:`run` reads."""
-    add_robot(parser, nargs="+")
-    add_formulation(parser)
-    add_clean(parser)
-    add_parameters(parser)
-    add_wrenches(parser)
+    add_dynamics(parser, nargs="+")
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="number of states (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="relative tolerance of all checks")
@@ -55,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         GdalembertError: if a formulation or an option cannot be used, or the only robot.
     """
     if arguments.progress is None:
-        arguments.progress = is_watched()
+        arguments.progress = sys.stderr is not None and sys.stderr.isatty()
     chosen = chosen_formulations(arguments).values()
     summaries, reports, errors = [], [], {}
     for robot in arguments.robot:
@@ -82,11 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _validate(robot: str, chosen: Iterable[type[Dynamics]], arguments: argparse.Namespace) -> list[Report]:
     """The reports about one robot, which are printed as they come."""
-    model, reports = load(robot, arguments), []
-    parameters, wrenches = chosen_parameters(arguments), chosen_wrenches(arguments)
+    model, given, reports = load(robot, arguments), options(arguments), []
     for formulation in chosen:
         report = validate(
-            formulation(model, clean=arguments.clean, parameters=parameters, wrenches=wrenches),
+            formulation(model, **given),
             model,
             samples=arguments.samples,
             seed=arguments.seed,

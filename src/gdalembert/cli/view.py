@@ -16,9 +16,8 @@ from gdalembert.cli.options import add_configuration, add_robot, check_output, c
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array
-from gdalembert.viewer.loading import visuals
-from gdalembert.viewer.motion import motion_of
-from gdalembert.viewer.viewer import Viewer, check_png
+from gdalembert.viewer.scene import motion_of
+from gdalembert.viewer.viewer import Viewer, check_png, visuals
 
 _BROWSER_TIMEOUT = 60.0
 """How long a screenshot waits for a browser [s]."""

@@ -31,7 +31,7 @@ _BUILD = "build-"
 
 
 @dataclass(frozen=True)
-class Entry:
+class CachedLibrary:
     """A library in a cache: its folder, its size [bytes], and when it was last used [s since the epoch]."""
 
     folder: Path
@@ -115,17 +115,17 @@ class Cache:
         self._remove_old(keep=entry)
         return added
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[CachedLibrary]:
         """What is in the cache, the last used first."""
         found = []
         for folder in self._folders(_KEY):
             with contextlib.suppress(OSError):  # removed meanwhile, or not ours to read
                 states = [path.lstat() for path in folder.glob("*.so")]
                 size = sum(state.st_size for state in states)
-                found.append(Entry(folder, size, max((state.st_mtime for state in states), default=0.0)))
+                found.append(CachedLibrary(folder, size, max((state.st_mtime for state in states), default=0.0)))
         return sorted(found, key=lambda entry: entry.used, reverse=True)
 
-    def clear(self) -> list[Entry]:
+    def clear(self) -> list[CachedLibrary]:
         """Remove all libraries and builds, and nothing else; returns the entries removed."""
         before = self.entries()
         for folder in (*self._folders(_KEY), *self._folders(re.compile(f"{_BUILD}.*"))):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -14,13 +15,34 @@ import numpy.typing as npt
 
 from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import Library, load_library, row_major, shape_of
-from gdalembert.compilation.threads import share
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.evaluation import Evaluation
+from gdalembert.spatial.functions import Evaluation
 
+Part = TypeVar("Part")
 _KINDS = {"compiler": str, "flags": str | list | tuple, "cache": str | os.PathLike, "time_limit": int | float}
+
+
+def share(work: Callable[[Part], None], parts: Sequence[Part]) -> None:
+    """Do the work of all parts, the first one here, and raise what the earliest part raises."""
+    first, *others = parts
+    futures = [_pool().submit(work, part) for part in others]
+    try:
+        work(first)
+    finally:
+        wait(futures)
+    for future in futures:
+        future.result()
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(4 * (os.cpu_count() or 1), "gdalembert")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads are not forked
 
 
 def compile(
@@ -181,7 +203,7 @@ class CompiledFunction:
         return f"CompiledFunction({self._name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {kind})"
 
     def _evaluate(self, part: slice, arrays: list[Array], results: list[Array]) -> None:
-        """These states, from arrays (N, …) to results (N, …)."""
+        """Evaluate states, from arrays (N, …) to results (N, …)."""
         code = self._code.many(part.stop - part.start, [x[part] for x in arrays], [y[part] for y in results])
         if code < 0:
             raise MemoryError(self._name)

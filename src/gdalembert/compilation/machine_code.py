@@ -29,6 +29,11 @@ from gdalembert.spatial.arrays import Array
 Loaded = TypeVar("Loaded")
 One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
 """Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
+# Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
+_PYTHON = (
+    *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
+    *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx", "PyObject_Type", "Py_DecRef"),
+)
 
 
 def row_major(function: ca.Function) -> ca.Function:
@@ -69,13 +74,6 @@ class Library:
         steps = [(x.ctypes.data, x.strides[0] // x.itemsize) for x in (*inputs, *outputs)]
         task = np.array([n, *(number for step in steps for number in step)], dtype=np.int64)
         return int(self._many(ctypes.c_void_p(task.ctypes.data)))
-
-
-# Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
-_PYTHON = (
-    *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
-    *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx", "PyObject_Type", "Py_DecRef"),
-)
 
 
 def _source(function: ca.Function, graph: ca.Function) -> str:
@@ -175,3 +173,43 @@ def load(
             f"the library that {tool.command[0]} built does not load from {libraries.folder}: {error}; "
             f"try another compiler, or another folder for GDALEMBERT_CACHE; {tool.use.without}",
         ) from error
+
+
+def external(function: ca.Function, order: int, where: str) -> ca.Function:
+    """The Function as machine code, from the cache or compiled now by ``-O1 -march=native``.
+
+    Its derivatives have tens of thousands of instructions, for which compilers take long at higher levels.
+
+    Args:
+        function: of SX, without a state of its own; its derivatives are those of whole Jacobians.
+        order: of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
+        where: the caller, for messages.
+
+    Raises:
+        CompilationError: if there is no compiler, if it fails or takes more than ten minutes, or if the cache cannot be
+            used.
+    """
+    tool = find_compiler(Use(where, "-O1", "drop compiled=True", "drop compiled=True, or take fewer or smaller parts"))
+    by_jacobian = {"enable_forward": False}
+    options: dict[str, Any] = by_jacobian | {"is_diff_in": function.is_diff_in(), "reverse_options": by_jacobian}
+    determines = (function.serialize(), str(order), ca.CasadiMeta.version(), inspect.getsource(sys.modules[__name__]))
+
+    def source() -> str:
+        return _source_with_derivatives(function, order)
+
+    def opened(path: Path) -> ca.Function:
+        return ca.external(function.name(), str(path), options)
+
+    return load(tool, None, "\0".join(determines), source, opened)
+
+
+def _source_with_derivatives(function: ca.Function, order: int) -> str:
+    """C code of a Function and its derivatives, by the names under which CasADi looks for them."""
+    generator = ca.CodeGenerator("gdalembert")
+    for each in (function, function.jacobian()):
+        generator.add(each)
+    if order > 1:
+        adjoint = function.reverse(1)
+        for each in (adjoint, adjoint.jacobian()):
+            generator.add(each)
+    return generator.dump()

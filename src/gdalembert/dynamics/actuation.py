@@ -1,4 +1,19 @@
-"""Actuators: tau(q, u), linear in u by B or given by a Function, and the names of the entries of u."""
+"""Actuators: tau(q, u), linear in u by B, of tendons or by a Function, and the names of the entries of u.
+
+A tendon is a cable through points that are fixed in frames of the robot, straight between them. It has no mass, no
+friction at the points, and one tension u [N] along all of its length
+
+    l(q) = Σ_k |x_{k+1}(q) − x_k(q)|
+
+Shortening is the work of the tension, δW = −u δl, so that the torque on the joints is
+
+    tau = B(q) u,    B = −(∂l/∂q)ᵀ,    vᵀ tau = −u dl/dt
+
+with the derivative in the tangent space of q. l is an extension function and B a column of the coupling matrix of
+Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, chapter 6; the sign, by which a
+tension is positive where it pulls, is ours. Between points of rods and flexible links, which move with stations, these
+are the discrete form of the tendon routing of Rucker and Webster, IEEE Trans. Robotics 27(6), 2011.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +22,92 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from itertools import pairwise
+from typing import ClassVar, TypeAlias
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
+import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import SAME_PLACE
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array, frozen
-
-Actuation: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | ca.Function
-"""What a robot takes: B (nv × nu) of tau = B u; its columns by the actuators' names; or a Function (q, u) → tau."""
+from gdalembert.spatial.functions import function, symbols
 
 _STEPS, _SMALL = 50, 1e-12
-"""Gauss–Newton steps for the u of a torque, and the relative step that ends them."""
+"""Steps (for each tendon) for the u of a torque, and what counts as zero, relatively."""
+
+
+@dataclass(frozen=True, init=False)
+class Tendon:
+    """A tendon as an actuator: ``actuation={"flexor": gd.Tendon([("base", (0, 0, 0.02)), ("link1", (0.1, 0, 0))])}``.
+
+    Its effort is the tension [N], at least 0: a tendon pulls, and shortening is positive work.
+
+    Args:
+        points: (frame, position [m] in that frame) of each point that it runs through, from end to end: at least two.
+            The frame is a name or an index in ``model.frames``, ``"universe"`` too.
+
+    Raises:
+        ArgumentTypeError: if the points are not pairs of a frame and a position.
+        ArgumentError: if there are fewer than two points, or a position does not consist of three finite numbers.
+    """
+
+    points: tuple[tuple[str | int, tuple[float, ...]], ...]
+
+    def __init__(self, points: Sequence[tuple[str | int, npt.ArrayLike]]) -> None:
+        if isinstance(points, str) or not isinstance(points, Sequence):
+            raise ArgumentTypeError(f"Tendon: got {points!r}; give [(frame, position), …]")
+        found = []
+        for k, point in enumerate(points):
+            if isinstance(point, str) or not isinstance(point, Sequence) or len(point) != 2:
+                raise ArgumentTypeError(f"Tendon: point {k} is {point!r}; give (frame, position)")
+            position: Array = vector(f"Tendon: the position of point {k}", point[1], 3)
+            found.append((point[0], tuple(position.tolist())))
+        if len(found) < 2:
+            raise ArgumentError(f"Tendon: got {len(found)} points; give at least two, as [(frame, position), …]")
+        object.__setattr__(self, "points", tuple(found))
+
+    def parts(self, tree: Tree, q: Matrix) -> list[Matrix]:
+        """The lengths of the straight parts [m], each in the axes of the last link that both of its ends move with."""
+        frames = [tree.frames[find_frame(tree, frame)] for frame, _ in self.points]
+        placed = [
+            (tree.path(frame.joint), spatial.constant(frame.translation + frame.rotation @ position))
+            for frame, (_, position) in zip(frames, self.points, strict=True)
+        ]
+        found = []
+        for (path, x), (other, y) in pairwise(placed):
+            start = sum(i == j for i, j in zip(path, other, strict=False))  # links of both
+            found.append(ca.norm_2(_moved(tree, other[start:], y, q) - _moved(tree, path[start:], x, q)))
+        return found
+
+    def length(self, model: pin.Model | Tree) -> ca.Function:
+        """(q, v) → (length, rate): l [m] and dl/dt [m/s], of a model, or of the ``nominal`` tree of any Dynamics."""
+        tree = read_tree(model, dynamics=False)
+        s = symbols(q=tree.nq, v=tree.nv)
+        length = ca.SX(sum(self.parts(tree, s["q"])))
+        rate = ca.jtimes(length, s["q"], tree.configuration_rate(s["q"], s["v"]))
+        return function("length", s, {"length": length, "rate": rate})
+
+
+def _moved(tree: Tree, path: Sequence[int], x: Matrix, q: Matrix) -> Matrix:
+    """A point of the last link of a path, seen from the link before its first one."""
+    for i in reversed(path):
+        r, p = tree.joints[i].placement(q)
+        x = p + r @ x
+    return x
+
+
+Actuation: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike | Tendon] | ca.Function
+"""What a robot takes: B (nv × nu) of tau = B u; columns or tendons by the actuators' names; a Function (q, u) → tau."""
 
 
 class Actuators(ABC):
@@ -56,16 +139,16 @@ class Actuators(ABC):
         """B.
 
         Raises:
-            UnsupportedError: if they are a Function.
+            UnsupportedError: if there is no such matrix of numbers.
         """
 
     def torque(self, q: Array, u: Array) -> Array:
         """The torque (nv), in numbers."""
         return np.array(ca.DM(self.tau(ca.DM(q), ca.DM(u))).full().ravel())
 
-    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> Array:
-        """The largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
-        return np.full(self.nu, np.inf)
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
+        """Least and largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
+        return np.full(self.nu, -np.inf), np.full(self.nu, np.inf)
 
     @property
     def are_default(self) -> bool:
@@ -109,13 +192,14 @@ class LinearActuators(Actuators):
     def matrix(self, where: str) -> Array:
         return self.b
 
-    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> Array:
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
         """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
 
         def limit(column: Array, row: int | None) -> float:
             return np.inf if row is None else torques.get(coordinates[row], np.inf) / abs(column[row])
 
-        return np.array([limit(*each) for each in zip(self.b.T, self._rows(coordinates), strict=True)])
+        largest = np.array([limit(*each) for each in zip(self.b.T, self._rows(coordinates), strict=True)])
+        return -largest, largest
 
     def _rows(self, coordinates: Sequence[str]) -> list[int | None]:
         """The only non-zero entry of each column, if no other has its only one at a coordinate of this name."""
@@ -137,6 +221,8 @@ class FunctionOfActuators(Actuators):
     function: ca.Function
     tree: Tree
 
+    kind: ClassVar[str] = "a Function"
+
     @property
     def nu(self) -> int:
         return sum(self._sizes)
@@ -145,7 +231,7 @@ class FunctionOfActuators(Actuators):
         return self.function(q, *ca.vertsplit(u, np.cumsum([0, *self._sizes]).tolist()))
 
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """That of the input, with ``[k]`` appended to those of several entries."""
+        """The name of the input, with ``[k]`` appended to those of several entries."""
         inputs = self.function.name_in()[1:]
         return tuple(
             f"{name}[{k}]" if size > 1 else name
@@ -171,7 +257,7 @@ class FunctionOfActuators(Actuators):
         return best
 
     def matrix(self, where: str) -> Array:
-        raise UnsupportedError(f"{where}: the actuators of {self.tree.name} are a Function; give the robot a matrix B")
+        raise UnsupportedError(f"{where}: the actuators of {self.tree.name} are {self.kind}; give the robot a matrix B")
 
     @property
     def _sizes(self) -> list[int]:
@@ -185,11 +271,79 @@ class FunctionOfActuators(Actuators):
         return ca.Function("derivatives", [q, u], [by_q, ca.jacobian(tau, u)])
 
 
+@dataclass(frozen=True, eq=False)
+class TendonActuators(FunctionOfActuators):
+    """tau = B(q) u of tendons, and of other actuators by columns of numbers.
+
+    Args:
+        columns: the others, with zeros in the columns of tendons.
+        pulls: which of all are tendons (nu).
+    """
+
+    columns: LinearActuators
+    pulls: npt.NDArray[np.bool_]
+
+    kind: ClassVar[str] = "tendons"
+
+    @classmethod
+    def of(cls, tree: Tree, given: Mapping[str, npt.ArrayLike | Tendon]) -> TendonActuators:
+        """The actuators of a robot.
+
+        Raises:
+            UnknownNameError: if a point of a tendon is in a frame that is not there.
+            ArgumentError: if a column has not nv numbers, if no joint changes the length of a tendon, or if two of its
+                points in a row are always at the same place.
+        """
+        q, u = ca.SX.sym("q", tree.nq), ca.SX.sym("u", len(given))
+        here, b, tau = random_configuration(tree, np.random.default_rng(0)), np.zeros((tree.nv, len(given))), ca.SX(0)
+        pulls, tangent = np.array([isinstance(each, Tendon) for each in given.values()]), tree.tangent_map(q)
+        for k, (name, each) in enumerate(given.items()):
+            if not isinstance(each, Tendon):
+                b[:, k] = vector(f"actuation: column {name!r}", each, tree.nv)
+                continue
+            if min(float(part) for part in each.parts(tree, here)) < SAME_PLACE:
+                raise ArgumentError(
+                    f"actuation: two points in a row of {name!r} are always at the same place; leave one of them out"
+                )
+            by_q = (ca.jacobian(ca.SX(sum(each.parts(tree, q))), q) @ tangent).T
+            if not np.abs(ca.Function("by_q", [q], [by_q])(here).full()).max() > SAME_PLACE:
+                raise ArgumentError(f"actuation: no joint changes the length of {name!r}; give other points")
+            tau -= by_q * u[k]
+        columns = LinearActuators(frozen(b), tuple(given))
+        return cls(function("tau", {"q": q, "u": u}, {"tau": columns.tau(q, u) + tau}), tree, columns, pulls)
+
+    def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
+        return self.columns.names(coordinates)
+
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
+        """The limits of the other actuators; a tendon pulls, as hard as it may."""
+        least, most = self.columns.effort_limits(coordinates, torques)
+        return np.where(self.pulls, 0.0, least), most
+
+    def efforts(self, q: Array, tau: Array) -> Array:
+        """Efforts with tensions of at least 0: Lawson and Hanson, Solving Least Squares Problems, 1974, NNLS."""
+        b = self.derivatives(q, np.ones(self.nu))[1]
+        used, u = ~self.pulls, np.zeros(self.nu)
+        for _ in range(_STEPS * self.nu):
+            new = np.zeros(self.nu)
+            new[used] = np.linalg.lstsq(b[:, used], tau, rcond=None)[0]
+            if (slack := self.pulls & (new < 0)).any():
+                u = u + np.min(u[slack] / (u - new)[slack]) * (new - u)
+                used &= ~self.pulls | (u > _SMALL * np.abs(u).max())
+                continue
+            u = new
+            gain = np.where(used, 0.0, b.T @ (tau - b @ u))
+            if gain.max() <= _SMALL * np.linalg.norm(b) * np.linalg.norm(tau):
+                break
+            used[gain.argmax()] = True
+        return u
+
+
 def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) -> Actuators:
     """The actuators of a robot; by default those of its own B, which is 1.
 
     Raises:
-        ArgumentTypeError: if it is neither a matrix of numbers, nor a mapping of columns, nor a Function.
+        ArgumentTypeError: if it is neither a matrix of numbers, nor a mapping of columns and tendons, nor a Function.
         ArgumentError: if B has not nv rows, no column, a number that is not finite, or zeros alone; or if a Function is
             not one of q and u with the value tau, or does not depend on u.
     """
@@ -197,10 +351,14 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
         return LinearActuators(frozen(np.eye(tree.nv) if own is None else own), are_default=True)
     if isinstance(given, ca.Function):
         return _function_of_actuators(tree, given)
+    if isinstance(given, Tendon):
+        raise ArgumentTypeError("actuation: got a Tendon without a name; give {name: tendon}")
     if isinstance(given, Mapping):
         names: tuple[str, ...] | None = tuple(given)
         if not all(isinstance(name, str) for name in given):
             raise ArgumentTypeError(f"actuation: the names are {list(given)}; give {{name: column of B (nv)}}")
+        if any(isinstance(each, Tendon) for each in given.values()):
+            return TendonActuators.of(tree, given)
         b = frozen(numbers("actuation", list(given.values())).T)
     else:
         names, b = None, numbers("actuation", given)
@@ -211,19 +369,19 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
     return LinearActuators(b, names)
 
 
-def _function_of_actuators(tree: Tree, function: ca.Function) -> FunctionOfActuators:
+def _function_of_actuators(tree: Tree, given: ca.Function) -> FunctionOfActuators:
     wanted = f"give a casadi.Function (q, u) -> (tau) with q ({tree.nq}), u (nu), tau ({tree.nv})"
-    inputs = [function.size_in(i) for i in range(function.n_in())]
-    outputs = [function.size_out(i) for i in range(function.n_out())]
+    inputs = [given.size_in(i) for i in range(given.n_in())]
+    outputs = [given.size_out(i) for i in range(given.n_out())]
     if len(inputs) < 2 or inputs[0] != (tree.nq, 1) or outputs != [(tree.nv, 1)]:
         raise ArgumentError(f"actuation: the Function has inputs {inputs} and outputs {outputs}; {wanted}")
     if any(rows == 0 or columns != 1 for rows, columns in inputs):
         raise ArgumentError(f"actuation: the Function has inputs {inputs}; {wanted}")
     q, *u = (ca.SX.sym("x", rows) for rows, _ in inputs)
     try:
-        tau = function(q, *u)
+        tau = given(q, *u)
     except RuntimeError:
         raise ArgumentError("actuation: the Function does not evaluate symbols of SX; write it in scalars") from None
     if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
         raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
-    return FunctionOfActuators(function, tree)
+    return FunctionOfActuators(given, tree)

@@ -67,14 +67,14 @@ def center_of_mass_jacobian(tree: Tree, q: Matrix) -> Matrix:
     """∂c/∂q (3 × nv), in the tangent space of q."""
     if tree.is_first_order:
         return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
-    return _map(tree, q)[:3, :] / _mass(tree)
+    return centroidal_map(tree, q)[:3, :] / _mass(tree)
 
 
 def center_of_mass_velocity(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """dc/dt (3)."""
     if tree.is_first_order:
         return directional_derivative(center_of_mass(tree, q), q, tree.configuration_rate(q, v))
-    return _momentum(tree, q, v)[:3] / _mass(tree)
+    return centroidal_momentum(tree, q, v)[:3] / _mass(tree)
 
 
 def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
@@ -83,22 +83,7 @@ def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> 
         state: Matrix = ca.vertcat(q, v)
         rate: Matrix = ca.vertcat(tree.configuration_rate(q, v), a)
         return directional_derivative(center_of_mass_velocity(tree, q, v), state, rate)
-    return _momentum_rate(tree, q, v, a)[:3] / _mass(tree)
-
-
-def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
-    """A (6 × nv) of h = A v."""
-    return _map(tree, q)
-
-
-def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """h (6)."""
-    return _momentum(tree, q, v)
-
-
-def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """dh/dt (6)."""
-    return _momentum_rate(tree, q, v, a)
+    return centroidal_momentum_rate(tree, q, v, a)[:3] / _mass(tree)
 
 
 @dataclass(frozen=True)
@@ -174,7 +159,8 @@ class _Robot:
                 yield robot.links[robot.tree.first_station(i)], wrench.to_parent(*placed[i])
 
 
-def _map(tree: Tree, q: Matrix) -> Matrix:
+def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
+    """A (6 × nv) of h = A v."""
     robot = _Robot.at(tree, q)
     columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
     for link, wrench in robot.column_wrenches():
@@ -184,10 +170,12 @@ def _map(tree: Tree, q: Matrix) -> Matrix:
     return ca.horzcat(*columns)
 
 
-def _momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    return _momentum_rate(tree, q, ca.DM(tree.nv, 1), v)
+def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """h (6)."""
+    return centroidal_momentum_rate(tree, q, ca.DM(tree.nv, 1), v)
 
 
-def _momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """dh/dt (6)."""
     robot = _Robot.at(tree, q)
     return robot.in_si(robot.base_wrench(q, v, a).about(robot.center))

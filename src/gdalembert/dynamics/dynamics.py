@@ -7,8 +7,7 @@
 
 A formulation is a subclass that writes down ``inverse_dynamics_expression`` for the links and their weight alone;
 armature, the other force elements (:mod:`gdalembert.dynamics.forces`) and the external wrenches w
-(:mod:`gdalembert.dynamics.wrenches`) are added here. What it does not write down
-itself follows from that one function.
+(:mod:`gdalembert.dynamics.wrenches`) are added here. What it does not write down itself follows from that one function.
 
 Derivatives with respect to q are taken in the tangent space, nv columns: in the direction δ q moves as
 ``pin.integrate(q, s δ)`` does, dq/ds = T(q) δ, so that ∂f/∂q there is the partial derivative times T. T is the matrix
@@ -29,18 +28,18 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.actuation import Actuation, Actuators, actuators_of
+from gdalembert.dynamics.actuation import Actuation, actuators_of
 from gdalembert.dynamics.forces import Force, Springs
 from gdalembert.dynamics.forces.force import check_forces
 from gdalembert.dynamics.forces.friction import FrictionOfJoints, JointFriction
 from gdalembert.dynamics.forces.springs import SpringsByJoint
 from gdalembert.dynamics.linear_analysis import LinearAnalysis
 from gdalembert.dynamics.newton_euler.cleaning import warn_of_cleaning
-from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
+from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.regressors import Regressors
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
@@ -84,7 +83,8 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             ``model.friction``, which the ``<dynamics>`` of a URDF fills, for all joints and the default ``smoothing``.
         forces: further force elements (:class:`~gdalembert.dynamics.forces.Force`).
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1. Or
-            ``{name: column of B}``; or a ``casadi.Function`` (q, u) → tau, whose inputs behind q name the actuators.
+            ``{name: column of B}``, with a :class:`~gdalembert.Tendon` in place of a column where it is one; or a
+            ``casadi.Function`` (q, u) → tau, whose inputs behind q name the actuators.
         parameters: what is an input p, the last one, of every Function: ``{kind: True or names of elements}``, or a
             list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
             place of inertia, ``"armature"``, ``"gravity"``, and each force element that has parameters, by its name, as
@@ -121,17 +121,12 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
 
     name: ClassVar[str]
     sources: ClassVar[tuple[Source, ...]] = ()
-    nominal: Tree
     clean: float
     changes: tuple[Change, ...]
-    parameters: Parameters
     springs: SpringsByJoint
     friction: FrictionOfJoints
-    forces: tuple[Force, ...]
     added_forces: tuple[Force, ...]
-    actuators: Actuators
     wrenches: WrenchesByFrame
-    external_wrenches: ExternalWrenches
     _origin: tuple[Callable[[Dynamics, Array], Dynamics], tuple[Self, Array]] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -157,11 +152,10 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         wrenches: WrenchesByFrame | None = None,
     ) -> None:
         self._given = read_tree(model)
-        if not self._given.is_rigid:
-            raise UnsupportedError(
-                f"{self._given.name}: its links are flexible, and {type(self).__name__} takes them for rigid; the "
-                "Functions of the FlexibleArm have the inertia of its modes"
-            )
+        self._given.require_rigid_links(
+            f"{type(self).__name__} takes them for rigid; the Functions of the FlexibleArm have the inertia of its "
+            "modes"
+        )
         self.clean = clean
         self.nominal, self.changes = clean_tree(self._given, clean)
         if self.changes:
@@ -193,7 +187,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         self.added_forces = self.forces[: len(added)]
 
     def at(self, p: Values = None) -> Self:
-        """The same robot with numbers in place of p: those of the model, or p, all values or some of them by name.
+        """The robot with numbers in place of p: those of the model, or p, all values or some of them by name.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: as
@@ -203,14 +197,14 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
             self.parameters.refuse("at", p)
             return self
         values = self.parameters.vector(p)
-        tree, forces = self.parameters.put(ca.DM(values))
+        tree, forces = self.parameters.substitute(ca.DM(values))
         robot = self._on(tree)
         robot.nominal, robot.forces, robot.added_forces = tree, forces, forces[: len(self.added_forces)]
-        robot.parameters, robot._origin = parameters_of(tree, forces, None, 0.0), (_at, (self, values))
+        robot.parameters, robot._origin = parameters_of(tree, forces, None, 0.0), (Dynamics.at, (self, values))
         return robot
 
     def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
-        """The same robot under constant wrenches (6 × n), zero by default, which are no input then.
+        """The robot under constant wrenches (6 × n), zero by default, which are no input then.
 
         Raises:
             ArgumentTypeError, ArgumentError: if they are not 6 × n finite numbers.
@@ -220,7 +214,7 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         values = self.external_wrenches.numbers("under: wrenches", wrenches)
         robot = self._on(self.tree)
         robot.external_wrenches = self.external_wrenches.fixed(spatial.constant(values))
-        robot._origin = _under, (self, values)
+        robot._origin = Dynamics.under, (self, values)
         return robot
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,6 +272,11 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         """The entries of v that are modal coordinates; none of a rigid robot."""
         return range(self.tree.nv, self.tree.nv)
 
+    @property
+    def modes_by_link(self) -> dict[str, range]:
+        """The entries of v that are coordinates of each flexible link, by name; none of a rigid robot."""
+        return {}
+
     @cached_property
     def change_in_tau(self) -> float:
         """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
@@ -299,9 +298,6 @@ class Dynamics(LinearAnalysis, Regressors, ABC):
         return worst
 
 
-def _at(robot: Dynamics, p: Array) -> Dynamics:
-    return robot.at(p)
-
-
-def _under(robot: Dynamics, wrenches: Array) -> Dynamics:
-    return robot.under(wrenches)
+def formulations() -> dict[str, type[Dynamics]]:
+    """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
+    return dict(sorted(REGISTRY.items()))

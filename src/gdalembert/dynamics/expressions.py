@@ -13,7 +13,7 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Held, HeldMotions
+from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet, KKTSystem
 from gdalembert.dynamics.forces import Force, Gravity
 from gdalembert.dynamics.forces.force import dissipated_power
 from gdalembert.dynamics.parameters.parameters import Parameters
@@ -120,16 +120,16 @@ class Expressions(ABC):
         """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
         tree = self.tree
         bias = self.nle_expression(q, v, wrenches)
-        motions = HeldMotions.of(constraints, tree, q)
-        correction = motions.from_first_frames(constraints.correction(tree, q, v))
-        held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
-        return held.solve(tau - bias, -motions.bias(q, v) - correction)
+        rows = ConstraintJacobian.of(constraints, tree, q)
+        correction = rows.from_first_frames(constraints.correction(tree, q, v))
+        kkt = KKTSystem.of(rows, self.mass_matrix_expression(q) + self._armature_matrix)
+        return kkt.solve(tau - bias, -rows.bias(v) - correction)
 
     def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
         """Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and the impulses f, both in the axes of the first frames."""
-        motions = HeldMotions.of(constraints, self.tree, q)
-        held = Held.of(motions, self.mass_matrix_expression(q) + self._armature_matrix)
-        return held.solve(ca.DM(self.tree.nv, 1), motions.from_first_frames(change))
+        rows = ConstraintJacobian.of(constraints, self.tree, q)
+        kkt = KKTSystem.of(rows, self.mass_matrix_expression(q) + self._armature_matrix)
+        return kkt.solve(ca.DM(self.tree.nv, 1), rows.from_first_frames(change))
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""
@@ -138,13 +138,13 @@ class Expressions(ABC):
         return self._torque_of(self.external_wrenches, q, wrenches)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
-        """The same of some of them."""
+        """Torque of some of the wrenches."""
         return wrenches.torque(self.tree, q, values)
 
     def wrench_stiffness_expression(
         self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
     ) -> Matrix:
-        """Its derivative by q, in the tangent space (nv × nv), of the wrenches that are given in some references.
+        """Derivative of the wrenches' torque by q, in the tangent space (nv × nv), for wrenches in some references.
 
         A LOCAL wrench turns with its frame, the others keep their direction.
         """
@@ -168,7 +168,7 @@ class Expressions(ABC):
         return sum((force.torque(q, v) for force in self.forces), ca.DM(self.tree.nv, 1))
 
     def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """Its derivatives by q, in the tangent space, and by v (nv × nv each)."""
+        """Derivatives of the forces' torque by q, in the tangent space, and by v (nv × nv each)."""
         x, y = symbols(q=self.tree.nq, v=self.tree.nv).values()
         torque = ca.SX(self.force_torque_expression(x, y))
         graph = [ca.jacobian(torque, x) @ self.tree.tangent_map(x), ca.jacobian(torque, y)]
@@ -195,11 +195,7 @@ class Expressions(ABC):
         return graph(q, zero if v is None else v, zero, *self._p.values())
 
     def _check_torque(self, tau: object) -> None:
-        """Refuse what is not nv expressions or numbers.
-
-        Raises:
-            ArgumentTypeError: if it is not of CasADi. ArgumentError: if it has another shape, or a constant is NaN.
-        """
+        """Refuse what is not nv expressions or numbers of CasADi."""
         of, nv = f"{type(self).__name__}: inverse_dynamics_expression", self.tree.nv
         if not isinstance(tau, ca.SX | ca.MX | ca.DM):
             raise ArgumentTypeError(f"{of} returned {shown(tau)}; return tau ({nv}), made of q, v and a by CasADi")
@@ -216,11 +212,7 @@ class Expressions(ABC):
         return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, force)
 
     def _require_bodies(self, what: str) -> None:
-        """Refuse what base parameters do not determine.
-
-        Raises:
-            UnsupportedError: if the robot has base parameters in place of the inertia of its links.
-        """
+        """Refuse what base parameters, in place of the inertia of the links, do not determine."""
         if isinstance(self.tree, RegroupedTree):
             raise UnsupportedError(
                 f"{self.tree.name}: {what}: base parameters determine torques, but not what each link has part in; "
@@ -228,8 +220,8 @@ class Expressions(ABC):
             )
 
     @property
-    def _ways(self) -> list[Self]:
-        """The same robot, written in the ways of which the smallest is to be taken."""
+    def _variants(self) -> list[Self]:
+        """Variants of the robot's equations, of which the smallest is taken."""
         return [self]
 
     @property

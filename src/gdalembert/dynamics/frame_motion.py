@@ -42,10 +42,10 @@ def fixed_placement(frame: Frame) -> tuple[ca.DM, ca.DM]:
     return spatial.constant(frame.rotation), spatial.constant(frame.translation)
 
 
-def placement(tree: Tree, frame: Frame, q: Matrix) -> tuple[Matrix, Matrix]:
-    """R (3 × 3) and p (3) of a frame in the universe."""
+def placement(tree: Tree, frame: Frame, q: Matrix, path: Sequence[int] | None = None) -> tuple[Matrix, Matrix]:
+    """R (3 × 3) and p (3) of a frame in the universe, or in the link that a path of joints to it begins on."""
     r, p = fixed_placement(frame)
-    for i in reversed(tree.path(frame.joint)):
+    for i in reversed(tree.path(frame.joint) if path is None else path):
         r_i, p_i = tree.joints[i].placement(q)
         r, p = r_i @ r, p_i + r_i @ p
     return r, p
@@ -146,7 +146,7 @@ def _links_seen_from(
 def jacobian(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix) -> Matrix:
     """J (6 × nv) of a frame: its columns are those of S, seen from the reference."""
     links = _links_seen_from(tree, frame, reference, q)
-    return _of_columns(tree, ((joint, Motion(*joint.subspace(q)).to_parent(r, p)) for joint, r, p in links))
+    return of_columns(tree.nv, 6, ((joint, Motion(*joint.subspace(q)).to_parent(r, p).vector) for joint, r, p in links))
 
 
 @dataclass(frozen=True)
@@ -156,14 +156,14 @@ class _Part:
     Attributes:
         joint: the joint.
         columns, rates: S and dS/dt.
-        bends: ∂(S v)/∂q at constant v, in the tangent space.
+        gradient: ∂(S v)/∂q at constant v, in the tangent space.
         inner, own, outer: what the joints before it add to the twist, what it adds, and what those after it add.
     """
 
     joint: Joint
     columns: Motion
     rates: Motion
-    bends: Motion
+    gradient: Motion
     inner: Motion
     own: Motion
     outer: Motion
@@ -181,30 +181,28 @@ def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v
         links.reverse()
     columns = [Motion(*joint.subspace(q)).to_parent(r, p) for joint, r, p in links]
     rates = [Motion(*joint.subspace_rate(q, v)).to_parent(r, p) for joint, r, p in links]
-    bends = [subspace_bends(joint, q, v).to_parent(r, p) for joint, r, p in links]
+    gradients = [subspace_gradient(joint, q, v).to_parent(r, p) for joint, r, p in links]
     own = [s.times(joint.velocity(v)) for (joint, *_), s in zip(links, columns, strict=True)]
     inner = accumulate(own, initial=_AT_REST)
     outer = list(accumulate(reversed(own), initial=_AT_REST))[-2::-1]
-    return [
-        _Part(joint, *rest) for (joint, *_), *rest in zip(links, columns, rates, bends, inner, own, outer, strict=False)
-    ]
+    parts = zip(links, columns, rates, gradients, inner, own, outer, strict=False)
+    return [_Part(joint, *rest) for (joint, *_), *rest in parts]
 
 
-def subspace_bends(joint: Joint, q: Matrix, v: Matrix) -> Motion:
+def subspace_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
     """∂(S v)/∂q of a joint, in link axes: the columns are dS/dt along each of its velocities, times v."""
     own = joint.velocity(v)
     rates = [joint.type.subspace_rate(joint.configuration(q), unit) for unit in ca.horzsplit(ca.DM.eye(joint.type.nv))]
-    return Motion(
-        ca.horzcat(*(linear @ own for linear, _ in rates)), ca.horzcat(*(angular @ own for _, angular in rates))
-    )
+    halves = zip(*((linear @ own, angular @ own) for linear, angular in rates), strict=True) if rates else ((), ())
+    return Motion(*(ca.horzcat(ca.DM(3, 0), *half) for half in halves))
 
 
-def _of_columns(tree: Tree, parts: Iterable[tuple[Joint, Motion]]) -> Matrix:
-    """6 × nv numbers from the columns of each joint; joints that share coordinates add."""
-    columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
-    for joint, block in parts:
+def of_columns(nv: int, rows: int, blocks: Iterable[tuple[Joint, Matrix]]) -> Matrix:
+    """rows × nv numbers from the columns of each joint; joints that share coordinates add."""
+    columns: list[Matrix] = [ca.DM(rows, 1)] * nv
+    for joint, block in blocks:
         for k, column in enumerate(joint.columns):
-            columns[column] = columns[column] + block.vector[:, k]
+            columns[column] = columns[column] + block[:, k]
     return ca.horzcat(*columns)
 
 
@@ -224,7 +222,7 @@ def jacobian_rate(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Ma
         }[reference]
         return against.cross(part.columns) + part.rates
 
-    return _of_columns(tree, ((part.joint, rate(part)) for part in _parts(tree, frame, reference, q, v)))
+    return of_columns(tree.nv, 6, ((part.joint, rate(part).vector) for part in _parts(tree, frame, reference, q, v)))
 
 
 def velocity_derivatives(
@@ -245,11 +243,11 @@ def velocity_derivatives(
         if reference == pin.LOCAL_WORLD_ALIGNED:
             lever = Motion(-later.linear, part.inner.angular)
             moved = Motion(lever.cross(part.columns).linear, moved.angular)
-        return moved + part.bends
+        return moved + part.gradient
 
     parts = _parts(tree, frame, reference, q, v)
-    by_q = _of_columns(tree, ((part.joint, derivative(part)) for part in parts))
-    return by_q, _of_columns(tree, ((part.joint, part.columns) for part in parts))
+    by_q = of_columns(tree.nv, 6, ((part.joint, derivative(part).vector) for part in parts))
+    return by_q, of_columns(tree.nv, 6, ((part.joint, part.columns.vector) for part in parts))
 
 
 def velocity(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:

@@ -48,8 +48,8 @@ def joint_frame(tree: Tree, joint: str | int) -> Frame:
             raise UnknownNameError("joint", joint, names)
         joint = names.index(joint)
     index = _checked_index(tree, "joint", joint, len(names) - 1)
-    link, placement = (-1, np.eye(4)) if index == 0 else tree.body_frame(names[index])
-    return Frame(names[index], link, frozen(placement[:3, :3]), frozen(placement[:3, 3]), "JOINT")
+    link = -1 if index == 0 else tree.links[index - 1]
+    return Frame(names[index], link, frozen(np.eye(3)), frozen(np.zeros(3)), "JOINT")
 
 
 def _checked_index(tree: Tree, kind: str, given: Any, last: int) -> int:

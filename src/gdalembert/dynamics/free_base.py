@@ -24,17 +24,17 @@ from gdalembert.spatial.algebra import Matrix
 
 @dataclass(frozen=True)
 class FreeBases:
-    """The free-flyers on the universe, without armature: in a robot of rigid links one, or none."""
+    """The free-flyers on the universe, without armature."""
 
     tree: Tree
     joints: tuple[Joint, ...]
 
     @classmethod
     def of(cls, tree: Tree) -> FreeBases:
-        """Those of a robot; of one that is not rigid, none."""
+        """Free bases of a robot."""
         armature = spatial.constant(tree.armature)
         roots = (joint for joint in tree.joints if joint.parent < 0 and joint.type.is_free)
-        return cls(tree, tuple(root for root in roots if tree.is_rigid and not root.velocity(armature).nnz()))
+        return cls(tree, tuple(root for root in roots if not root.velocity(armature).nnz()))
 
     @property
     def pose(self) -> ca.DM:

@@ -21,7 +21,7 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
-from gdalembert.spatial.lie.exponential_maps import motion_log
+from gdalembert.spatial.lie.maps import motion_log
 
 
 class Kinematics:
@@ -183,7 +183,7 @@ class Kinematics:
 
     @property
     def total_mass(self) -> float:
-        """Of all links that a joint moves [kg]: equals ``pin.computeTotalMass``."""
+        """Mass of all links that a joint moves [kg]: equals ``pin.computeTotalMass``."""
         return centroidal.total_mass(self.tree)
 
     @cached_property
@@ -240,9 +240,8 @@ class Kinematics:
         """(q, v) → (q_next), nq: where the constant velocity v leads from q in unit time; equals ``pin.integrate``.
 
         Exact with all derivatives at and near v = 0. q must be a configuration (unit quaternions, cos² + sin² = 1): it
-        is not normalised. Two quaternions
-        describe a rotation: this one is continuous in v. For a free-flyer Pinocchio gives the one nearer to q, which
-        is the other one where it turns by more than π.
+        is not normalised. Two quaternions describe a rotation: this one is continuous in v. For a free-flyer Pinocchio
+        gives the one nearer to q, which is the other one where it turns by more than π.
         """
         s = self.symbols("q", "v")
         return function("integrate", s, {"q_next": integrate(self.tree, s["q"], s["v"])})

@@ -31,11 +31,11 @@ class LinearAnalysis(EquationsOfMotion, ABC):
 
     @abstractmethod
     def at(self, p: Values = None) -> Self:
-        """The same robot with numbers in place of p."""
+        """The robot with numbers in place of p."""
 
     @abstractmethod
     def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
-        """The same robot under constant wrenches."""
+        """The robot under constant wrenches."""
 
     @property
     @abstractmethod
@@ -171,11 +171,7 @@ def _held(stiffness: Array) -> Array:
 
 
 def _check_stiffness(where: str, stiffness: Array) -> None:
-    """Refuse a stiffness that has no vibrations.
-
-    Raises:
-        ArgumentError: if it is not symmetric and positive semidefinite.
-    """
+    """Refuse a stiffness without vibrations, which is not symmetric and positive semidefinite."""
     size = np.abs(stiffness).max(initial=0)
     if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
         raise ArgumentError(

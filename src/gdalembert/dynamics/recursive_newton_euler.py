@@ -17,7 +17,6 @@ from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics, constrained_impact
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import Placing, place
@@ -27,11 +26,13 @@ from gdalembert.dynamics.newton_euler.rnea import (
     joint_wrenches,
     kinetic_energy,
 )
+from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.model.regrouping import prepare
+from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
@@ -53,25 +54,26 @@ class RecursiveNewtonEuler(Dynamics):
 
     @cached_property
     def _prepared(self) -> tuple[Tree, ...]:
-        """The robot in link frames of our own, in one way or in two: which is smaller depends on the Function."""
-        return prepared_ways(self.tree)
+        """The robot in link frames of our own, in one variant or in two: which is smaller depends on the Function."""
+        return prepared_variants(self.tree)
 
     def _smallest(self, write: Callable[..., Matrix], *arguments: Matrix | Loads) -> Matrix:
         """The smallest of the expressions of the prepared trees."""
         return reduce(smaller, (write(tree, *arguments) for tree in self._prepared))
 
     def _smallest_placed(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
-        """The same, in long chains with all links in the axes of the root besides."""
+        """The smallest expression; in long chains with all links in the axes of the root besides."""
         smallest = self._smallest(write, *arguments)
-        if self._ancestors < _LONG or not self._has_constant_subspaces:
+        if self._ancestors < _LONG or not all(joint.type.has_constant_subspace for joint in self.tree.joints):
             return smallest
         return smaller(smallest, write(self._prepared[0], *arguments, placed=place_in_root_axes))
 
     @property
     def _ancestors(self) -> float:
-        """How many joints a joint has above it on average."""
-        number = len(self.tree.joints)
-        return sum(len(self.tree.path(j)) - 1 for j in range(number)) / number
+        """How many joints and modes a joint has above it on average."""
+        joints = self.tree.joints
+        above = (joints[i].type for j in range(len(joints)) for i in self.tree.path(j)[:-1])
+        return sum(each.nv if each.is_modal else 1 for each in above) / len(joints)
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         return self._smallest(inverse_dynamics, q, v, a, Loads.of(self.external_wrenches, wrenches))
@@ -102,35 +104,30 @@ class RecursiveNewtonEuler(Dynamics):
     ) -> tuple[Matrix, Matrix]:
         write, loads = Dynamics.constrained_dynamics_expression, Loads.of(self.external_wrenches, wrenches)
         correction = constraints.correction(self.tree, q, v)
-        return self._held(
+        return self._constrained(
             lambda tree: constrained_forward_dynamics(tree, constraints, q, v, tau, correction, loads),
-            lambda way: write(way, constraints, q, v, tau, wrenches),
+            lambda variant: write(variant, constraints, q, v, tau, wrenches),
         )
 
     def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
         write = Dynamics.impact_expression
-        return self._held(
+        return self._constrained(
             lambda tree: constrained_impact(tree, constraints, q, change),
-            lambda way: write(way, constraints, q, change),
+            lambda variant: write(variant, constraints, q, change),
         )
 
-    def _held(
+    def _constrained(
         self,
         swept: Callable[[Tree], tuple[Matrix, Matrix]],
         eliminated: Callable[[Self], tuple[Matrix, Matrix]],
     ) -> tuple[Matrix, Matrix]:
-        """Accelerations and forces in the smallest way: by articulated bodies, or by M."""
-        found = [] if self._shares_coordinates else [ca.vertcat(*swept(tree)) for tree in self._prepared]
-        if self._shares_coordinates or not self._is_deep:
-            found += [ca.vertcat(*eliminated(way)) for way in self._ways]
+        """Accelerations and forces by the smallest variant: by articulated bodies, or by M."""
+        found = [] if self.tree.has_mimic else [ca.vertcat(*swept(tree)) for tree in self._prepared]
+        if self.tree.has_mimic or not self._is_deep:
+            found += [ca.vertcat(*eliminated(variant)) for variant in self._variants]
         smallest = reduce(smaller, found)
         a, forces = ca.vertsplit(smallest, [0, self.tree.nv, smallest.shape[0]])
         return a, forces
-
-    @property
-    def _shares_coordinates(self) -> bool:
-        """Whether joints cannot be released one by one, as those that mimic another, and the modes of a link."""
-        return self.tree.has_mimic or bool(self.tree.modal)
 
     def _eliminated(self, tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> Matrix:
         """a of M a = tau − nle + Σ Jᵀ w."""
@@ -151,15 +148,30 @@ class RecursiveNewtonEuler(Dynamics):
     def inverse_dynamics_derivatives_expression(
         self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
     ) -> tuple[Matrix, Matrix]:
-        if not self._has_constant_subspaces:
-            return super().inverse_dynamics_derivatives_expression(q, v, a, wrenches)
         loads = Loads.of(self.external_wrenches, wrenches)
 
         def both(tree: Tree, placed: Placing = place) -> Matrix:
             return ca.horzcat(*inverse_dynamics_derivatives(tree, q, v, a, loads, placed))
 
-        by_q, by_v = ca.horzsplit(self._smallest(both) if loads.at else self._smallest_placed(both), self.tree.nv)
-        return by_q + self.wrench_stiffness_expression(q, wrenches, [pin.WORLD]), by_v
+        smallest = self._smallest(both) if loads.at else self._smallest_placed(both)
+        of_world = self.wrench_stiffness_expression(q, wrenches, [pin.WORLD])
+        smallest += ca.horzcat(of_world, ca.DM(*of_world.shape))
+        if self._is_plain:
+            by_differentiation = super().inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+            smallest = smaller(smallest, ca.horzcat(*by_differentiation))
+        by_q, by_v = ca.horzsplit(smallest, self.tree.nv)
+        return by_q, by_v
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether differentiation of tau can be smaller than the recursion: one link and its modes, or rods in a plane.
+
+        Spatial rods take about twice as much by differentiation.
+        """
+        rods = [body.segment.axis for body in self.tree.modal.values() if isinstance(body, SegmentInertia)]
+        if rods:
+            return all(axis is not None for axis in rods)
+        return bool(self.tree.modal) and len(self.tree.independent_joints) == 2
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
         """By the recursion, of a robot at rest without mass."""
@@ -171,7 +183,7 @@ class RecursiveNewtonEuler(Dynamics):
     ) -> Matrix:
         """By the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
         in_recursion = set(references) - {pin.WORLD}
-        if not (in_recursion and self._has_constant_subspaces and self.external_wrenches):
+        if not (in_recursion and self.external_wrenches):
             return super().wrench_stiffness_expression(q, wrenches, references)
         rest, loads = ca.DM(self.tree.nv, 1), Loads(self.external_wrenches, wrenches).given_in(in_recursion)
 
@@ -181,25 +193,17 @@ class RecursiveNewtonEuler(Dynamics):
         of_world = super().wrench_stiffness_expression(q, wrenches, set(references) - in_recursion)
         return self._smallest(stiffness) + of_world
 
-    @property
-    def _has_constant_subspaces(self) -> bool:
-        return all(joint.type.has_constant_subspace for joint in self.tree.joints)
-
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         name = "inverse_dynamics_derivatives_expression"
         is_own = getattr(type(self), name) is getattr(RecursiveNewtonEuler, name)
-        ways: list[Matrix] = []
-        if self._ancestors >= _LONG and self._can_be_swept and is_own:
-            ways.append(self._swept_derivatives(q, v, tau, wrenches))
-        if not ways or self._ancestors < _VERY_LONG:
+        can_be_swept = is_own and not self.tree.has_mimic
+        variants: list[Matrix] = []
+        if self._ancestors >= _LONG and can_be_swept:
+            variants.append(self._swept_derivatives(q, v, tau, wrenches))
+        if not variants or self._ancestors < _VERY_LONG:
             write = Dynamics.forward_dynamics_derivatives_expression
-            ways += [write(way, q, v, tau, wrenches) for way in self._ways]
-        return reduce(smaller, ways)
-
-    @property
-    def _can_be_swept(self) -> bool:
-        """Whether joints can be released one by one, from columns that are constant."""
-        return self._has_constant_subspaces and not self._shares_coordinates
+            variants += [write(variant, q, v, tau, wrenches) for variant in self._variants]
+        return reduce(smaller, variants)
 
     def _swept_derivatives(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ by articulated bodies."""
@@ -214,15 +218,15 @@ class RecursiveNewtonEuler(Dynamics):
         self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix
     ) -> Matrix:
         write = Dynamics.inverse_dynamics_hessian_expression
-        return reduce(smaller, (write(way, q, v, a, lam, wrenches) for way in self._ways))
+        return reduce(smaller, (write(variant, q, v, a, lam, wrenches) for variant in self._variants))
 
     @property
-    def _ways(self) -> list[Self]:
-        """The same robot for each prepared tree alone: what is made of M, nle and tau shares more of one tree."""
-        ways = [self._on(self.tree) for _ in self._prepared]
-        for way, tree in zip(ways, self._prepared, strict=True):
-            vars(way)["_prepared"] = (tree,)
-        return ways
+    def _variants(self) -> list[Self]:
+        """Variants of the robot, one for each prepared tree: what is made of M, nle and tau shares more of one tree."""
+        variants = [self._on(self.tree) for _ in self._prepared]
+        for variant, tree in zip(variants, self._prepared, strict=True):
+            vars(variant)["_prepared"] = (tree,)
+        return variants
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
         return self._smallest(kinetic_energy, q, v)
@@ -289,7 +293,7 @@ def massless(tree: Tree) -> Tree:
     return replace(tree, joints=joints, gravity=frozen(np.zeros(3)))
 
 
-def prepared_ways(tree: Tree) -> tuple[Tree, ...]:
+def prepared_variants(tree: Tree) -> tuple[Tree, ...]:
     """The robot in link frames of our own, where links keep the axes of their joints, and where they do not.
 
     Bodies of symbols are regrouped if that makes the graph of tau smaller. Trees that are the same occur once; of a

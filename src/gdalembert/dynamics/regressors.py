@@ -14,7 +14,7 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
-from gdalembert.dynamics.parameters.bodies import Inertia
+from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -27,9 +27,10 @@ _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
 class Regressors(EquationsOfMotion, ABC):
     """Derivatives with respect to the dynamic parameters π of the links; a part of :class:`~gdalembert.Dynamics`.
 
-    π has ten numbers for each of Pinocchio's joints 1, 2, …: m, m c, and the inertia tensor about the joint frame's
-    origin as Ixx, Ixy, Iyy, Ixz, Iyz, Izz (``pin.Inertia.toDynamicParameters``). Armature and force elements are not
-    in the regressors. Outputs are sparse: a column is zero where the body does not load the joint.
+    π has ten numbers for each of Pinocchio's joints 1, 2, … that carries a rigid body: m, m c, and the inertia tensor
+    about the joint frame's origin as Ixx, Ixy, Iyy, Ixz, Iyz, Izz (``pin.Inertia.toDynamicParameters``). Armature,
+    force elements and flexible links are not in the regressors: tau of an arm is Y π beside what its beams need.
+    Outputs are sparse: a column is zero where the body does not load the joint.
     """
 
     @cached_property
@@ -78,20 +79,20 @@ class Regressors(EquationsOfMotion, ABC):
                 f"{self.tree.name}: its lengths or angles are symbols, and base parameters are those of a geometry in "
                 "numbers; give them, as dyn.at(p) does"
             )
-        return Base.choose(replace(self.nominal, gravity=self.tree.gravity), None)
+        return Base.select(replace(self.nominal, gravity=self.tree.gravity), None)
 
     def _regressor(self, name: str, inputs: tuple[str, ...], expression: Callable[..., Matrix]) -> ca.Function:
         """The derivative of an expression by π; of some formulations it has π in it, and any value will do."""
-        s, inertia = self.symbols(*inputs), Inertia.choose(self.nominal, None)
+        s, inertia = self.symbols(*inputs), Inertia.select(self.nominal, None)
         pi = ca.SX.sym("pi", len(inertia.names))
-        twin = self._on(inertia.put(self.tree, pi))
+        twin = self._on(inertia.substitute(self.tree, pi))
         y = ca.jacobian(ca.SX(expression(twin, *(s[name] for name in inputs))), pi)
         if ca.depends_on(y, pi):
             y = ca.substitute(y, pi, ca.DM(np.tile(_BODY, len(inertia.places))))
         return _sparse(name, s, y)
 
     def _on(self, tree: Tree) -> Self:
-        """The same formulation, with another tree in its expressions."""
+        """The formulation with another tree in its expressions."""
         twin = object.__new__(type(self))  # a copy would have symbols of its own
         for name, value in vars(self).items():
             if not isinstance(getattr(type(self), name, None), cached_property):

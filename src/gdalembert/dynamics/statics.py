@@ -103,7 +103,7 @@ def _frame(tree: Tree, frame: Any, reference: Any) -> ExternalWrenches:
 
 
 def _frames(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
-    """Those of a list with one reference, or of a mapping to references."""
+    """Wrenches at the frames of a list with one reference, or of a mapping to references."""
     if not frames:
         raise ArgumentError("joint_torques: got no frame; give at least one")
     if isinstance(frames, Mapping):
@@ -166,7 +166,7 @@ def payload_torques(
 
 
 def transform_wrench(wrench: Any, T: Any) -> Any:
-    """The same wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
+    """A wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
 
     Column by column of T, n, o, a being the axes and p the origin of the new frame, in the frame the wrench is given
     in:
@@ -195,7 +195,7 @@ def transform_wrench(wrench: Any, T: Any) -> Any:
 
 
 def transform_twist(twist: Any, T: Any) -> Any:
-    """The same twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
+    """A twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
 
     With (d; δ) = (linear; angular):
 
@@ -206,28 +206,17 @@ def transform_twist(twist: Any, T: Any) -> Any:
 
     Args:
         twist: (linear; angular) [m/s; rad/s]: six numbers, a ``pin.Motion``, or a CasADi matrix 6 × 1.
-        T: 4 × 4 numbers, a ``pin.SE3``, or a CasADi matrix 4 × 4.
-
-    Returns:
-        NumPy (6,) if both are numbers, else SX or MX 6 × 1.
-
-    Raises:
-        ArgumentTypeError: if one is of a type that cannot be used (a ``pin.Force``), or SX meets MX.
-        ArgumentError: if there are not six numbers, one is not finite, T is not 4 × 4, or T, given in numbers, is not
-            a rigid transformation.
+        T: as of :func:`transform_wrench`, as are what is returned and the errors; a ``pin.Force`` is not a twist.
     """
     x, r, p = _read("twist", twist, T)
     return _result(Motion(x[:3], x[3:]).seen_from(r, p).vector)
 
 
-_ENTRIES = {
-    "wrench": ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z"),
-    "twist": ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z"),
+_KINDS = {
+    "wrench": (("f_x", "f_y", "f_z", "m_x", "m_y", "m_z"), pin.Motion, "transform_twist"),
+    "twist": (("v_x", "v_y", "v_z", "w_x", "w_y", "w_z"), pin.Force, "transform_wrench"),
 }
-_OTHER = {
-    "wrench": (pin.Motion, "pin.Motion", "transform_twist"),
-    "twist": (pin.Force, "pin.Force", "transform_wrench"),
-}
+"""The names of the six entries, and what is of the other kind: Pinocchio's class, and the function for it."""
 
 _NUMBERS_OR_SYMBOLS = "numbers, or one SX or MX (casadi.vertcat)"
 
@@ -247,16 +236,15 @@ def _result(x: Matrix) -> Any:
 
 
 def _six(what: str, values: Any) -> Matrix:
-    other, name, instead = _OTHER[what]
+    entries, other, instead = _KINDS[what]
     if isinstance(values, other):
-        raise ArgumentTypeError(f"{what}: got a {name}; {instead} is for those")
+        raise ArgumentTypeError(f"{what}: got a pin.{other.__name__}; {instead} is for those")
     if isinstance(values, ca.SX | ca.MX):
         if values.shape != (6, 1):
             raise ArgumentError(f"{what}: got a matrix of {values.shape[0]} × {values.shape[1]}; give 6 × 1")
         return values
     if isinstance(values, pin.Force | pin.Motion):
         values = values.vector
-    entries = _ENTRIES[what]
     array = numbers(what, values, expected=_NUMBERS_OR_SYMBOLS, names=entries)
     if array.shape not in ((6,), (6, 1)):
         got = f"{array.size} numbers" if array.ndim == 1 else f"numbers of shape {array.shape}"

@@ -100,7 +100,7 @@ class ExternalWrenches:
 
     @classmethod
     def of(cls, tree: Tree, given: WrenchesByFrame | None) -> ExternalWrenches:
-        """Those of the argument ``wrenches``.
+        """Wrenches of the argument ``wrenches``.
 
         Raises:
             ArgumentTypeError: if it is not a mapping, or a value is not a ``pin.ReferenceFrame``.
@@ -126,11 +126,7 @@ class ExternalWrenches:
         return len(self.frames)
 
     def check_moved(self, tree: Tree) -> None:
-        """Refuse wrenches that no motion feels.
-
-        Raises:
-            ArgumentError: if no joint moves one of the frames.
-        """
+        """Refuse wrenches that no motion feels, at frames that no joint moves."""
         for name, index in zip(self.names, self.frames, strict=True):
             if tree.frames[index].joint < 0:
                 raise ArgumentError(
@@ -144,11 +140,7 @@ class ExternalWrenches:
         return len(self) > int(self.constant.shape[1])
 
     def refuse(self, where: str) -> None:
-        """Refuse a robot whose wrenches are an input.
-
-        Raises:
-            UnsupportedError: if they are.
-        """
+        """Refuse a robot whose wrenches are an input, by an UnsupportedError."""
         if self.is_input:
             raise UnsupportedError(
                 f"{where}: the wrenches at {', '.join(self.names)} are an input; give dyn.under(wrenches), the robot "
@@ -174,18 +166,18 @@ class ExternalWrenches:
         return array
 
     def fixed(self, values: Matrix) -> ExternalWrenches:
-        """The same with numbers (6 × n) in place of an input."""
+        """Wrenches with numbers (6 × n) in place of an input."""
         return replace(self, constant=values)
 
     def joined(self, tree: Tree, frames: Sequence[int]) -> ExternalWrenches:
-        """These, and LOCAL wrenches at further frames, given by their indices."""
+        """The wrenches, and LOCAL ones at further frames, given by their indices."""
         names = (tree.frames[k].name for k in frames)
         return ExternalWrenches(
             (*self.frames, *frames), (*self.references, *[pin.LOCAL] * len(frames)), (*self.names, *names)
         )
 
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> tuple[ExternalWrenches, list[int]]:
-        """Those that are given in some references, as inputs, and which of the n they are."""
+        """Wrenches that are given in some references, as inputs, and which of the n they are."""
         which = [k for k, reference in enumerate(self.references) if reference in references]
         frames, names = tuple(self.frames[k] for k in which), tuple(self.names[k] for k in which)
         return ExternalWrenches(frames, tuple(self.references[k] for k in which), names), which

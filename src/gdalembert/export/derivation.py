@@ -1,23 +1,24 @@
-"""The equations of a robot as text."""
+"""The equations of a robot as text, and the files that hold it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import pinocchio as pin
 
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
-from gdalembert.dynamics.registry import formulations
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.export.choice import NUMERIC, Choice, called, choose
-from gdalembert.export.closed import close
-from gdalembert.export.formats import FORMATS, Files, Format, code_formats
-from gdalembert.export.notes import angles, identifier, notes, parameters, wrenches
+from gdalembert.export.formats import FORMATS, NUMERIC, ExportedGraph, Files, Format, choose, close, formats_of
+from gdalembert.export.notes import angles, called, identifier, notes, parameters, wrenches
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -89,8 +90,10 @@ def derive(
         return _of_dynamics(robot, into, terms)
     with_symbols = isinstance(robot, SymbolicTree) or (into.closed if symbolic is None else symbolic)
     model = load_urdf(robot) if isinstance(robot, str) else robot
-    tree = _symbolic(model, with_symbols, clean) if into.closed or with_symbols else None
-    make: _Make = partial(_numeric, model, clean) if tree is None else tree.dynamics
+    tree = model if isinstance(model, SymbolicTree) else None
+    if tree is None and (into.closed or with_symbols):
+        tree = symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean)
+    make: _Make = (lambda kind: kind(model, clean=clean)) if tree is None else tree.dynamics
     others = _NUMERIC if tree is None else _SYMBOLIC
     kinds = others if formulation is None else [_formulation(formulation)]
     wanted = _wanted(terms, into, formulation)
@@ -118,16 +121,12 @@ def _wanted(
 
 def _of_dynamics(dynamics: Dynamics, into: Format, terms: Iterable[str] | None) -> Files:
     if into.closed:
-        raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {code_formats()}")
+        raise UnsupportedError(f"{dynamics!r}: is exported as code alone; choose {formats_of(closed=False)}")
     chosen = choose(dynamics, _CODE if terms is None else terms, NUMERIC)
     return _code(into, dynamics, chosen, [*wrenches(dynamics), *parameters(dynamics)])
 
 
-def _numeric(model: pin.Model | Tree, clean: float, kind: type[Dynamics]) -> Dynamics:
-    return kind(model, clean=clean)
-
-
-def _code(into: Format, dynamics: Dynamics, choices: Sequence[Choice], constants: Iterable[str]) -> Files:
+def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], constants: Iterable[str]) -> Files:
     """The Functions of a formulation."""
     named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
@@ -141,7 +140,7 @@ def _first(
     make: _Make,
     terms: Iterable[str] | None,
     functions: Sequence[str],
-) -> tuple[type[Dynamics], Dynamics, list[Choice]]:
+) -> tuple[type[Dynamics], Dynamics, list[ExportedGraph]]:
     """The first of ``kinds`` that has all terms; the error names those of ``others`` that have the missing term."""
     missing: UnknownNameError | None = None
     for kind in kinds:
@@ -173,7 +172,71 @@ def _formulation(given: str | type[Dynamics]) -> type[Dynamics]:
     return known[given]
 
 
-def _symbolic(model: pin.Model | Tree, with_symbols: bool, clean: float) -> SymbolicTree:
-    if isinstance(model, SymbolicTree):
-        return model
-    return symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean)
+def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+    """Write texts as UTF-8; after any interruption the folder has either all files or its former contents.
+
+    Args:
+        files: text by file name.
+        output: the folder, made if it does not exist. A single text goes into the file of this name, unless it is a
+            folder or ends with a slash.
+        force: whether existing files are replaced.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ArgumentTypeError: if the output is not a path.
+        ArgumentError: if a file exists already, or cannot be written.
+    """
+    if not isinstance(output, str | os.PathLike):
+        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
+    if not os.fspath(output):
+        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
+    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    try:
+        targets = _targets(files, path, as_folder or len(files) > 1 or path.is_dir(), force)
+        _write_into(next(iter(targets)).parent, targets)
+    except OSError as error:
+        where = error.filename or path
+        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
+    return list(targets)
+
+
+def _targets(files: Mapping[str, str], path: Path, as_folder: bool, force: bool) -> dict[Path, str]:
+    """Text by path."""
+    if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
+        raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")
+    targets = {path / name if as_folder else path: text for name, text in files.items()}
+    for target in targets:
+        if target.exists() and not (force and target.is_file()):
+            raise ArgumentError(f"{target}: is there already; choose another output, or replace it by force (--force)")
+    return targets
+
+
+def _write_into(folder: Path, targets: Mapping[Path, str]) -> None:
+    """Make the folder if it is not there, and write; folders that were made go if that fails."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".gdalembert-") as stage:
+            _write(targets, Path(stage))
+        made = []
+    finally:
+        for empty in made:
+            with contextlib.suppress(OSError):
+                empty.rmdir()
+
+
+def _write(targets: Mapping[Path, str], stage: Path) -> None:
+    """Write all texts into ``stage``, then move all into place; if that fails, restore the former files."""
+    for k, text in enumerate(targets.values()):
+        (stage / f"{k}.new").write_text(text, encoding="utf-8", newline="\n")
+    with contextlib.ExitStack() as undo:
+        for k, target in enumerate(targets):
+            if target.exists():
+                shutil.copy2(target, stage / f"{k}.old")
+                undo.callback(os.replace, stage / f"{k}.old", target)
+            else:
+                undo.callback(target.unlink, missing_ok=True)
+            os.replace(stage / f"{k}.new", target)
+        undo.pop_all()

@@ -13,7 +13,6 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
-from gdalembert.export.choice import called
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.tree import SymbolicTree
@@ -32,15 +31,15 @@ _SYMBOLS = {
 UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
 
 
+def called(dynamics: Dynamics) -> str:
+    """The name of a formulation, or that of its class."""
+    return getattr(dynamics, "name", type(dynamics).__name__)
+
+
 def source(dynamics: Dynamics) -> str:
-    """Where the equations come from."""
+    """Source of the equations, one line."""
     named = [each for each in dynamics.sources if each.equations]
     return f"{named[0].equations}: {named[0].text}" if named else f"formulation {called(dynamics)}."
-
-
-def heading(dynamics: Dynamics) -> str:
-    """The robot and its equations, one line."""
-    return f"{plain(dynamics.tree.name)}: {source(dynamics)}"
 
 
 def writer() -> str:
@@ -51,11 +50,15 @@ def writer() -> str:
 def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
     tree = dynamics.tree
-    lines = [heading(dynamics), writer(), "", UNITS]
+    lines = [f"{plain(tree.name)}: {source(dynamics)}", writer(), "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
-    lines += _springs(dynamics)
+    lines += [
+        f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
+        for name, (stiffness, rest) in dynamics.springs.items()
+        if f"{name}.stiffness" not in dynamics.parameters
+    ]
     lines += _forces(dynamics)
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
@@ -143,14 +146,6 @@ def _has_angle(joint: Joint) -> bool:
     return joint.type.in_minimal_coordinates() != joint.type
 
 
-def _springs(dynamics: Dynamics) -> list[str]:
-    return [
-        f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
-        for name, (stiffness, rest) in dynamics.springs.items()
-        if f"{name}.stiffness" not in dynamics.parameters
-    ]
-
-
 def _forces(dynamics: Dynamics) -> list[str]:
     """The force elements beside gravity and springs at joints, with their values in the model where these are known."""
     known = not np.isnan(dynamics.parameters.values).any()
@@ -173,17 +168,11 @@ def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
             f"{plain(name)}: bound {float(bound)!r}, {bound / tau:.2%} of {tau:.6g}; |v| <= {v:.6g}, |a| <= {a:.6g}"
             for name, bound, tau, v, a in rows
         ),
-        *_ranges(dynamics),
-    ]
-
-
-def _ranges(dynamics: SimplifiedDynamics) -> list[str]:
-    """The ranges of prismatic joints that the bound holds for."""
-    limits = dynamics.limits
-    return [
-        f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
-        for k, joint in enumerate(dynamics.tree.independent_joints)
-        if joint.type.is_prismatic
+        *(
+            f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
+            for k, joint in enumerate(dynamics.tree.independent_joints)
+            if joint.type.is_prismatic
+        ),
     ]
 
 

@@ -8,8 +8,7 @@ import sympy
 from sympy.printing.str import StrPrinter
 
 from gdalembert.errors import ArgumentError
-from gdalembert.export.closed import ClosedForms
-from gdalembert.export.formats import Files, closed_format
+from gdalembert.export.formats import ClosedForms, Files, closed_format
 
 _IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
 

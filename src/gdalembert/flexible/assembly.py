@@ -1,22 +1,27 @@
-"""Assembly: the description of a flexible robot, from a model, its flexible links and its flexible joints.
+"""A tree with flexible links and joints, from a tree of rigid ones.
 
 Coordinates: those of the joints in Pinocchio's order; the modes, link by link in the order of the tree; the rotors of
-flexible joints. B says on which of them the actuators act.
+flexible joints. B says on which of them the actuators act. Modes that links leave to their arm stand only in directions
+in which something bends them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
+from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.attach import AttachedLink, Attachment, Replacement, attach
-from gdalembert.flexible.flexible_joint import FlexibleJoint
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.link_model import LinkModel, check_body, root
+from gdalembert.flexible.attach import AttachedBeam, AttachedLink, Replacement, attach
+from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
+from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
 from gdalembert.flexible.rigid_link import (
     BodyFrames,
     RigidLink,
@@ -24,30 +29,31 @@ from gdalembert.flexible.rigid_link import (
     model_joint_name,
     placements_on,
 )
-from gdalembert.model.modal_inertia import rigid_inertia
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.flexible.rods.cosserat_rod import CosseratRod, Links
+from gdalembert.flexible.station import Attachment, Carrier, check_body
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.joints import Revolute
+from gdalembert.model.joints.deflection import Deflection
+from gdalembert.model.regrouping import prepare
+from gdalembert.model.rounding import clean_matrix
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
-
-@dataclass(frozen=True, eq=False)
-class AttachedFrame:
-    """A frame by name: the index of its link (−1: the universe) and of the station there, and its placement (4 × 4)."""
-
-    name: str
-    link: int
-    station: int
-    placement: Array
+_REST = 1e-10
+"""The force on a mode that nothing excites, relative to that in a motion of all modes."""
+_SMALL = 0.01
+"""Of modal coordinates, where joints turn by a radian."""
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedBeam:
+class PlacedRod:
     """The beam of a flexible link.
 
     Attributes:
-        name: of the flexible link. ``link``: its index in :attr:`Assembly.links`.
+        name: of the flexible link. ``link``: the index of its joint in the tree.
         root, tip: names of the frames there.
         length: l [m].
-        buckling_load: of the bare beam, as :meth:`~gdalembert.FlexibleLink.buckling_load` [N].
+        modes: the entries of v that are its modal coordinates.
     """
 
     name: str
@@ -55,53 +61,58 @@ class PlacedBeam:
     root: str
     tip: str
     length: float
-    buckling_load: float
+    modes: range
 
 
 @dataclass(frozen=True, eq=False)
-class Assembly:
-    """All numbers of a flexible robot.
+class PlacedBeam(PlacedRod):
+    """A placed link in assumed modes.
 
     Attributes:
-        name: of the model. ``links``: joints with the links that they move, parents first.
-        frames: the model's, and for each flexible link two of our own, in the axes of the clamped frame: at its root
-            and at its tip.
-        nq, nv: with modes and rotors. ``layout``: a name for each entry of v.
-        armature: nv. ``gravity``: 3.
-        joint_damping, joint_friction: of the joints of the model, the first entries of v.
-        stiffness, damping: of links and flexible joints, nv × nv. ``actuation``: B, nv × number of actuators.
+        buckling_load: of the bare beam, as :meth:`~gdalembert.FlexibleLink.buckling_load` [N].
+        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s].
+    """
+
+    buckling_load: float
+    frequency: float
+
+
+@dataclass(frozen=True, eq=False)
+class Flexibility:
+    """What is flexible in a robot, beside its tree.
+
+    Attributes:
+        stiffness, damping: matrices (nv × nv) of each flexible link and joint, by name.
+        actuation: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
         replacements: what each beam replaces.
-        beams: of the flexible links, by name.
+        beams: of the flexible links in assumed modes, by name. ``rods``: of the others.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
             that nothing in it excites.
     """
 
-    name: str
-    links: tuple[LinkModel, ...]
-    frames: tuple[AttachedFrame, ...]
-    nq: int
-    nv: int
-    layout: tuple[str, ...]
-    armature: Array
-    gravity: Array
-    joint_damping: Array
-    joint_friction: Array
-    stiffness: Array
-    damping: Array
+    stiffness: Mapping[str, Array]
+    damping: Mapping[str, Array]
     actuation: Array
     rotors: tuple[str, ...]
     replacements: tuple[Replacement, ...]
     beams: Mapping[str, PlacedBeam]
+    rods: Mapping[str, PlacedRod]
     left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def links(self) -> dict[str, PlacedRod]:
+        """The flexible links, by name, in the order of their modes."""
+        return dict(sorted({**self.beams, **self.rods}.items(), key=lambda item: item[1].modes.start))
 
 
 def assemble(
     tree: Tree,
-    links: Mapping[str, FlexibleLink],
+    links: Links,
     joints: Mapping[str, FlexibleJoint],
     fixed_bodies: Mapping[str, pin.Inertia],
-) -> Assembly:
+    deflection: type[Deflection] = Deflection,
+) -> tuple[Tree, Flexibility]:
     """Replace rigid links by beams, and rigid joints by springs.
 
     Args:
@@ -110,6 +121,7 @@ def assemble(
         joints: the flexible joints, by name.
         fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
             that frame, where the model does not tell them from the link's own body.
+        deflection: how the sections of flexible links turn.
 
     Raises:
         UnknownNameError: if there is no such link, joint or child.
@@ -124,59 +136,63 @@ def assemble(
             raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
     names = _names_by_index(tree, links)
     _check_fixed_bodies(tree, names, fixed_bodies)
-
     attached: list[AttachedLink] = []
     for i in range(len(tree.joints)):
-        link = _rigid_link(tree, i, attached)
+        carrier = _carrier(tree, i, attached, deflection)
         if i in names:
             rigid = RigidLink.of(tree, i, names[i])
-            attached.append(_attached(link, rigid, links[names[i]], fixed_bodies))
+            attached.append(_attached(carrier, rigid, links[names[i]], fixed_bodies))
         else:
-            attachments = {name: Attachment(0, placement) for name, placement in placements_on(tree, i).items()}
-            attached.append(AttachedLink(link, attachments))
+            placed = placements_on(tree, i).items()
+            on_link = {name: Attachment(carrier.index, placement) for name, placement in placed}
+            attached.append(AttachedLink((carrier.joint,), on_link))
     return _assembly(tree, attached, names, joints)
 
 
 def _assembly(
     tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], joints: Mapping[str, FlexibleJoint]
-) -> Assembly:
-    """The assembly of links, with springs and rotors at the flexible joints."""
+) -> tuple[Tree, Flexibility]:
+    """The tree of links, with springs and rotors at the flexible joints."""
     rotors = _rotors(tree, joints)
-    matrices = _link_matrices(tree, attached)
-    for name, joint in rotors.items():
-        matrices = matrices.with_rotor(joint.idx_v, joints[name])
+    index = np.cumsum([0, *(len(each.joints) for each in attached)]).tolist()
+    modes = sum(each.modes for each in attached)
+    nv = tree.nv + modes + len(rotors)
+    matrices = _Matrices.of(tree, attached, names, nv)
+    for k, (name, joint) in enumerate(rotors.items(), tree.nv + modes):
+        matrices.add_rotor(name, joint.idx_v, k, joints[name])
     frames = _frames(tree, attached)
-    beams = _beams(attached, names, frames)
-    nv = len(matrices.armature)
-    return Assembly(
-        name=tree.name,
-        links=tuple(each.link for each in attached),
-        frames=(*frames, *_beam_frames(beams, attached)),
+    beams = _beams(tree, attached, names, index, frames)
+    flexible = replace(
+        tree,
         nq=tree.nq + nv - tree.nv,
         nv=nv,
-        layout=(*tree.velocity_names, *_mode_names(attached, names), *(f"{name} rotor" for name in rotors)),
+        joints=(*(joint for each in attached for joint in each.joints), *_rotor_joints(tree, modes, rotors)),
+        links=tuple(index[i] for i in tree.links),
         armature=frozen(matrices.armature),
-        gravity=tree.gravity,
-        joint_damping=tree.damping,
-        joint_friction=tree.friction,
-        stiffness=frozen(matrices.stiffness),
-        damping=frozen(matrices.damping),
+        frames=tuple(frames),
+        modal_inertias=tuple(own for each in attached if each.beam is not None for own in each.beam.inertias.items()),
+    )
+    return flexible, Flexibility(
+        stiffness=matrices.stiffness,
+        damping=matrices.damping,
         actuation=frozen(matrices.actuation),
         rotors=tuple(rotors),
-        replacements=tuple(each.replacement for each in attached if each.replacement is not None),
-        beams=beams,
+        replacements=tuple(each.beam.replacement for each in attached if each.beam and each.beam.replacement),
+        beams={name: beam for name, beam in beams.items() if isinstance(beam, PlacedBeam)},
+        rods={name: beam for name, beam in beams.items() if not isinstance(beam, PlacedBeam)},
     )
 
 
 # The links.
 
 
-def _names_by_index(tree: Tree, links: Mapping[str, FlexibleLink]) -> dict[int, str]:
+def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
     """The names of the flexible links by the index of the link."""
     bodies = BodyFrames.of(tree)
     for name, link in links.items():
-        if not isinstance(link, FlexibleLink):
-            raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
+        if not isinstance(link, FlexibleLink | CosseratRod):
+            expected = "a FlexibleLink or a CosseratRod"
+            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
         if name in bodies.grounded:
             raise ArgumentError(
                 f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
@@ -197,63 +213,54 @@ def _check_fixed_bodies(tree: Tree, names: Mapping[int, str], fixed_bodies: Mapp
         check_body(f"fixed_bodies[{name!r}]", body)
 
 
-def _rigid_link(tree: Tree, i: int, attached: Sequence[AttachedLink]) -> LinkModel:
-    """Link i, rigid; modal coordinates begin behind those of the links before it."""
+def _carrier(tree: Tree, i: int, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
+    """The joint of link i where it is attached; modal coordinates begin behind those of the links before it."""
     joint = tree.joints[i]
-    base = Attachment(0, homogeneous(joint.rotation, joint.translation))
     if joint.parent >= 0:
         base = attached[joint.parent].attachments[model_joint_name(tree, i)]
-    modes = sum(each.link.inertia.modes for each in attached)
-    return LinkModel(
-        name=joint.name,
-        type=joint.type,
-        parent=joint.parent,
-        parent_station=base.station,
-        placement=base.placement,
-        clamped=np.eye(4),
-        inertia=rigid_inertia(joint.pseudo_inertia),
-        stations=(root(0),),
-        idx_q=joint.idx_q,
-        idx_v=joint.idx_v,
-        mode_idx_q=tree.nq + modes,
-        mode_idx_v=tree.nv + modes,
-    )
+        placement = clean_matrix(base.placement)
+        rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
+        joint = replace(joint, parent=base.joint, rotation=rotation, translation=translation)
+    modes = sum(each.modes for each in attached)
+    index = sum(len(each.joints) for each in attached)
+    return Carrier(joint, index, tree.nq + modes, tree.nv + modes, deflection)
 
 
 def _attached(
-    link: LinkModel, rigid: RigidLink, beam: FlexibleLink, fixed_bodies: Mapping[str, pin.Inertia]
+    carrier: Carrier, rigid: RigidLink, beam: FlexibleLink | CosseratRod, fixed_bodies: Mapping[str, pin.Inertia]
 ) -> AttachedLink:
     """The beam on its link; errors that only show there, in the beam itself, name the link."""
     try:
-        return attach(link, rigid, beam, fixed_bodies)
+        return attach(carrier, rigid, beam, fixed_bodies)
     except ArgumentError as error:
         if str(error).startswith("link "):
             raise
         raise ArgumentError(f"link {rigid.name!r}: {error}") from None
 
 
-def _mode_names(attached: Sequence[AttachedLink], names: Mapping[int, str]) -> list[str]:
-    return [f"{names[i]} {mode}" for i, each in enumerate(attached) for mode in each.link.mode_names]
-
-
 # The frames.
 
 
-def _frames(tree: Tree, attached: Sequence[AttachedLink]) -> list[AttachedFrame]:
+def _frames(tree: Tree, attached: Sequence[AttachedLink]) -> list[Frame]:
     """The model's."""
-    frames: list[AttachedFrame] = []
+    found = []
     for f in tree.frames:
-        at = Attachment(0, homogeneous(f.rotation, f.translation))
+        at = Attachment(-1, homogeneous(f.rotation, f.translation))
         if f.joint >= 0:
             at = attached[f.joint].attachments[f.name]
-        frames.append(AttachedFrame(f.name, f.joint, at.station, at.placement))
-    return frames
+        found.append(_frame(f.name, at))
+    return found
+
+
+def _frame(name: str, at: Attachment) -> Frame:
+    placement = clean_matrix(at.placement)
+    return Frame(name, at.joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
 def _beams(
-    attached: Sequence[AttachedLink], names: Mapping[int, str], frames: Sequence[AttachedFrame]
-) -> dict[str, PlacedBeam]:
-    """The beams, with names for their root and tip frames that no other frame has."""
+    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], index: Sequence[int], frames: list[Frame]
+) -> dict[str, PlacedRod]:
+    """The beams; append frames at their roots and tips, with names that no other frame has."""
     taken = {frame.name for frame in frames}
 
     def unused(name: str) -> str:
@@ -262,70 +269,60 @@ def _beams(
         taken.add(name)
         return name
 
-    beams: dict[str, PlacedBeam] = {}
+    beams: dict[str, PlacedRod] = {}
+    first = tree.nv
     for i, each in enumerate(attached):
         if each.beam is not None:
             name = names[i]
             ends = unused(f"{name} root"), unused(f"{name} tip")
-            beams[name] = PlacedBeam(name, i, *ends, each.beam.length, each.beam.buckling_load())
+            at = each.beam
+            own = name, index[i], *ends, at.length, range(first, first := first + each.modes)
+            if isinstance(at, AttachedBeam):
+                beams[name] = PlacedBeam(*own, at.buckling_load, at.frequency)
+            else:
+                beams[name] = PlacedRod(*own)
+            frames += [_frame(end, where) for end, where in zip(ends, (at.root, at.tip), strict=True)]
     return beams
-
-
-def _beam_frames(beams: Mapping[str, PlacedBeam], attached: Sequence[AttachedLink]) -> list[AttachedFrame]:
-    """The frames at the root, which is station 0, and at the tip, which is fixed to station 1."""
-    return [
-        AttachedFrame(frame, beam.link, k, attached[beam.link].link.stations[k].to_axis(eta))
-        for beam in beams.values()
-        for k, (frame, eta) in enumerate(((beam.root, 0.0), (beam.tip, beam.length)))
-    ]
 
 
 # The matrices.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Matrices:
-    """Constants of n coordinates: armature (n), stiffness and damping (n × n), actuation (n × number of actuators)."""
+    """Constants of nv coordinates: armature (nv), actuation, stiffness and damping (nv × nv) by link and joint."""
 
     armature: Array
-    stiffness: Array
-    damping: Array
     actuation: Array
+    stiffness: dict[str, Array]
+    damping: dict[str, Array]
 
-    def with_rotor(self, own: int, spring: FlexibleJoint) -> _Matrices:
-        """With one more coordinate: the rotor behind the spring of the joint with the velocity ``own``."""
-        rotor = len(self.armature)
-        inertia = float(self.armature[own]) if spring.rotor_inertia is None else spring.rotor_inertia
-        armature = np.append(self.armature, inertia)
+    @staticmethod
+    def of(tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], nv: int) -> _Matrices:
+        """Names of joints and modes."""
+        found = _Matrices(np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv], {}, {})
+        first = tree.nv
+        for i, each in enumerate(attached):
+            if each.beam is not None:
+                modes = range(first, first := first + each.modes)
+                found._add(names[i], modes, each.beam.stiffness, each.beam.damping)
+        return found
+
+    def add_rotor(self, name: str, own: int, rotor: int, spring: FlexibleJoint) -> None:
+        """Put the rotor behind the spring of the joint with the velocity ``own``."""
+        self.armature[rotor] = self.armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
         if spring.rotor_inertia is None:
-            armature[own] = 0.0
-        between = np.zeros((rotor + 1, rotor + 1))
-        between[np.ix_((own, rotor), (own, rotor))] = [[1, -1], [-1, 1]]
-        actuation = np.pad(self.actuation, ((0, 1), (0, 0)))
-        actuation[:, own] = np.eye(rotor + 1)[rotor]
-        return _Matrices(
-            armature,
-            np.pad(self.stiffness, (0, 1)) + spring.stiffness * between,
-            np.pad(self.damping, (0, 1)) + spring.damping * between,
-            actuation,
-        )
+            self.armature[own] = 0.0
+        between = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        self._add(name, (own, rotor), spring.stiffness * between, spring.damping * between)
+        self.actuation[:, own] = np.eye(len(self.armature))[rotor]
 
-
-def _link_matrices(tree: Tree, attached: Sequence[AttachedLink]) -> _Matrices:
-    """Those of joints and modes."""
-    joints, links = np.zeros((tree.nv, tree.nv)), [(a.link, a.beam) for a in attached if a.beam is not None]
-    stiffness = _block_diagonal(joints, *(link.inertia.stiffness for link, _ in links))
-    damping = _block_diagonal(joints, *(beam.damping_matrix() for _, beam in links))
-    armature = np.pad(tree.armature, (0, len(stiffness) - tree.nv))
-    return _Matrices(armature, stiffness, damping, np.eye(len(stiffness))[:, : tree.nv])
-
-
-def _block_diagonal(*blocks: Array) -> Array:
-    ends = np.cumsum([len(block) for block in blocks])
-    whole = np.zeros((ends[-1], ends[-1]))
-    for block, end in zip(blocks, ends, strict=True):
-        whole[end - len(block) : end, end - len(block) : end] = block
-    return whole
+    def _add(self, name: str, rows: Sequence[int], stiffness: Array, damping: Array) -> None:
+        """Add to the matrices of a name, which a link and a joint may share."""
+        nv = len(self.armature)
+        for matrices, own in ((self.stiffness, stiffness), (self.damping, damping)):
+            whole = matrices.setdefault(name, np.zeros((nv, nv)))
+            whole[np.ix_(rows, rows)] += own
 
 
 def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]:
@@ -347,3 +344,94 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
                 f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
             )
     return {joint.name: joint for joint in tree.joints if joint.name in joints}
+
+
+def _rotor_joints(tree: Tree, modes: int, rotors: Iterable[str]) -> Iterator[Joint]:
+    """The rotors of flexible joints, the last entries of v: they move nothing but their armature."""
+    nothing = frozen(np.zeros((4, 4)))
+    for k, name in enumerate(rotors, modes):
+        yield Joint(
+            name=f"{name} rotor",
+            type=Revolute((0.0, 0.0, 1.0)),
+            parent=-1,
+            rotation=frozen(np.eye(3)),
+            translation=frozen(np.zeros(3)),
+            pseudo_inertia=nothing,
+            idx_q=tree.nq + k,
+            idx_v=tree.nv + k,
+        )
+
+
+def assemble_with_selected_modes(
+    tree: Tree,
+    links: Links,
+    joints: Mapping[str, FlexibleJoint],
+    fixed_bodies: Mapping[str, pin.Inertia],
+    deflection: type[Deflection],
+    wrenches: WrenchesByFrame | None,
+) -> tuple[Tree, Flexibility, Links]:
+    """The tree and what is flexible in it, as of :func:`~gdalembert.flexible.assembly.assemble`, and the links.
+
+    A link whose modes are chosen by role gets none in a direction in which neither the joints nor gravity nor other
+    modes nor the wrenches that the arm takes excite it, as those of a planar arm across its plane.
+    """
+    if not isinstance(links, Mapping) or not any(_choices(link) for link in links.values()):
+        return *assemble(tree, links, joints, fixed_bodies, deflection), links
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are repeated
+        whole, flexibility = assemble(tree, links, joints, fixed_bodies)
+    links = dict(links)
+    candidates = [(link, each) for link in links for each in _choices(links[link])]
+    left_out = _at_rest(whole, flexibility, tree.nv, candidates, wrenches)
+    for name, direction in left_out:
+        links[name] = replace(links[name], **{direction: None})  # type: ignore[arg-type]
+    found, flexibility = assemble(tree, links, joints, fixed_bodies, deflection)
+    return found, replace(flexibility, left_out=tuple(left_out)), links
+
+
+def _choices(link: FlexibleLink | CosseratRod) -> tuple[str, ...]:
+    """The two directions of a link of which one may be left out."""
+    directions = link.directions_by_role if isinstance(link, FlexibleLink) else ()
+    return directions if len(directions) > 1 else ()
+
+
+def _at_rest(
+    tree: Tree,
+    flexibility: Flexibility,
+    joints: int,
+    candidates: list[tuple[str, str]],
+    wrenches: WrenchesByFrame | None,
+) -> list[tuple[str, str]]:
+    """The (link, direction) among candidates whose modes stay at rest, whatever joints, wrenches and other modes do.
+
+    A link of which that is true in both directions keeps both.
+    """
+    prepared, rng = prepare(tree), np.random.default_rng(0)
+    q = random_configuration(tree, rng).full().ravel()
+    behind = tree.nq - tree.nv
+    motions = rng.normal(size=(3, tree.nv)) * np.where(np.arange(tree.nv) < joints, 1.0, _SMALL)
+    external = ExternalWrenches.of(tree, wrenches)
+    loads = Loads(external, ca.DM(rng.normal(size=(6, len(external)))))
+    modal = slice(joints + behind, None)
+
+    def forces(resting: list[int]) -> Array:
+        deflection, v, a = motions.copy()
+        deflection[resting] = v[resting] = a[resting] = 0
+        q[modal] = deflection[joints:]
+        return np.asarray(inverse_dynamics(prepared, ca.DM(q), ca.DM(v), ca.DM(a), loads).full().ravel())
+
+    columns = {each: _columns(tree, flexibility, *each) for each in candidates}
+    moving, resting = np.abs(forces([])), list(candidates)
+    while True:
+        tau = forces([k for each in resting for k in columns[each]])
+        excited = [each for each in resting if np.abs(tau[columns[each]]).max() > _REST * moving[columns[each]].max()]
+        links = [name for name, _ in resting]
+        if not (excited := excited or [each for each in resting if links.count(each[0]) > 1]):
+            return resting
+        resting = [each for each in resting if each not in excited]
+
+
+def _columns(tree: Tree, flexibility: Flexibility, name: str, direction: str) -> list[int]:
+    station = tree.joints[tree.first_station(flexibility.beams[name].link)]
+    letters = [mode.rpartition(" ")[2][0] for mode in station.type.coordinate_names]
+    return [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]

@@ -19,20 +19,21 @@ from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.flexible.first_order_arm import straight
-from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
+from gdalembert.flexible.assembly import PlacedBeam
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm, straight
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.link_model import LinkModel
+from gdalembert.flexible.rods.cosserat_rod import CosseratRod, Links, sections
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arrays import Array, homogeneous
 from gdalembert.spatial.functions import function, symbols
 
 _ROUNDING = 1e-9
 """Relative to the largest number: the difference between integrals of one link on different machines."""
 
 
-def centreline(
-    arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Mapping[str, FlexibleLink] | None = None
-) -> ca.Function:
+def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | None = None) -> ca.Function:
     """(q) → (positions, rotations): n sections of a flexible link in the universe, 3 × n [m] and 3 × 3n.
 
     Column k of ``positions`` is the centre of the section at the abscissa k, and columns 3k … 3k + 2 of ``rotations``
@@ -54,22 +55,36 @@ def centreline(
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
-    own = placed_link(arm, name, links)
-    beam = arm.assembly.beams[name]
+    if name not in arm.flexibility.links:
+        raise UnknownNameError("flexible link", name, arm.flexibility.links)
+    beam = arm.flexibility.links[name]
     root = arm.tree.frames[find_frame(arm.tree, beam.root)]
     s = symbols(q=arm.tree.nq)
     r, p = placement(arm.tree, root, s["q"])
-    f = arm.assembly.links[beam.link].modal_configuration(s["q"])
-    positions, rotations = [], []
+    behind = arm.tree.nq - arm.tree.nv
+    f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
+    found = _sections(arm, name, at, links, f)
+    positions = ca.horzcat(*(p + r @ shifted for _, shifted in found))
+    rotations = ca.horzcat(*(r @ turned for turned, _ in found))
+    return function("centreline", s, {"positions": positions, "rotations": rotations})
+
+
+def _sections(arm: Arm, name: str, at: Array, links: Links | None, f: ca.SX) -> list[tuple[Matrix, Matrix]]:
+    """R and p of sections in the clamped frame."""
+    rod = links_of(arm, links)[name] if name in arm.flexibility.rods else None
+    if rod is not None and not isinstance(rod, CosseratRod):
+        raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
+    if rod is not None:
+        return sections(rod.with_length(arm.flexibility.rods[name].length), at, f)
+    own, found = placed_link(arm, name, links), []
     for eta in at:
         station = own.station(float(eta))
-        turned, shifted = station.deflection(exact=arm.kinematics == "exact").placement(f)
-        positions.append(p + r @ (shifted + turned @ spatial.constant(station.to_axis(float(eta))[:3, 3])))
-        rotations.append(r @ turned)
-    return function("centreline", s, {"positions": ca.horzcat(*positions), "rotations": ca.horzcat(*rotations)})
+        turned, shifted = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
+        found.append((turned, shifted + turned @ spatial.constant(station.to_axis(float(eta))[:3, 3])))
+    return found
 
 
-def links_of(arm: Arm, links: Mapping[str, FlexibleLink] | None = None) -> Mapping[str, FlexibleLink]:
+def links_of(arm: Arm, links: Links | None = None) -> Links:
     """The flexible links that an arm was made of, or those given in their place.
 
     Raises:
@@ -77,7 +92,7 @@ def links_of(arm: Arm, links: Mapping[str, FlexibleLink] | None = None) -> Mappi
         ArgumentTypeError: if they are not a dict.
         UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
     """
-    beams = arm.assembly.beams
+    beams = arm.flexibility.links
     given = arm.links if links is None else links
     if given is None:
         if beams:
@@ -97,7 +112,7 @@ def links_of(arm: Arm, links: Mapping[str, FlexibleLink] | None = None) -> Mappi
     return given
 
 
-def placed_link(arm: Arm, name: str, links: Mapping[str, FlexibleLink] | None = None) -> FlexibleLink:
+def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink:
     """A flexible link with the length and the modes that it has in the arm.
 
     Args:
@@ -111,29 +126,31 @@ def placed_link(arm: Arm, name: str, links: Mapping[str, FlexibleLink] | None = 
         ArgumentTypeError: if what is given is none.
         ArgumentError: if the arm was made of another one.
     """
-    if name not in arm.assembly.beams:
-        raise UnknownNameError("flexible link", name, arm.assembly.beams)
+    if name not in arm.flexibility.beams:
+        raise UnknownNameError("flexible link", name, arm.flexibility.beams)
     link = links_of(arm, links)[name]
     if not isinstance(link, FlexibleLink):
         raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
-    beam = arm.assembly.beams[name]
+    beam = arm.flexibility.beams[name]
     sized = link if link.has_length else link.with_length(beam.length)
     sized = sized if arm.kinematics == "exact" else straight(sized)
     resting: list[dict[str, None]] = [{}, *({each: None} for each in sized.directions_by_role)]
     for carries, left_out in itertools.product((True, False), resting):
         with contextlib.suppress(ArgumentError):
             own = sized.with_modes(**left_out).by_role(carries=carries)
-            if _is(own, arm.assembly.links[beam.link]):
+            if _is(own, arm.tree, beam):
                 return own
     raise ArgumentError(
         f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
     )
 
 
-def _is(link: FlexibleLink, model: LinkModel) -> bool:
-    if link.mode_names != model.mode_names:
+def _is(link: FlexibleLink, tree: Tree, beam: PlacedBeam) -> bool:
+    """Whether a link is the one on which a beam of a tree stands."""
+    theirs, root = tree.sections(beam.link)[0], tree.frames[find_frame(tree, beam.root)]
+    ours = link.station("tip").deflection(homogeneous(root.rotation, root.translation))
+    if tuple(f"{beam.name} {mode}" for mode in link.mode_names) != theirs.coordinate_names:
         return False
-    ours, theirs = link.station("tip"), model.stations[1]
-    pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("position", "translation", "rotation")]
-    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, model.inertia.stiffness)]
+    pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("origin", "translation", "rotation")]
+    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, tree.modal[beam.link].stiffness)]
     return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Force
-from gdalembert.flexible.assembly import Assembly
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -90,27 +89,3 @@ class ModalDamping(_Parts):
     def power(self, q: Matrix, v: Matrix) -> Matrix:
         """vᵀ D v [W]."""
         return ca.dot(v, self.matrix @ v)
-
-
-def elastic_forces(tree: Tree, assembly: Assembly) -> tuple[Stiffness, ModalDamping]:
-    """The force elements of an arm, K q and D v."""
-    blocks = list(_blocks(assembly))
-    return Stiffness(tree, _parts(assembly.stiffness, blocks)), ModalDamping(tree, _parts(assembly.damping, blocks))
-
-
-def _blocks(assembly: Assembly) -> Iterator[tuple[str, list[int]]]:
-    """The name of each flexible link and joint, and the rows of v that its matrices stand in."""
-    for name, beam in assembly.beams.items():
-        yield name, list(assembly.links[beam.link].mode_columns)
-    by_name = {link.name: link for link in assembly.links}
-    for k, name in enumerate(assembly.rotors, assembly.nv - len(assembly.rotors)):
-        yield name, [by_name[name].idx_v, k]
-
-
-def _parts(matrix: Array, blocks: Iterable[tuple[str, list[int]]]) -> dict[str, Array]:
-    """The blocks of a matrix by name; those of a link and a joint of one name together."""
-    parts: dict[str, Array] = {}
-    for name, rows in blocks:
-        part = parts.setdefault(name, np.zeros_like(matrix))
-        part[np.ix_(rows, rows)] += matrix[np.ix_(rows, rows)]
-    return parts

@@ -3,76 +3,111 @@
     M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
 
 q: joints, then modal coordinates link by link, then rotors. M, C, g by the recursion of
-:mod:`gdalembert.dynamics.newton_euler`.
+:mod:`gdalembert.dynamics.newton_euler`. FirstOrderArm has the first-order kinematics of its source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.actuation import Actuation, actuators_of
+from gdalembert.dynamics.actuation import actuators_of
 from gdalembert.dynamics.dynamics import Dynamics, Options
-from gdalembert.dynamics.forces import Force
-from gdalembert.dynamics.forces.friction import FrictionOfJoints
-from gdalembert.dynamics.forces.springs import SpringsByJoint
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.dynamics.parameters.parameters import Given
+from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
-from gdalembert.dynamics.wrenches import WrenchesByFrame
+from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.arm_analysis import ArmAnalysis
-from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
-from gdalembert.flexible.beams.modal_mass import dependent
-from gdalembert.flexible.choices import assembled
-from gdalembert.flexible.elastic_forces import Stiffness, elastic_forces
-from gdalembert.flexible.flexible_joint import FlexibleJoint
-from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.beam_link import BeamLink
+from gdalembert.flexible.beams.modal_integrals import dependent
+from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
+from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
+from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
-from gdalembert.flexible.tree import FlexibleTree, flexible_tree, regrouped
-from gdalembert.model.configuration import random_configuration
-from gdalembert.model.rounding import CLEANED
+from gdalembert.flexible.rods.cosserat_rod import Links
+from gdalembert.flexible.static_deflection import static_deflection
+from gdalembert.model.configuration import checked_configuration, random_configuration
+from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
+from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function
 
+_NONE = Options(springs=None, friction=None, forces=None, actuation=None, parameters=None, wrenches=None)
+"""What the robot with rigid links has beside ``clean``; the arm has the options."""
 _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
+BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
-class Arm(ArmAnalysis):
+@dataclass(frozen=True, eq=False)
+class Participation:
+    """What each of n natural modes carries, all joints locked.
+
+    Attributes:
+        frequencies: ω (n), rising [rad/s].
+        coordinates: for each mode the coordinate that has most of its elastic energy.
+        joints: the names of the r velocities of the joints.
+        inertia: the part (n × r) of M_jj that it carries as the joint accelerates, (m_jf ψ)² / M_jj. A mode of none is
+            not excited by that joint. What is missing to 1 moves as on a rigid arm.
+        frame: its name.
+        deflection: the part (n) of the static deflection of the frame under a force there, in the mean of three
+            directions. What a mode of none would add is invisible there. The sum is 1.
+    """
+
+    frequencies: Array
+    coordinates: tuple[str, ...]
+    joints: tuple[str, ...]
+    inertia: Array
+    frame: str
+    deflection: Array
+
+    def __str__(self) -> str:
+        heads = ("frequency [Hz]", "mostly", *self.joints, self.frame)
+        rows = [
+            (f"{omega / (2 * np.pi):.4g}", name, *(f"{100 * x:.2f} %" for x in (*inertia, deflection)))
+            for omega, name, inertia, deflection in zip(
+                self.frequencies, self.coordinates, self.inertia, self.deflection, strict=True
+            )
+        ]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        lines = ("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in (heads, *rows))
+        return "\n".join(lines)
+
+
+class Arm(Dynamics):
     """What arms share, whatever their kinematics; arguments, attributes and errors as of :class:`FlexibleArm`."""
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
-    tree: FlexibleTree
     kinematics: ClassVar[str]
-    links: Mapping[str, FlexibleLink] | None
+    deflection: ClassVar[type[Deflection]] = Deflection
+    links: Links | None
+    nominal: Tree
+    flexibility: Flexibility
 
     def __init__(
         self,
         model: pin.Model | Tree,
-        links: Mapping[str, FlexibleLink] | None = None,
+        links: Links | None = None,
         joints: Mapping[str, FlexibleJoint] | None = None,
         *,
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
-        clean: float = CLEANED,
-        springs: SpringsByJoint | None = None,
-        friction: FrictionOfJoints | None = None,
-        forces: Sequence[Force] | None = None,
-        actuation: Actuation | None = None,
-        parameters: Given | None = None,
-        wrenches: WrenchesByFrame | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(model, clean=clean)
+        super().__init__(model, **(options | _NONE))
         if not self.tree.is_numeric:
             raise UnsupportedError(
                 f"{self.tree.name}: its constants are formulas, and links are made flexible in numbers; give a "
@@ -80,29 +115,25 @@ class Arm(ArmAnalysis):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        assembly, links = assembled(self.nominal, self._completed(links), joints, fixed_bodies, wrenches)
-        options = Options(
-            springs=springs,
-            friction=friction,
-            forces=forces,
-            actuation=actuation,
-            parameters=parameters,
-            wrenches=wrenches,
+        links = self._completed(links)
+        wrenches = options.get("wrenches")
+        tree, flexibility, links = assemble_with_selected_modes(
+            self.nominal, links, joints, fixed_bodies, self.deflection, wrenches
         )
-        self._set_up_arm(assembly, options)
+        self._set_up_arm(tree, flexibility, options)
         self.links = MappingProxyType(dict(links))
 
-    def _completed(self, links: Mapping[str, FlexibleLink]) -> Mapping[str, FlexibleLink]:
+    def _completed(self, links: Links) -> Links:
         """The links with what they leave to their arm, but for their modes."""
         return links
 
-    def _set_up_arm(self, assembly: Assembly, options: Options) -> None:
-        self.assembly = assembly
-        self.nominal = flexible_tree(assembly, exact=self.kinematics == "exact")
-        self._set_up(options, elastic_forces(self.nominal, assembly))
+    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        self.nominal, self.flexibility = tree, flexibility
+        elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
+        self._set_up(options, elastic)
         self._given_actuation = actuation = options.get("actuation")
-        self.actuators = actuators_of(self.nominal, actuation, assembly.actuation)
-        if assembly.beams:
+        self.actuators = actuators_of(tree, actuation, flexibility.actuation)
+        if flexibility.links:
             self._check_mass_matrix()
 
     @property
@@ -115,7 +146,7 @@ class Arm(ArmAnalysis):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(mass_matrix(regrouped(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
+        m = ca.DM(mass_matrix(prepare(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -123,26 +154,31 @@ class Arm(ArmAnalysis):
         if (j := dependent(shapes.T @ m @ shapes, _SINGULAR)) is not None:
             raise ArgumentError(
                 f"{self.tree.name}: {self.layout[j]!r} moves no inertia of its own, so that the mass matrix is "
-                "singular; a beam that twists, or turns about itself, needs a section_inertia, or an inertia or "
+                "singular; a beam that twists, shears, or turns about itself needs a section_inertia, or an inertia or "
                 "armature of what it carries"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is not None:
             return super().__reduce__()
-        return partial(_restored, type(self), **self._arguments), (self._given, self.assembly)
+        return partial(_restored, type(self), **self._arguments), (self._given, self.nominal, self.flexibility)
+
+    @property
+    def rigid_tree(self) -> Tree:
+        """The robot that the arm was made from, with rigid links and joints."""
+        return self._given
 
     @property
     def layout(self) -> tuple[str, ...]:
-        return self.assembly.layout
+        return self.nominal.velocity_names
 
     @property
     def replacements(self) -> tuple[Replacement, ...]:
-        return self.assembly.replacements
+        return self.flexibility.replacements
 
     @property
     def stiffness_matrix(self) -> Array:
-        return self.assembly.stiffness
+        return np.asarray(ca.evalf(self.at().elasticity.matrix).full())
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -152,19 +188,8 @@ class Arm(ArmAnalysis):
     @property
     def driven_names(self) -> tuple[str, ...]:
         """What an actuator drives by each entry of tau: that coordinate; by a rotor, its joint."""
-        rotors = self.assembly.rotors
+        rotors = self.flexibility.rotors
         return (*self.layout[: self.tree.nv - len(rotors)], *rotors)
-
-    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        for joint in self.tree.joints:
-            if joint.type.has_quasi_velocities:
-                raise UnsupportedError(
-                    f"joint {joint.name!r}: no Coriolis matrix of a flexible robot with a {joint.type.kind} "
-                    "joint, where v is not dq/dt; nle holds C v"
-                )
-        s_v = ca.SX.sym("v", self.tree.nv)
-        product = self.nle_expression(q, s_v)
-        return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
 
     @cached_property
     def change_in_tau(self) -> float:
@@ -180,12 +205,13 @@ class Arm(ArmAnalysis):
         Raises:
             UnknownNameError: if there is no such flexible link.
         """
-        if link not in self.assembly.beams:
-            raise UnknownNameError("flexible link", link, self.assembly.beams)
-        return self._kinematics.frame_placement(self.assembly.beams[link].tip)
+        beams = self.flexibility.links
+        if link not in beams:
+            raise UnknownNameError("flexible link", link, beams)
+        return self._kinematics.frame_placement(beams[link].tip)
 
     def _require_regular_mass_matrix(self) -> None:
-        """It is regular: every mode and every rotor has inertia of its own."""
+        """Regular M: every mode and every rotor has inertia of its own."""
 
     @cached_property
     def elastic_energy(self) -> ca.Function:
@@ -219,6 +245,133 @@ class Arm(ArmAnalysis):
             "K_f": self.elasticity.matrix[f, f],
         }
         return function("terms", s, parts)
+
+    # How far it bends and how far it is right; what natural modes carry is ours.
+
+    @property
+    def modes(self) -> range:
+        """The entries of v that are modal coordinates."""
+        return range(self._given.nv, self.tree.nv - len(self.flexibility.rotors))
+
+    def modes_of(self, link: str) -> range:
+        """The entries of v that are the modal coordinates of a flexible link, in the order y, z, extension, torsion.
+
+        Of a Cosserat rod segment by segment, strain by strain.
+
+        Raises:
+            UnknownNameError: if there is no such flexible link.
+        """
+        links = self.flexibility.links
+        if link not in links:
+            raise UnknownNameError("flexible link", link, links)
+        return links[link].modes
+
+    @property
+    def modes_by_link(self) -> dict[str, range]:
+        return {name: link.modes for name, link in self.flexibility.links.items()}
+
+    @cached_property
+    def _kinematics(self) -> Kinematics:
+        return Kinematics(self.nominal, clean=0)
+
+    def participation(self, q: npt.ArrayLike, frame: str | None = None, *, p: Values = None) -> Participation:
+        """What each natural mode of the arm at q carries, all joints locked: parts of inertia and of static deflection.
+
+        Args:
+            q: a configuration (nq).
+            frame: where forces deflect the arm; by default the tip of the last flexible link.
+            p: values of the parameters, all or some by name; by default those of the model.
+
+        Raises:
+            ArgumentError: if q is not a configuration, nothing is flexible, or an arm without flexible links is not
+                given a frame.
+            UnknownNameError: if there is no such frame.
+        """
+        if self.modes.start == self.tree.nv:
+            raise ArgumentError(f"participation: {self.tree.name} has no flexible links or joints; give it some")
+        if frame is None:
+            if not self.flexibility.links:
+                raise ArgumentError(f"participation: {self.tree.name} has no flexible links; give a frame")
+            frame = list(self.flexibility.links.values())[-1].tip
+        configuration = checked_configuration("participation: q", q, self.nominal)
+        frequencies, shapes = self.natural_modes(configuration, joints="locked", p=p)
+        m = self.at(p).mass_matrix(configuration).full()
+        joints = range(self.modes.start)
+        jacobian = self._kinematics.frame_jacobian(frame, pin.LOCAL_WORLD_ALIGNED)(configuration).full()[:3]
+        squares = np.sum((jacobian @ shapes / frequencies) ** 2, axis=0)
+        most = (shapes * (self.force_stiffness(configuration, p) @ shapes)).argmax(axis=0)
+        return Participation(
+            frequencies=frequencies,
+            coordinates=tuple(self.coordinate_names[k] for k in most),
+            joints=self.coordinate_names[: len(joints)],
+            inertia=((m[joints] @ shapes) ** 2 / m.diagonal()[joints, None]).T,
+            frame=frame,
+            deflection=squares / max(float(squares.sum()), np.finfo(float).tiny),
+        )
+
+    def validity(
+        self,
+        q: npt.ArrayLike,
+        v: npt.ArrayLike | None = None,
+        a: npt.ArrayLike | None = None,
+        *,
+        u: npt.ArrayLike | None = None,
+        p: Values = None,
+    ) -> dict[str, Validity]:
+        """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
+
+        Args:
+            q: configurations (N × nq), one row for each instant; or one (nq).
+            v: velocities (N × nv); at rest without them.
+            a: accelerations (N × nv); or
+            u: efforts of the actuators (N × nu), from which the accelerations follow. With neither of them a = 0: only
+                gravity and velocities load the beams.
+            p: values of the parameters, all or some by name; by default those of the model.
+
+        No wrenches act on the arm; give a for a motion that has them.
+
+        Raises:
+            ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
+        """
+        robot = self.at(p).under()
+        return validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
+
+    @cached_property
+    def indicators(self) -> ca.Function:
+        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`.
+
+        Parameters have the values of the model.
+        """
+        return indicators(self.nominal, self.flexibility)
+
+    def static_deflection(
+        self,
+        q: npt.ArrayLike,
+        frame: str | None = None,
+        wrench: npt.ArrayLike | None = None,
+        *,
+        reference: pin.ReferenceFrame | None = None,
+        p: Values = None,
+    ) -> Array:
+        """The configuration at rest with the joints held at q: modes and rotors are solved for.
+
+        Constant wrenches of ``arm.under(wrenches)`` act too; those that are an input are zero.
+
+        Args:
+            q: a configuration (nq): the joints are held, the modes and rotors are the initial guess. Or that of the
+                joints alone: the guess is zero.
+            frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
+            reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
+                In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it
+                keeps its direction, like a weight.
+            p: values of the parameters, all or some by name; by default those of the model.
+
+        Raises:
+            ArgumentError: if q or the wrench has a wrong length, the wrench bends a link in a direction in which it got
+                no modes by default, or if Newton's method finds no stable equilibrium from q, for example because a
+                beam buckles.
+        """
+        return static_deflection(self.at(p), self.nominal, self.flexibility, q, frame, wrench, reference)
 
 
 class FlexibleArm(Arm, RecursiveNewtonEuler):
@@ -261,13 +414,7 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
 
     @cached_property
     def _prepared(self) -> tuple[Tree, ...]:
-        return (regrouped(self.tree),)
-
-    def generalized_gravity_expression(self, q: Matrix) -> Matrix:
-        return Dynamics.generalized_gravity_expression(self, q)
-
-    def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return Dynamics.kinetic_energy_expression(self, q, v)
+        return (prepare(self.tree),)
 
 
 def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> Arm:
@@ -281,10 +428,68 @@ def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm")
     return arm
 
 
-def _restored(kind: type[Arm], given: Tree, assembly: Assembly, **options: Unpack[Options]) -> Arm:
+def _restored(kind: type[Arm], given: Tree, tree: Tree, flexibility: Flexibility, **options: Unpack[Options]) -> Arm:
     """An arm from its pickled parts."""
     arm = kind.__new__(kind)
     Dynamics.__init__(arm, given, clean=options["clean"])
-    arm._set_up_arm(assembly, options)
+    arm._set_up_arm(tree, flexibility, options)
     arm.links = None
     return arm
+
+
+class FirstOrderArm(Arm):
+    """Dynamics of a flexible arm whose stations turn by 1 + [ϑ×], which is not a rotation (Cetinkunt and Book 1988).
+
+    tau by the recursion of 4 × 4 matrices (Book 1984), and all else by its derivatives. Arguments, Functions and errors
+    are those of :class:`~gdalembert.FlexibleArm`. Joints are revolute or prismatic, links do not shorten, and
+    constants of the robot are numbers; stiffness, damping, springs and friction may be parameters.
+
+    Raises:
+        UnsupportedError: if a joint is neither revolute nor prismatic; for parameters of the tree.
+        ArgumentError: if a link shortens.
+    """
+
+    kinematics: ClassVar[str] = "first_order"
+    deflection: ClassVar[type[Deflection]] = FirstOrderDeflection
+
+    def _completed(self, links: Links) -> Links:
+        return {name: straight(link) for name, link in links.items()} if isinstance(links, Mapping) else links
+
+    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        joints = [joint for joint in tree.joints if not joint.type.is_modal]
+        others = [joint for joint in joints if not (joint.type.is_revolute or joint.type.is_prismatic)]
+        if others:
+            raise UnsupportedError(
+                f"joint {others[0].name!r}: first-order kinematics take revolute and prismatic joints only, not a "
+                f"{others[0].type.kind}; take FlexibleArm"
+            )
+        for name in flexibility.rods:
+            raise UnsupportedError(f"link {name!r}: a Cosserat rod turns by exact rotations only; take FlexibleArm")
+        if any(inertia.shortening.any() for inertia in tree.assumed_modes.values()):
+            raise ArgumentError(
+                "first-order kinematics lengthen what foreshortening shortens; drop foreshortening=True"
+            )
+        super()._set_up_arm(tree, flexibility, options)
+        if self.tree is not self.nominal:
+            raise UnsupportedError(
+                "parameters: first-order kinematics take inertia, payload, armature and gravity as numbers; take "
+                "FlexibleArm"
+            )
+
+    def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return book_1984.inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
+
+    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
+        return self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1), wrenches)
+
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        s_v = ca.SX.sym("v", self.tree.nv)
+        product = self.nle_expression(q, s_v)
+        return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
+
+
+def straight(link: BeamLinkT) -> BeamLinkT:
+    """The link without foreshortening, unless it says otherwise."""
+    if isinstance(link, FlexibleLink) and link.foreshortening is None:
+        return replace(link, foreshortening=False)
+    return link

@@ -1,33 +1,57 @@
-"""A flexible link: a beam or nodes, its modes, its attachments and its damping."""
+"""Flexible links: a beam or nodes, modes, attachments and damping; and flexible joints, a spring behind each rotor."""
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
+from gdalembert.flexible.beam_link import BeamLink, Where, stack_level
 from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.modal_mass import eigenmodes, largest_eigenvalue, modal_mass
+from gdalembert.flexible.beams.modal_integrals import eigenmodes, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import Station, check_body
-from gdalembert.flexible.link_model import root as root_station
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
+from gdalembert.flexible.station import Station
+from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import checked_transform, number
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import Array
 
-Where: TypeAlias = str | float
-"""``"root"``, ``"tip"``, or an abscissa [m]."""
+
+@dataclass(frozen=True)
+class FlexibleJoint:
+    """Torsional (for a prismatic joint: linear) spring and damper between a rotor and the joint.
+
+    The rotor has its own coordinate, on the joint's side of the gear. Its kinetic energy depends on its own rate only,
+    as in the paper (terms of the order of the gear ratio are neglected).
+
+    Args:
+        stiffness: K_t, N m/rad or N/m.
+        rotor_inertia: reflected through the gear, kg m² or kg; by default the armature of the model's joint, which
+            then belongs to the rotor and no longer to the joint.
+        damping: D_t, N m s/rad or N s/m.
+
+    Raises:
+        ArgumentTypeError: if an argument is not a number.
+        ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero.
+    """
+
+    stiffness: float
+    rotor_inertia: float | None = None
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        number("FlexibleJoint: stiffness", self.stiffness, "N m/rad or N/m")
+        number("FlexibleJoint: damping", self.damping, "N m s/rad or N s/m", inclusive=True)
+        if self.rotor_inertia is not None:
+            number("FlexibleJoint: rotor_inertia", self.rotor_inertia, "kg m² or kg")
 
 
 class Choice(Enum):
@@ -42,7 +66,7 @@ Modes: TypeAlias = ModeSet | Choice | None
 
 
 @dataclass(frozen=True, eq=False)
-class FlexibleLink:
+class FlexibleLink(BeamLink):
     """A flexible link, in bending, extension and torsion (Cetinkunt and Book 1988; foreshortening is ours).
 
     *What is replaced*: the beam replaces the link's own body, the one of its ``<inertial>``; the arm warns if mass or
@@ -61,21 +85,9 @@ class FlexibleLink:
         bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`; ``None``: none. By default
             bending is chosen by role if no set is given; otherwise the link has the given sets only. With
             foreshortening, extension is the axial strain on top of it.
-        to: the name of the child joint or frame to which the beam runs; ``None``: the only child joint.
-        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
-            then ends at the abscissa of ``to`` or of the child joint, whatever its offset from x. ``None``: at the link
-            frame, x towards the end of the beam.
-        children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
-            with nodes, at the nearest one. A joint or frame with an offset from the beam is rigidly fixed to it. The
-            arm places names that are left out; a child joint beyond the tip must not be left out.
-        hub: a ``pin.Inertia`` fixed to the clamped frame, given in that frame.
-        keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
-        tip_body: a ``pin.Inertia`` fixed to the tip, given in the tip frame.
         foreshortening: whether a bent beam shortens; by default it does, except in an arm with
             a :class:`~gdalembert.FirstOrderArm`, which cannot have it. Nodes shorten if they have a ``shortening``.
-        modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
-            lowest frequency up.
-        rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
+        to, root, children, hub, keep_body, tip_body, modal_damping, rayleigh: as in :class:`BeamLink`.
 
     Raises:
         ArgumentTypeError: if an argument is of the wrong type.
@@ -92,76 +104,24 @@ class FlexibleLink:
     bending_z: Modes = Choice.BY_ROLE
     extension: ModeSet | None = None
     torsion: ModeSet | None = None
-    to: str | None = field(default=None, kw_only=True)
-    root: Any = field(default=None, kw_only=True)
-    children: Mapping[str, Where] = field(default_factory=dict, kw_only=True)
-    hub: pin.Inertia | None = field(default=None, kw_only=True)
-    keep_body: bool = field(default=False, kw_only=True)
-    tip_body: pin.Inertia | None = field(default=None, kw_only=True)
     foreshortening: bool | None = field(default=None, kw_only=True)
-    modal_damping: float | tuple[float, ...] | None = field(default=None, kw_only=True)
-    rayleigh: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam | Nodes):
             raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
-        for name, kinds in {"foreshortening": bool | None, "keep_body": bool}.items():
-            if not isinstance(given := getattr(self, name), kinds):
-                raise ArgumentTypeError(f"FlexibleLink: {name}: expected True or False, got {given!r}")
-        if self.to is not None and not isinstance(self.to, str):
-            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
+        if not isinstance(self.foreshortening, bool | None):
+            raise ArgumentTypeError(
+                f"FlexibleLink: foreshortening: expected True or False, got {self.foreshortening!r}"
+            )
         for name in modal_integrals.DIRECTIONS:
             each = getattr(self, name)
             if not isinstance(each, Modes) or (each is Choice.BY_ROLE and not name.startswith("bending")):
                 raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
             if isinstance(each, ModeSet) and isinstance(self.beam, Nodes):
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
-        for name in ("hub", "tip_body"):
-            if (body := getattr(self, name)) is not None:
-                check_body(name, body)
-        object.__setattr__(self, "root", None if self.root is None else _rigid(self.root))
-        object.__setattr__(self, "children", self._children())
-        object.__setattr__(self, "modal_damping", self._ratios())
-        object.__setattr__(self, "rayleigh", self._rayleigh())
+        self._settle()
         if self.has_modes:
             self._check_modes()
-
-    def _children(self) -> dict[str, Where]:
-        given: Any = {} if self.children is None else self.children
-        if not isinstance(given, Mapping):
-            raise ArgumentTypeError(f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {given!r}")
-        for name, where in given.items():
-            what = f"children[{name!r}]"
-            if not isinstance(name, str):
-                raise ArgumentTypeError(f"children: expected names, got {name!r}")
-            if isinstance(where, str):
-                if where not in ("root", "tip"):
-                    raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
-            elif number(what, where, "m", inclusive=True) > (self.length if self.has_length else np.inf) * (
-                1 + ROUND_OFF
-            ):
-                raise ArgumentError(f"{what}: {where:g} m does not lie on the link, which is {self.length:g} m long")
-        return dict(given)
-
-    def _ratios(self) -> float | tuple[float, ...] | None:
-        given: Any = self.modal_damping
-        if given is None:
-            return None
-        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
-            return tuple(number(f"modal_damping[{k}]", z, inclusive=True) for k, z in enumerate(given))
-        return number("modal_damping", given, inclusive=True)
-
-    def _rayleigh(self) -> tuple[float, float] | None:
-        given: Any = self.rayleigh
-        if given is None:
-            return None
-        if self.modal_damping is not None:
-            raise ArgumentError("FlexibleLink: got modal_damping and rayleigh; give one of them")
-        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
-            raise ArgumentTypeError(f"rayleigh: got {given!r}; give (α [1/s], β [s])")
-        return number("rayleigh α", given[0], "1/s", inclusive=True), number(
-            "rayleigh β", given[1], "s", inclusive=True
-        )
 
     def _check_modes(self) -> None:
         if isinstance(self.beam, Beam):
@@ -184,7 +144,6 @@ class FlexibleLink:
 
     @property
     def has_length(self) -> bool:
-        """Whether the length is known; otherwise the arm gives it."""
         return isinstance(self.beam, Nodes) or self.beam.length is not None
 
     @property
@@ -205,7 +164,7 @@ class FlexibleLink:
 
     @property
     def length(self) -> float:
-        """[m]; of nodes, the largest abscissa of a node.
+        """Length [m]; of nodes, the largest abscissa of a node.
 
         Raises:
             ArgumentError: if the beam has none yet.
@@ -222,11 +181,11 @@ class FlexibleLink:
         return modal_integrals.mode_names(self.families)
 
     def with_modes(self, **families: Modes) -> FlexibleLink:
-        """The same link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
+        """The link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
         return replace(self, **families)  # type: ignore[arg-type]
 
     def with_length(self, length: float) -> FlexibleLink:
-        """The same link with a beam of a length [m]; nodes keep theirs."""
+        """The link with a beam of a length [m]; nodes keep theirs."""
         return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
 
     @property
@@ -259,6 +218,10 @@ class FlexibleLink:
         return self.with_modes(
             **dict.fromkeys(self.directions_by_role, craig_bampton(2) if carries else clamped_free(4))
         )
+
+    @property
+    def body(self) -> Array:
+        return self.inertia().rigid
 
     def inertia(self) -> ModalInertia:
         """The integrals over the bare link, in the clamped frame: without hub and tip body, which are on stations.
@@ -310,17 +273,7 @@ class FlexibleLink:
                 its own.
         """
         inertia = self.inertia()
-        if self.rayleigh is not None:
-            alpha, beta = self.rayleigh
-            return frozen(alpha * modal_mass(inertia) + beta * inertia.stiffness)
-        if self.modal_damping is None:
-            return frozen(np.zeros((inertia.modes, inertia.modes)))
-        frequencies, vectors = eigenmodes(inertia)
-        # Ψ⁻¹ = Ψᵀ M_ff of mass-normalised modes
-        inverse = vectors.T @ modal_mass(inertia)
-        ratios = np.broadcast_to(np.asarray(self.modal_damping), inertia.modes)
-        damping = inverse.T @ ((2 * ratios * frequencies)[:, None] * inverse)
-        return frozen((damping + damping.T) / 2)
+        return self.damping(modal_mass(inertia), inertia.stiffness)
 
     def own_frequencies(self, *loads: Station) -> Array:
         """ω (n, rad/s), rising, of the link with its root clamped.
@@ -367,19 +320,3 @@ class FlexibleLink:
                 "torsion=, or ask by_role(carries=…)"
             )
         return self.beam
-
-
-def stack_level() -> int:
-    """The stack level, for a warning, of the user's line that led to it."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
-        "gdalembert",
-        "dataclasses",
-    ):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def _rigid(given: Any) -> Array:
-    """A placement as 4 × 4."""
-    return checked_transform("root", given, expected="a pin.SE3 or 4 × 4 numbers", tolerance=1e-9)

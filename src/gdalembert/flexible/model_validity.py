@@ -11,7 +11,6 @@ over the beam and all that it carries; e_x is the x axis of the clamped frame, a
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -23,11 +22,10 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement, velocity
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.assembly import Assembly, PlacedBeam
-from gdalembert.flexible.beams.modal_mass import largest_eigenvalue, modal_mass
-from gdalembert.flexible.link_model import LinkModel
-from gdalembert.flexible.tree import FlexibleTree
-from gdalembert.model.tree import Frame
+from gdalembert.flexible.assembly import Flexibility, PlacedBeam
+from gdalembert.model.rounding import clean_matrix
+from gdalembert.model.tree import Frame, Tree
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import directional_derivative, function
@@ -65,20 +63,6 @@ class Validity:
     buckling_load: float
     foreshortening: bool
 
-    @classmethod
-    def of(cls, beam: PlacedBeam, link: LinkModel, slope: float, spin: float, load: float) -> Validity:
-        """From the largest indicators of a motion: slope [rad], spin [rad/s], load [N]."""
-        frequency = first_frequency(link)
-        return cls(
-            link=beam.name,
-            slope=float(slope),
-            spin=float(spin) / frequency,
-            load=float(load) / beam.buckling_load,
-            frequency=frequency,
-            buckling_load=beam.buckling_load,
-            foreshortening=bool(link.stations[1].shortening.any()),
-        )
-
     @property
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each indicator that is too large."""
@@ -88,7 +72,7 @@ class Validity:
         if self.slope > STEEP:
             found.append(
                 f"link {self.link!r}: its tip slopes by {self.slope:.3g} rad, and beams are taken to bend by less than "
-                f"{STEEP:g} rad; divide the link into two, or take it stiffer"
+                f"{STEEP:g} rad; divide the link into two, or take it as a gd.CosseratRod"
             )
         if self.spin > fast:
             found.append(
@@ -110,14 +94,9 @@ class Validity:
         return "\n".join([line, *self.warnings])
 
 
-def first_frequency(link: LinkModel) -> float:
-    """Of a flexible link with its root clamped, with the bodies on its stations but without child joints [rad/s]."""
-    return 1 / math.sqrt(largest_eigenvalue(link.inertia.stiffness, modal_mass(link.inertia, *link.stations)))
-
-
 def validity(
     arm: Dynamics,
-    assembly: Assembly,
+    flexibility: Flexibility,
     indicators: ca.Function,
     q: npt.ArrayLike,
     v: npt.ArrayLike | None,
@@ -140,14 +119,24 @@ def validity(
         accelerations = arm.state_derivative(states, efforts.T).full()[arm.tree.nq :].T
     else:
         accelerations = at_rest if a is None else table("validity: a", a, arm.tree.nv, len(at_rest))
-    if not assembly.beams:
+    if not flexibility.beams:
         return {}
     largest = (x.full().max(axis=1) for x in indicators(configurations.T, rates.T, accelerations.T))
-    found = zip(assembly.beams.values(), *largest, strict=True)
-    return {beam.name: Validity.of(beam, assembly.links[beam.link], *each) for beam, *each in found}
+    return {
+        beam.name: Validity(
+            link=beam.name,
+            slope=float(slope),
+            spin=float(spin) / beam.frequency,
+            load=float(load) / beam.buckling_load,
+            frequency=beam.frequency,
+            buckling_load=beam.buckling_load,
+            foreshortening=bool(arm.tree.sections(beam.link)[0].shortening.any()),
+        )
+        for beam, slope, spin, load in zip(flexibility.beams.values(), *largest, strict=True)
+    }
 
 
-def indicators(tree: FlexibleTree, assembly: Assembly) -> ca.Function:
+def indicators(tree: Tree, flexibility: Flexibility) -> ca.Function:
     """(q, v, a) → (slope, spin, load): for each beam the slope of its tip, |ω| of its root, and P."""
     s = {"q": ca.SX.sym("q", tree.nq), "v": ca.SX.sym("v", tree.nv), "a": ca.SX.sym("a", tree.nv)}
     q, v, a = s.values()
@@ -155,12 +144,11 @@ def indicators(tree: FlexibleTree, assembly: Assembly) -> ca.Function:
     slopes: list[ca.SX] = []
     spins: list[ca.SX] = []
     loads: list[ca.SX] = []
-    for beam in assembly.beams.values():
-        link = assembly.links[beam.link]
-        slopes.append(ca.norm_2(ca.DM(link.stations[1].rotation[1:]) @ link.modal_configuration(q)))
+    for beam in flexibility.beams.values():
         root = tree.frames[find_frame(tree, beam.root)]
+        slopes.append(tip_slope(tree, beam, q))
         spins.append(ca.norm_2(velocity(tree, root, pin.LOCAL, q, v)[3:]))
-        pressing = _shares(tree, beam, link, root)
+        pressing = _shares(tree, beam, root)
         moment = ca.SX(pressing.first_moment(q))
         mass = sum(float(joint.mass) for joint in pressing.joints)
         force = directional_derivative(directional_derivative(moment, state, rate), state, rate)
@@ -171,21 +159,27 @@ def indicators(tree: FlexibleTree, assembly: Assembly) -> ca.Function:
     )
 
 
-def _shares(tree: FlexibleTree, beam: PlacedBeam, link: LinkModel, root: Frame) -> FlexibleTree:
+def tip_slope(tree: Tree, beam: PlacedBeam, q: Matrix) -> Matrix:
+    """The slope of the tip of a beam relative to its root [rad]."""
+    tip, root = tree.joints[tree.first_station(beam.link)], tree.frames[find_frame(tree, beam.root)]
+    slope = clean_matrix(root.rotation.T @ tree.sections(beam.link)[0].rotation)[1:]
+    return ca.norm_2(ca.DM(slope) @ tip.configuration(q))
+
+
+def _shares(tree: Tree, beam: PlacedBeam, root: Frame) -> Tree:
     """The robot with every mass multiplied by its share ξ of the beam."""
-    own = tree.links[beam.link]
+    own, e_x = beam.link, root.rotation[:, 0]
     shares = [0.0] * len(tree.joints)
-    for joint, station in zip(tree.stations(own), link.stations[1:], strict=False):  # particles follow, without a share
-        shares[joint] = float(station.position[0]) / beam.length
+    for station, section in zip(tree.stations(own), tree.sections(own), strict=True):
+        shares[station] = float(e_x @ (section.origin - root.translation)) / beam.length
     for i, each in enumerate(tree.joints):
         if each.parent >= 0 and each.parent != own:
             shares[i] = shares[each.parent]
     # ∫ ξ r̂ dm of the undeformed beam as the moment of one point
     point = np.zeros((4, 4))
-    point[:3, 3] = root.rotation @ link.inertia.rigid[:3, 0] + root.translation * link.inertia.rigid[3, 0]
-    point[3, 3] = link.inertia.rigid[3, 0]
+    point[:, 3] = tree.modal[own].rigid @ np.append(e_x, -e_x @ root.translation) / beam.length
     bodies = [share * each.pseudo_inertia for share, each in zip(shares, tree.joints, strict=True)]
-    bodies[own] = point / beam.length
+    bodies[own] = point
     joints = tuple(replace(each, pseudo_inertia=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
     modal = tuple((i, inertia.scaled(shares[i])) for i, inertia in tree.modal_inertias if i != own)
     return replace(tree, joints=joints, modal_inertias=modal)

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.link_model import pseudo_inertia_of
+from gdalembert.flexible.station import pseudo_inertia_of
 from gdalembert.model.rounding import MOMENT_TOLERANCE, SAME_PLACE
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, homogeneous

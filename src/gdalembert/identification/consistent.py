@@ -22,12 +22,11 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, GdalembertError
-from gdalembert.identification.least_squares import Estimate
-from gdalembert.identification.problem import Problem
-from gdalembert.identification.sizes import Body
+from gdalembert.identification.least_squares import Estimate, LeastSquaresProblem
+from gdalembert.identification.scaling import Body
 from gdalembert.model.inertia import pseudo_inertia_of
+from gdalembert.spatial.arguments import required
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.packages import required
 
 _ACCURACIES = (1e-10, 1e-8, 1e-6)
 """Of the solver, one attempt after the other: the second is its own default."""
@@ -42,7 +41,13 @@ class IdentificationError(GdalembertError, RuntimeError):
 
 
 def consistent(
-    where: str, problem: Problem, estimate: Estimate, limits: tuple[Array, Array], margin: float, *, bounded: bool
+    where: str,
+    problem: LeastSquaresProblem,
+    estimate: Estimate,
+    limits: tuple[Array, Array],
+    margin: float,
+    *,
+    bounded: bool,
 ) -> Array:
     """p (n_p) of bodies that exist, as near to the data as possible.
 
@@ -132,7 +137,7 @@ def _matrix(p: Array) -> Array:
     return np.asarray(pseudo_inertia_of(ca.DM(p)).full())
 
 
-def at_bounds(problem: Problem, p: Array, limits: tuple[Array, Array], margin: float) -> tuple[str, ...]:
+def at_bounds(problem: LeastSquaresProblem, p: Array, limits: tuple[Array, Array], margin: float) -> tuple[str, ...]:
     """The names of parameters at one of their limits, and of bodies at the margin."""
     near = [np.abs(p - bound) <= _NEAR * problem.sizes for bound in limits]
     names = [name for name, reached in zip(problem.torque.names, near[0] | near[1], strict=True) if reached]

@@ -18,16 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.identification.criteria import CRITERIA
 from gdalembert.identification.experiment import Experiment, Path
 from gdalembert.identification.fourier import Excitation
-from gdalembert.identification.search import Search
+from gdalembert.identification.search import CRITERIA, Search
 from gdalembert.model.configuration import checked_configuration, neutral
+from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Joint
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.steps import check_driven_by_u
 from gdalembert.spatial.arguments import SEEDS, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
@@ -93,18 +92,20 @@ def excitation(
     if margin > _MOST_MARGIN:
         raise ArgumentError(f"excitation: margin is {margin:g}; give a part from 0 to {_MOST_MARGIN}")
     harmonics = integer("excitation: harmonics", harmonics, 2 if at_rest else 1)
+    if not isinstance(paths, Sequence) or any(not isinstance(each, tuple) or len(each) != 3 for each in paths):
+        raise ArgumentTypeError("excitation: paths: give a list of (expression, lower, upper)")
     check_driven_by_u("excitation", dyn)
     _check_robot(dyn)
     limits = _bounds(dyn, bounds)
     columns = _moving(dyn, limits, joints)
-    efforts = _measured(limits)
+    efforts = tuple(i for i, name in enumerate(limits.u_names) if name not in limits.passive)
     experiment = Experiment(
         dyn=dyn,
         bounds=limits,
         columns=columns,
-        hold=_hold(dyn, hold),
+        hold=frozen(checked_configuration("excitation: hold", neutral(dyn.tree) if hold is None else hold, dyn.tree)),
         acceleration=_acceleration(dyn, columns, acceleration),
-        paths=_paths(paths),
+        paths=tuple(paths),
         period=number("excitation: period", period, "s"),
         harmonics=harmonics,
         at_rest=at_rest,
@@ -130,19 +131,8 @@ def _bounds(dyn: Dynamics, given: Bounds | pin.Model) -> Bounds:
     return bounds
 
 
-def _hold(dyn: Dynamics, given: npt.ArrayLike | None) -> Array:
-    """A configuration for the joints that do not move."""
-    if given is None:
-        return frozen(neutral(dyn.tree).full().ravel())
-    return checked_configuration("excitation: hold", given, dyn.tree)
-
-
 def _check_robot(dyn: Dynamics) -> None:
     """Refuse robots whose motion cannot be prescribed, or whose actuators cannot be told from it."""
-    if not dyn.tree.is_rigid:
-        raise UnsupportedError(
-            f"excitation: {dyn.tree.name} is flexible, and its modes follow no series; give the rigid robot"
-        )
     inputs = dyn.inverse_dynamics.name_in()
     if inputs != ["q", "v", "a", "p"][: len(inputs)]:
         raise UnsupportedError(
@@ -150,8 +140,8 @@ def _check_robot(dyn: Dynamics) -> None:
         )
     if dyn.actuation.shape != (dyn.tree.nv, dyn.tree.nv) or np.linalg.matrix_rank(dyn.actuation) < dyn.tree.nv:
         raise UnsupportedError(
-            f"excitation: {dyn.tree.name} has {dyn.nu} actuators for {dyn.tree.nv} velocities; give a robot whose B "
-            "can be inverted"
+            f"excitation: {dyn.tree.name} has {dyn.nu} actuators for {dyn.tree.nv} velocities, and what nothing drives "
+            "follows no series; give a robot whose B can be inverted"
         )
 
 
@@ -195,11 +185,6 @@ def _check_bounds(joint: Joint, bounds: Bounds) -> None:
                 )
 
 
-def _measured(bounds: Bounds) -> tuple[int, ...]:
-    """The entries of u that are not passive."""
-    return tuple(i for i, name in enumerate(bounds.u_names) if name not in bounds.passive)
-
-
 def _acceleration(dyn: Dynamics, columns: tuple[int, ...], given: float | Mapping[str, float] | None) -> Array:
     """A limit for each moving entry of v, infinite where there is none."""
     names = [dyn.coordinate_names[column] for column in columns]
@@ -216,13 +201,6 @@ def _acceleration(dyn: Dynamics, columns: tuple[int, ...], given: float | Mappin
             for n in names
         ]
     )
-
-
-def _paths(given: Sequence[Path]) -> tuple[Path, ...]:
-    """(expression, lower, upper) each."""
-    if not isinstance(given, Sequence) or any(not isinstance(each, tuple) or len(each) != 3 for each in given):
-        raise ArgumentTypeError("excitation: paths: give a list of (expression, lower, upper)")
-    return tuple(given)
 
 
 def _noise(bounds: Bounds, efforts: tuple[int, ...], given: npt.ArrayLike | None) -> Array:

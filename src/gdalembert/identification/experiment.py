@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.identification.fourier import coefficients_at_rest, rows
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.constraints import path_bounds
-from gdalembert.ocp.expressions import evaluate
+from gdalembert.model.limits import Bounds
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.expressions import evaluate, path_bounds
+from gdalembert.spatial.functions import symbols
 
 Path = tuple[Any, Any, Any]
 """(expression of q, v, a; lower, upper)."""
@@ -32,12 +32,8 @@ _FIRST = 0.6
 """Part of the limits that a random motion uses."""
 _OFF_CENTRE = 0.3
 """The largest distance of its centre from the middle of the limits, in half of their range."""
-_DEPENDENT = 1e-8
-"""A column (of unit length) whose part that is orthogonal to the others is shorter depends on them."""
 _NOISE = 1e-14
 """Rounding of entries of the order of 1."""
-_ROUNDING = 1e-12
-"""A column that is shorter than this part of the longest one is zero but for rounding."""
 
 
 class Limit(NamedTuple):
@@ -174,7 +170,7 @@ class Experiment:
         return x + np.outer(basis[0], rng.uniform(-_OFF_CENTRE, _OFF_CENTRE, len(middle)))
 
     def limits(self, q: Any, v: Any, a: Any) -> list[Limit]:
-        """Those of the joints and of the efforts, of a motion in columns."""
+        """Limits of the joints and of the efforts, of a motion in columns."""
         bounds, moving, efforts = self.bounds, list(self.columns), list(self.efforts)
         parts = [
             ("position", bounds.q_names, list(self.entries), q, bounds.q_lower, bounds.q_upper),
@@ -189,17 +185,13 @@ class Experiment:
         return [*found, Limit(names, a[moving, :], -self.acceleration, self.acceleration)]
 
     def path_limits(self, q: Any, v: Any, a: Any) -> list[Limit]:
-        """Those of the paths, of a motion in columns."""
+        """Limits of the paths, of a motion in columns."""
         found = []
         for k, (expression, lower, upper) in enumerate(self.paths, 1):
             values = evaluate(expression, {"q": q, "v": v, "a": a}, "instants").values
             names = tuple(f"path {k}" for _ in range(values.shape[0]))
             found.append(Limit(names, values, *path_bounds(lower, upper, values.shape[0])))
         return found
-
-    @staticmethod
-    def _along(function: ca.Function, q: Any, v: Any, a: Any) -> Any:
-        return function.map(q.shape[1])(q, v, a)
 
     def _efforts(self, q: Any, v: Any, a: Any) -> Any:
         """u, in columns; by a call for each instant of a search.
@@ -208,7 +200,7 @@ class Experiment:
         every coefficient, which takes three times as long.
         """
         if not isinstance(q, ca.MX):
-            return self._along(self.effort, q, v, a)
+            return self.effort.map(q.shape[1])(q, v, a)
         return ca.horzcat(*(self.effort(*each) for each in zip(*map(ca.horzsplit, (q, v, a)), strict=True)))
 
     @cached_property
@@ -221,9 +213,7 @@ class Experiment:
     def _expressions(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
         """q, v, a; tau, and its derivatives with respect to the parameters."""
         dyn = self.dyn
-        q, v, a = (
-            ca.SX.sym(name, n) for name, n in (("q", dyn.tree.nq), ("v", self.dyn.tree.nv), ("a", self.dyn.tree.nv))
-        )
+        q, v, a = symbols(q=dyn.tree.nq, v=dyn.tree.nv, a=dyn.tree.nv).values()
         if not len(dyn.parameters):
             return q, v, a, dyn.inverse_dynamics(q, v, a), dyn.base_regressor(q, v, a)
         p, nominal = dyn.parameters.symbols, ca.DM(dyn.parameters.values)
@@ -245,20 +235,6 @@ class Experiment:
 
     def rows_of_w(self, coefficients: Any, columns: Sequence[int] | None = None) -> Any:
         """Wᵀ of one period, or of some of its columns."""
-        of_instants = self._along(self.regressor, *self.motion(coefficients, self.times()))
+        times = self.times()
+        of_instants = self.regressor.map(len(times))(*self.motion(coefficients, times))
         return of_instants if columns is None else of_instants[list(columns), :]
-
-
-def independent_columns(w: Array) -> list[int]:
-    """Columns of W that span its columns and do not depend on each other, by Gram–Schmidt with pivoting."""
-    length = np.linalg.norm(w, axis=0)
-    present = length > _ROUNDING * length.max(initial=0.0)
-    rest = w * np.where(present, 1 / np.where(present, length, 1.0), 0.0)
-    chosen: list[int] = []
-    while (size := np.linalg.norm(rest, axis=0)).max(initial=0.0) > _DEPENDENT and len(chosen) < len(w):
-        chosen.append(int(size.argmax()))
-        direction = rest[:, chosen[-1]] / size.max()
-        for _ in range(2):  # once more, for the rounding of the first
-            rest = rest - np.outer(direction, direction @ rest)
-        rest[:, chosen[-1]] = 0.0
-    return sorted(chosen)

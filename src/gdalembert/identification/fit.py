@@ -12,21 +12,28 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning
 from gdalembert.identification.consistent import at_bounds, consistent, least_eigenvalues
-from gdalembert.identification.estimates import Torques
-from gdalembert.identification.least_squares import Estimate
-from gdalembert.identification.limits import Bounds, Prior, limits
-from gdalembert.identification.problem import Problem
-from gdalembert.identification.regression import check_dynamics
-from gdalembert.identification.remarks import remarks
-from gdalembert.identification.result import Identification
-from gdalembert.identification.samples import Samples, checked_samples, split
-from gdalembert.identification.sizes import REGROUPED, quantity
+from gdalembert.identification.least_squares import Estimate, LeastSquaresProblem
+from gdalembert.identification.regression import Samples, check_dynamics, checked_samples, split
+from gdalembert.identification.result import BaseEstimate, Identification, Torques
+from gdalembert.identification.scaling import REGROUPED, Bounds, Prior, limits, quantity
 from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
 METHODS = ("ordinary", "weighted", "consistent")
 Method = Literal["ordinary", "weighted", "consistent"]
+_MUCH = 1.5
+"""A residual in units of the noise of least squares, above which something other than the data decided."""
+_HALF, _LOUD = 0.5, 0.05
+"""A residual in units of the measured torque, which is too large where the torque is at least this part of the largest:
+a joint with less may show noise alone."""
+_ACCURATE = 1e-3
+"""A residual in units of the measured torque that is small whatever the noise is."""
+_ENOUGH = 2
+"""Torques for each base parameter."""
+_SHOWN = 3
+"""Names of base parameters in a sentence."""
+_ADVICE = "check signs and units of the torques, and gravity and friction of the model, and free more parameters"
 
 
 @interruptible
@@ -99,10 +106,12 @@ def fit(
             "place of 'base', or take method='weighted'"
         )
     if model is not None:
-        _check_model(dyn, model)
+        if not isinstance(model, pin.Model):
+            raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+        dyn.parameters.of(model)
     limited = limits("fit", dyn.parameters.names, bounds)
     samples, unseen = split("fit", dyn.nominal, checked_samples("fit", dyn.nominal, q, v, a, tau, weights), held_back)
-    problem = Problem.of("fit", dyn, prior)
+    problem = LeastSquaresProblem.of("fit", dyn, prior)
     estimate = problem.estimate("fit", samples, weighted=method != "ordinary", decimation=decimation)
     if method == "consistent":
         p = consistent("fit", problem, estimate, limited, margin, bounded=bool(bounds))
@@ -115,7 +124,7 @@ def fit(
 def _result(
     dyn: Dynamics,
     method: str,
-    problem: Problem,
+    problem: LeastSquaresProblem,
     estimate: Estimate,
     p: Array,
     samples: Samples,
@@ -130,10 +139,10 @@ def _result(
         model = None
     elif model is not None and min(eigenvalues.values(), default=1) > 0:
         model = dyn.parameters.write(model, p)
-    fitted = samples.with_weight()
+    fitted = samples.part(np.asarray(samples.weights.any(axis=1)))
     torques = Torques(fitted.tau, torque.torque(fitted, p))
     base = problem.base(estimate, p)
-    said = remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
+    said = _remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
     for remark in said:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=4)
     held_back = None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p))
@@ -160,11 +169,71 @@ def _result(
     )
 
 
-def _check_model(dyn: Dynamics, model: pin.Model) -> None:
-    if not isinstance(model, pin.Model):
-        raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
-    dyn.parameters.of(model)
-
-
 def _has_base(dyn: Dynamics) -> bool:
     return any(quantity(name) in REGROUPED for name in dyn.parameters.names)
+
+
+def _remarks(
+    joints: tuple[str, ...], estimate: Estimate, base: BaseEstimate, random_torques: Array, s: Array, fitted: Torques
+) -> tuple[str, ...]:
+    """One sentence each, for the warnings and the report.
+
+    Args:
+        joints: names of the entries of tau.
+        estimate: by least squares. ``base``: the same for the report. ``s``: the parameters that were chosen.
+        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
+            (nv × n_p).
+        fitted: the torques.
+    """
+    said = (_few(estimate), _uncertain(estimate, base, random_torques), _unexplained(joints, estimate, s, fitted))
+    return tuple(text for text in said if text)
+
+
+def _few(estimate: Estimate) -> str:
+    """That there are too few samples to estimate their noise, or nothing."""
+    count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
+    if count >= _ENOUGH * rank:
+        return ""
+    return (
+        f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
+        f"little; give at least {_ENOUGH * rank}"
+    )
+
+
+def _uncertain(estimate: Estimate, base: BaseEstimate, random_torques: Array) -> str:
+    """Which base parameters are so uncertain that torques of other motions are, or nothing."""
+    torques = estimate.reduced.torques
+    errors = (random_torques[:, list(estimate.base.own)] * estimate.standard_deviation).T
+    least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
+    uncertain = np.flatnonzero((errors > least).any(axis=1))
+    if not len(uncertain):
+        return ""
+    first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
+    shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+    return (
+        f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes a "
+        "torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); excite "
+        "them, or give priors with standard deviations"
+    )
+
+
+def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: Torques) -> str:
+    """Why the residuals are too large, or nothing."""
+    residuals, noise = estimate.residuals(s), estimate.torque_noise
+    if not estimate.weighted:  # one noise for all joints says nothing of one of them
+        total = np.sqrt(np.nanmean(residuals**2))
+        residuals, noise = (np.full(len(joints), x) for x in (total, np.sqrt(np.nanmean(noise**2))))
+    size = np.sqrt(np.mean(fitted.measured**2, axis=0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above = np.where(fitted.rms > _ACCURATE * size, residuals / noise, 0.0)
+    loud = size > _LOUD * size.max(initial=0)
+    relative = np.where(loud & np.isfinite(residuals), fitted.relative, 0.0)
+    if np.nanmax(above, initial=0) > _MUCH:
+        k = int(np.nanargmax(above))
+        much = f"{above[k]:.3g} times the noise that least squares find"
+    elif relative.max(initial=0) > _HALF:
+        k = int(relative.argmax())
+        much = f"{relative[k]:.0%} of its torque"
+    else:
+        return ""
+    return f"the model cannot explain the data: the residual of {joints[k]!r} is {fitted.rms[k]:.3g}, {much}; {_ADVICE}"

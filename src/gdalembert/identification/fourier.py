@@ -27,7 +27,7 @@ from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array, frozen
 
 
-class Rows(NamedTuple):
+class FourierRows(NamedTuple):
     """The rows (N × (1 + 2 K)) that give q, v and a at N instants."""
 
     q: Array
@@ -35,12 +35,12 @@ class Rows(NamedTuple):
     a: Array
 
 
-def rows(t: npt.ArrayLike, period: float, harmonics: int) -> Rows:
+def rows(t: npt.ArrayLike, period: float, harmonics: int) -> FourierRows:
     """The rows of the series and of its derivatives at instants t (N) [s]."""
     w = 2 * math.pi / period * np.arange(1, harmonics + 1)
     phase = np.outer(np.asarray(t, dtype=float), w)
     sine, cosine, column = np.sin(phase), np.cos(phase), np.ones((len(phase), 1))
-    return Rows(
+    return FourierRows(
         np.hstack([column, sine / w, -cosine / w]),
         np.hstack([0 * column, cosine, sine]),
         np.hstack([0 * column, -w * sine, w * cosine]),
@@ -107,25 +107,21 @@ class Excitation:
 
     def q(self, t: npt.ArrayLike) -> Array:
         """Configuration at an instant (nq), or one row for each of N instants (N × nq)."""
-        times = numbers("q: t", t)
-        own = rows(times.ravel(), self.period, self.harmonics).q @ self.coefficients
-        every = np.tile(self.hold, (times.size, 1))
-        every[:, list(self.q_indices)] = own
-        return every.reshape(*times.shape, -1)
+        return self._series("q", t, self.hold, self.q_indices)
 
     def v(self, t: npt.ArrayLike) -> Array:
         """Velocity (nv, or N × nv) [rad/s, m/s], the exact derivative of q."""
-        times = numbers("v: t", t)
-        return self._rates(times, rows(times.ravel(), self.period, self.harmonics).v)
+        return self._series("v", t, np.zeros(self.nv), self.v_indices)
 
     def a(self, t: npt.ArrayLike) -> Array:
         """Acceleration (nv, or N × nv) [rad/s², m/s²], the exact derivative of v."""
-        times = numbers("a: t", t)
-        return self._rates(times, rows(times.ravel(), self.period, self.harmonics).a)
+        return self._series("a", t, np.zeros(self.nv), self.v_indices)
 
-    def _rates(self, times: Array, of: Array) -> Array:
-        every = np.zeros((times.size, self.nv))
-        every[:, list(self.v_indices)] = of @ self.coefficients
+    def _series(self, letter: str, t: npt.ArrayLike, held: Array, moving: tuple[int, ...]) -> Array:
+        """q, v or a, of which some entries move and the others are held."""
+        times = numbers(f"{letter}: t", t)
+        every = np.tile(held, (times.size, 1))
+        every[:, list(moving)] = getattr(rows(times.ravel(), self.period, self.harmonics), letter) @ self.coefficients
         return every.reshape(*times.shape, -1)
 
     @cached_property

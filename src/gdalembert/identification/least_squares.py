@@ -1,26 +1,144 @@
-"""Ordinary and weighted least squares on triangular factors.
+"""Base parameters, by structure and in the data, and their ordinary and weighted least squares on triangular factors.
+
+All in s = (p − p₀) / size, and in units in which each parameter makes the same torque in random motions, where it says
+how far rows are from each other. The torques at random states span what the structure of the robot lets anyone know. A
+direction of it is *excited* if the torques of the samples depend on it: by the rank of their regressor, in these units.
+Neither the noise of the torques nor nominal values decide that; how well an excited direction is known is told by its
+standard deviation.
+
+Base parameters by numbers: Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
+Systems 8(4), 1991: columns that depend on those before are dropped. The order of columns is ours: from the base to the
+tips, so that what links share goes to the one nearer to the base.
 
 The torque of joint j has the standard deviation σ_j, the same in all samples of weight 1. Ordinary least squares take
 one σ for all joints; weighted least squares estimate each σ_j from the residuals of the last estimate, until they agree
 (Gautier and Poignet, "Extended Kalman filtering and weighted least squares dynamic identification of robot", Control
 Engineering Practice 9(12), 2001).
+
+:class:`LeastSquaresProblem` says what is estimated: parameters, their sizes, and what the structure of the robot lets
+anyone know.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from gdalembert.identification.identifiability import Combinations
-from gdalembert.identification.regression import Reduced, triangular
-from gdalembert.spatial.arrays import Array
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.base import formula
+from gdalembert.errors import ArgumentError
+from gdalembert.identification.regression import AffineTorque, Reduced, Samples, reduce, triangular
+from gdalembert.identification.result import BaseEstimate, NotIdentifiable
+from gdalembert.identification.scaling import Body, Prior, bodies, element, priors, quantity, sizes
+from gdalembert.spatial.arrays import Array, independent_columns
 
+_DEPENDENT = 1e-9
+"""Relative singular value below which columns of unit norm are dependent by structure."""
+_EXCITED = 1e-5
+"""Singular value of an excited direction, where that of a parameter is about 1 in random motions. A URDF that rounds
+π/2 to 1.5708 makes directions of 1e-6 that geometry does not have, and no torque sensor resolves them."""
+_SPANNED = 1e-2
+"""The part of a combination that may lie outside the excited directions: it changes the value by about as much."""
+_ZERO = 1e-9
+"""Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
+_ORDER = ("mx", "my", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "mz", "m")
+"""Which parameters of a body give base parameters their names first."""
+_INDEPENDENT = (0.1, 1e-3, 1e-6, 1e-9)
+"""The part of a row of an orthonormal basis that those before it must leave, in the first pass, in the second, …"""
 _AGREE = 1e-6
 """Relative change of the noise at which the iteration ends."""
 _ITERATIONS = 50
 _LEAST_NOISE = 1e-6
 """Least noise, as part of the torque: data without noise have that of rounding, which would be too good a weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Base parameters β = C s.
+
+    Attributes:
+        matrix: C (k × n_p). Each row has the factor 1 for its own parameter and 0 for those of the others.
+        own: the parameter that each row is named after (k): Y s = Y[:, own] β for every Y with rows in this space.
+        torques: the root mean square of the torque that each parameter makes in random motions (n_p).
+        space: an orthonormal basis (n_p × k) of the rows, in units in which these torques are 1.
+        tolerance: the part of a row that may lie outside the space.
+    """
+
+    matrix: Array
+    own: tuple[int, ...]
+    torques: Array
+    space: Array
+    tolerance: float
+
+    @classmethod
+    def of(cls, space: Array, torques: Array, names: tuple[str, ...], tolerance: float) -> Combinations:
+        """Combinations that span a space."""
+        own = np.sort(np.array(independent_columns(space.T, *_INDEPENDENT, order=_ordered(names))[0], dtype=int))
+        matrix = np.linalg.solve(space[own].T, space.T)
+        matrix[np.abs(matrix) < _ZERO] = 0.0
+        matrix[:, own] = np.eye(len(own))
+        unit = np.where(torques > 0, torques, 1.0)
+        return cls(matrix * unit / unit[own, None], tuple(own.tolist()), torques, space, tolerance)
+
+    @classmethod
+    def of_structure(cls, rows: Array, names: tuple[str, ...]) -> Combinations:
+        """All that the rows (… × n_p) of random motions span."""
+        torques = np.linalg.norm(rows, axis=0)
+        torques[torques < _ZERO * torques.max(initial=0)] = 0.0
+        _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, torques), mode="r"))
+        rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0)))
+        return cls.of(vt[:rank].T, torques, names, _ZERO)
+
+    def excited(self, rows: Array, names: tuple[str, ...]) -> Combinations:
+        """Combinations that other rows (… × n_p) span, in the unit of the rows of random motions.
+
+        These are the same, if the rows span all of them.
+        """
+        _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, self.torques) @ self.space, mode="r"))
+        rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
+        if rank == len(self.own):
+            return self
+        return type(self).of(self.space @ vt[:rank].T, self.torques, names, _SPANNED)
+
+    @cached_property
+    def inverse(self) -> Array:
+        """The least s that has given β (n_p × k)."""
+        return np.asarray(np.linalg.pinv(self.matrix))
+
+    def spans(self, rows: Array) -> npt.NDArray[np.bool_]:
+        """Which of other combinations of s (… × n_p) follow from these: row = row[own] C."""
+        scaled = _over(rows, self.torques)
+        rest = np.linalg.norm(scaled - scaled @ self.space @ self.space.T, axis=1)
+        without_effect = rows[:, self.torques == 0].any(axis=1)
+        return np.asarray((rest <= self.tolerance * np.linalg.norm(scaled, axis=1)) & ~without_effect)
+
+    def beyond(self, other: Combinations) -> Array:
+        """Orthonormal columns: changes of s within these combinations that others do not see."""
+        basis, _ = np.linalg.qr(self.matrix.T)
+        seen = other.matrix @ basis
+        return np.asarray(basis @ np.linalg.svd(seen)[2][len(seen) :].T)
+
+
+def _over(rows: Array, torques: Array) -> Array:
+    """Rows in units in which each parameter makes the torque 1; those that make none are left out."""
+    return np.divide(rows, torques, out=np.zeros_like(rows), where=torques > 0)
+
+
+def _ordered(names: tuple[str, ...]) -> list[int]:
+    """The parameters of bodies from the base to the tips, then all others."""
+    bodies = [k for k, name in enumerate(names) if quantity(name) in _ORDER]
+    elements = {element(names[k]): k for k in reversed(bodies)}
+    bodies.sort(key=lambda k: (elements[element(names[k])], _ORDER.index(quantity(names[k]))))
+    return bodies + [k for k in range(len(names)) if k not in bodies]
+
+
+def named(row: Array, own: int, names: tuple[str, ...]) -> str:
+    """A combination of p in words, as ``"joint2.Izz + joint2.armature - 0.08*joint3.mx"``, its own parameter first."""
+    order = [own, *(k for k in range(len(names)) if k != own)]
+    return formula(row[order], [names[k] for k in order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +166,11 @@ class Estimate:
     @property
     def s(self) -> Array:
         """The estimate (n_p) that is nearest to the completion."""
-        return np.asarray(self.completion + self.base.inverse @ self.from_completion)
-
-    @property
-    def from_completion(self) -> Array:
-        """The estimates minus the base parameters of the completion (k)."""
-        return np.asarray(self.values - self.base.matrix @ self.completion)
+        return np.asarray(self.completion + self.base.inverse @ (self.values - self.base.matrix @ self.completion))
 
     @property
     def standard_deviation(self) -> Array:
-        """Of the base parameters (k)."""
+        """Standard deviation of the base parameters (k)."""
         return np.asarray(np.linalg.norm(self.factor, axis=1))
 
     def deviation(self, combinations: Array) -> Array:
@@ -93,8 +206,7 @@ def least_squares(
         completion: what data do not see is nearest to that (n_p).
         weighted: whether each torque has a noise of its own.
     """
-    scale = np.sqrt(np.mean(reduced.torques**2))
-    scale = scale or 1.0  # of torques that are all 0
+    scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
     least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
     noise = np.full(len(reduced.counts), scale)
     for _ in range(_ITERATIONS):
@@ -126,3 +238,93 @@ def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool) 
     if not weighted:
         return np.full(len(counts), np.sqrt(np.sum(norms**2) / (counts.sum() * free)))
     return np.asarray(norms / np.sqrt(np.maximum(counts, 1) * free))
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresProblem:
+    """The parameters of a robot as unknowns s = (p − p₀) / size.
+
+    Attributes:
+        torque: tau as a function of p. ``bodies``: those among the parameters.
+        sizes: of the parameters (n_p).
+        structure: the base parameters (r) that the structure of the robot, and priors, let anyone know.
+        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
+            (nv × n_p).
+        completion: the prior (n_p).
+        measured: rows of parameters with a measured value, (unit vector, value) / standard deviation (k × (n_p + 1)).
+    """
+
+    torque: AffineTorque
+    bodies: tuple[Body, ...]
+    sizes: Array
+    structure: Combinations
+    random_torques: Array
+    completion: Array
+    measured: Array
+
+    @classmethod
+    def of(cls, where: str, dyn: Dynamics, prior: Prior | None = None) -> LeastSquaresProblem:
+        """The problem of a robot with parameters.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError, UnsupportedError: as
+                :class:`~gdalembert.identification.regression.AffineTorque`, or if the prior cannot be used.
+        """
+        values, deviations = priors(where, dyn.parameters.names, dyn.parameters.values, prior)
+        torque = AffineTorque(where, dyn)
+        found = bodies(torque.names, torque.nominal, dyn.nominal)
+        size = sizes(torque, found)
+        completion = (values - torque.nominal) / size
+        at = list(deviations)
+        rows = np.column_stack([np.eye(len(size))[at], completion[at]])
+        measured = rows * (size[at] / np.array(list(deviations.values())))[:, None]
+        y = torque(*torque.random_states)[0] * size / np.sqrt(len(torque.random_states[0]))
+        structure = Combinations.of_structure(np.vstack([*y, rows[:, :-1]]), torque.names)
+        return cls(torque, found, size, structure, np.linalg.norm(y, axis=0), completion, measured)
+
+    def estimate(self, where: str, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
+        """Least squares.
+
+        Raises:
+            ArgumentError: if there are fewer torques than base parameters.
+        """
+        reduced = reduce(self.torque, samples, self.sizes, decimation)
+        count, rank = int(reduced.counts.sum()), len(self.structure.own)
+        if count <= rank:
+            raise ArgumentError(
+                f"{where}: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and "
+                "their noise; give more samples"
+            )
+        motion = reduced.factors[..., :-1].reshape(-1, len(self.sizes)) / np.sqrt(reduced.counts.max())
+        priors = np.sign(self.measured[:, :-1])
+        base = self.structure.excited(np.vstack([motion, priors]), self.torque.names)
+        return least_squares(reduced, base, self.measured, self.completion, weighted=weighted)
+
+    def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
+        """The base parameters that the data excite."""
+        matrix, own = self.in_p(estimate.base), list(estimate.base.own)
+        formulas = tuple(named(row, k, self.torque.names) for row, k in zip(matrix, own, strict=True))
+        factor = self.sizes[own, None] * estimate.factor
+        return BaseEstimate(formulas, matrix, matrix @ self.torque.nominal, matrix @ p, factor @ factor.T)
+
+    def in_p(self, base: Combinations) -> Array:
+        """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
+        return np.asarray(self.sizes[list(base.own), None] * base.matrix / self.sizes)
+
+    def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
+        """What the data cannot know."""
+        names, each, structure = self.torque.names, np.eye(len(self.sizes)), self.structure
+        acts = structure.torques > 0
+        unknown = ~estimate.base.spans(structure.matrix)
+        matrix, own = self.in_p(structure), structure.own
+        return NotIdentifiable(
+            parameters=_chosen(names, ~estimate.base.spans(each)),
+            without_effect=_chosen(names, ~acts),
+            combined=_chosen(names, acts & ~structure.spans(each)),
+            not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(unknown)),
+            directions=structure.beyond(estimate.base).T * self.sizes,
+        )
+
+
+def _chosen(names: tuple[str, ...], which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(name for name, chosen in zip(names, which, strict=True) if chosen)

@@ -1,4 +1,4 @@
-"""The torques as an affine function of the parameters, and the samples reduced to triangular factors.
+"""Samples, the torques as an affine function of the parameters, and the samples reduced to triangular factors.
 
     tau(q, v, a, p) = tau(q, v, a, p₀) + Y(q, v, a) (p − p₀)            Y = ∂tau/∂p, p₀ the nominal parameters
 
@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.identification.samples import Samples
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.signals import decimated
-from gdalembert.model.configuration import random_configuration
-from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import function
+from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arguments import UNIT_ERROR, numbers
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.functions import BatchFunction, function
 
 _AT_ONCE = 4096
 """Samples that are evaluated in one call: bounds the memory."""
@@ -31,13 +33,119 @@ _AFFINE = 1e-9
 """Relative change of a column of Y between two values of p, below which it is rounding."""
 
 
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A motion and its torques, one row for each of N samples.
+
+    Attributes:
+        q, v, a: of the robot (N × nq, N × nv, N × nv).
+        tau: the measured torques (N × nv) [N m, N].
+        weights: of the squared residuals (N × nv).
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    weights: Array
+
+    def __len__(self) -> int:
+        return len(self.tau)
+
+    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Samples:
+        """Some of the samples."""
+        return Samples(*(each[rows] for each in vars(self).values()))
+
+    def parts(self) -> Iterator[Samples]:
+        """All of them, some thousand at a time."""
+        return (self.part(slice(start, start + _AT_ONCE)) for start in range(0, len(self), _AT_ONCE))
+
+
+def checked_samples(where: str, tree: Tree, q: Any, v: Any, a: Any, tau: Any, weights: Any = None) -> Samples:
+    """The samples as arrays.
+
+    Raises:
+        ArgumentTypeError: if one of the arguments does not consist of numbers.
+        ArgumentError: if widths are not those of the robot, lengths differ, a number is not finite, a quaternion or a
+            pair (cos, sin) in q is off unit length, or a weight is negative.
+    """
+    widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv, "tau": tree.nv}
+    given = {
+        name: _columns(f"{where}: {name}", value, width)
+        for (name, width), value in zip(widths.items(), (q, v, a, tau), strict=True)
+    }
+    count = len(given["q"])
+    for name, array in given.items():
+        if len(array) != count:
+            raise ArgumentError(f"{where}: q has {count} rows, {name} has {len(array)}; give one row for each sample")
+        if len(wrong := np.argwhere(~np.isfinite(array))):
+            row, column = (int(k) for k in wrong[0])
+            raise ArgumentError(
+                f"{where}: {name} is {array[row, column]} in row {row}, column {column}; leave that sample out"
+            )
+    off = np.abs(lengths(given["q"], unit_blocks(tree)) - 1) > UNIT_ERROR
+    if off.any():
+        row = int(off.any(axis=1).argmax())
+        check_unit_lengths(f"{where}: row {row} of q: the part", given["q"][row], tree)
+    return Samples(**given, weights=_weights(where, weights, count, tree.nv))
+
+
+def _columns(what: str, value: Any, width: int) -> Array:
+    array = numbers(what, value, finite=False)
+    if array.ndim != 2 or array.shape[1] != width or not len(array):
+        raise ArgumentError(f"{what} has shape {array.shape}; give (N, {width}), one row for each sample")
+    return array
+
+
+def _weights(where: str, given: Any, count: int, nv: int) -> Array:
+    if given is None:
+        return frozen(np.ones((count, nv)))
+    array = numbers(f"{where}: weights", given)
+    if array.shape not in ((count,), (count, nv)):
+        raise ArgumentError(f"{where}: weights has shape {array.shape}; give ({count},) or ({count}, {nv})")
+    if np.any(array < 0):
+        row = int(np.argwhere(array < 0)[0][0])
+        raise ArgumentError(f"{where}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
+    return frozen(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, nv)))
+
+
+def split(where: str, tree: Tree, samples: Samples, held_back: Any) -> tuple[Samples, Samples | None]:
+    """The samples to fit, and those to predict.
+
+    Args:
+        where: the function, for messages.
+        tree: the robot.
+        samples: all that were given.
+        held_back: ``None``; the fraction of the samples, the last ones, that is held back; or other samples as
+            (q, v, a, tau).
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if ``held_back`` cannot be used.
+    """
+    if held_back is None:
+        return samples, None
+    if isinstance(held_back, list | tuple) and len(held_back) == 4:
+        return samples, checked_samples(f"{where}: held_back", tree, *held_back)
+    if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
+        raise ArgumentTypeError(
+            f"{where}: held_back: expected a fraction of the samples or (q, v, a, tau), got {type(held_back).__name__}"
+        )
+    count = round(held_back * len(samples)) if 0 < held_back < 1 else 0
+    if not 0 < count < len(samples):
+        raise ArgumentError(
+            f"{where}: held_back={held_back!r} of {len(samples)} samples leaves none to fit or none to predict; give a "
+            "fraction between 0 and 1"
+        )
+    return samples.part(slice(0, len(samples) - count)), samples.part(slice(len(samples) - count, None))
+
+
 def check_dynamics(where: str, dyn: Dynamics) -> None:
     """Refuse what has nothing to identify.
 
     Raises:
         ArgumentTypeError: if it is not a ``Dynamics``.
         ArgumentError: if it has no parameters.
-        UnsupportedError: if tau depends on more than q, v, a and p.
+        UnsupportedError: if wrenches are an input of it.
     """
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"{where}: expected a Dynamics, got {type(dyn).__name__}")
@@ -47,9 +155,6 @@ def check_dynamics(where: str, dyn: Dynamics) -> None:
             "'armature': True, 'friction': True}, friction='model'"
         )
     dyn.external_wrenches.refuse(where)
-    names = dyn.inverse_dynamics.name_in()
-    if names != ["q", "v", "a", "p"]:
-        raise UnsupportedError(f"{where}: tau is a function of {', '.join(names)}; give one of q, v, a and p alone")
 
 
 class AffineTorque:
@@ -63,15 +168,14 @@ class AffineTorque:
         ArgumentError: if tau is not affine in the parameters.
     """
 
-    names: tuple[str, ...]
-    nominal: Array
-    random_states: tuple[Array, Array, Array]
-
     def __init__(self, where: str, dyn: Dynamics) -> None:
         self.names, self.nominal = tuple(dyn.parameters.names), np.array(dyn.parameters.values)
         self._dyn = dyn
         self._batch = BatchFunction(self._function(self.nominal), dyn.tree.nv, len(self.names) + 1)
-        self.random_states = self._random_states(_RANDOM_STATES)
+        rng, tree = np.random.default_rng(0), dyn.nominal
+        q = np.array([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+        v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
+        self.random_states = q, v, a
         self._check_affine(where)
 
     def _function(self, p: Array) -> ca.Function:
@@ -88,17 +192,8 @@ class AffineTorque:
 
     def torque(self, samples: Samples, p: Array) -> Array:
         """tau (N × nv) with the parameters p."""
-        tau = np.empty_like(samples.tau)
-        for start in range(0, len(samples), _AT_ONCE):
-            rows = slice(start, start + _AT_ONCE)
-            y, nominal = self(samples.q[rows], samples.v[rows], samples.a[rows])
-            tau[rows] = nominal + y @ (p - self.nominal)
-        return tau
-
-    def _random_states(self, count: int) -> tuple[Array, Array, Array]:
-        rng, tree = np.random.default_rng(0), self._dyn.nominal
-        q = np.array([random_configuration(tree, rng).full().ravel() for _ in range(count)])
-        return q, rng.normal(size=(count, tree.nv)), rng.normal(size=(count, tree.nv))
+        known = (self(part.q, part.v, part.a) for part in samples.parts())
+        return np.concatenate([nominal + y @ (p - self.nominal) for y, nominal in known])
 
     def _check_affine(self, where: str) -> None:
         """Y must be the same at another p: for a graph of analytic functions this is a proof but for a null set."""
@@ -163,9 +258,8 @@ def reduce(torque: AffineTorque, samples: Samples, sizes: Array, decimation: int
 
 
 def _rows(torque: AffineTorque, samples: Samples, sizes: Array) -> Iterator[Array]:
-    """[Y size | tau − tau(p₀)] (… × nv × (n_p + 1)), some thousand samples at a time."""
-    for start in range(0, len(samples), _AT_ONCE):
-        part = samples.part(slice(start, start + _AT_ONCE))
+    """Rows [Y size | tau − tau(p₀)] (… × nv × (n_p + 1)), some thousand samples at a time."""
+    for part in samples.parts():
         y, nominal = torque(part.q, part.v, part.a)
         yield np.concatenate([y * sizes, (part.tau - nominal)[..., None]], axis=2)
 

@@ -1,4 +1,4 @@
-"""The result of a fit, and its report."""
+"""The result of a fit: torques, base parameters, what the data cannot know, and the report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,84 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.identification.estimates import BaseEstimate, NotIdentifiable, Torques
 from gdalembert.spatial.arrays import Array
 
 _SHOWN = 12
 """Names of a list that are printed."""
 _WIDTH = 60
 """Characters of a formula that are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Torques:
+    """Measured and predicted torques (N × nv) [N m, N], one row for each sample."""
+
+    measured: Array
+    predicted: Array
+
+    @property
+    def residuals(self) -> Array:
+        """Measured minus predicted (N × nv)."""
+        return self.measured - self.predicted
+
+    @property
+    def rms(self) -> Array:
+        """The root mean square of the residuals of each torque (nv)."""
+        return np.asarray(np.sqrt(np.mean(self.residuals**2, axis=0)))
+
+    @property
+    def relative(self) -> Array:
+        """``rms`` over the root mean square of the measured torque (nv); nan for a torque that is always 0."""
+        size = np.sqrt(np.mean(self.measured**2, axis=0))
+        return np.asarray(self.rms / np.where(size > 0, size, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class BaseEstimate:
+    """The combinations of parameters that the data excite.
+
+    Attributes:
+        names: formulas, as ``"joint2.Izz + joint2.armature"``.
+        matrix: the combinations (r × n_p): matrix @ p. The first parameter of each formula has the factor 1 in its row
+            and 0 in all others.
+        nominal: their values in the model (r).
+        values: the estimates (r).
+        covariance: of the estimates of least squares without constraints (r × r), for independent errors.
+    """
+
+    names: tuple[str, ...]
+    matrix: Array
+    nominal: Array
+    values: Array
+    covariance: Array
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def standard_deviation(self) -> Array:
+        """Standard deviation of the estimates (r)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+
+@dataclass(frozen=True, eq=False)
+class NotIdentifiable:
+    """What the data cannot know.
+
+    Attributes:
+        parameters: the names of all parameters that the data cannot know by themselves, for any reason, however small
+            the noise is.
+        without_effect: those that no motion of the robot could tell, since they change no torque.
+        combined: those that no motion could tell from others, only a combination with them.
+        not_excited: base parameters of the robot that another motion could tell, and these data do not.
+        directions: changes of p that change no torque of the data (rows, k × n_p), for lack of excitation.
+    """
+
+    parameters: tuple[str, ...]
+    without_effect: tuple[str, ...]
+    combined: tuple[str, ...]
+    not_excited: tuple[str, ...]
+    directions: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +205,7 @@ def _torques(result: Identification) -> list[str]:
         head += ["held back", "relative"]
         columns += [result.held_back.rms, result.held_back.relative]
     rows = [
-        [name, *(f"{x:.1%}" if "relative" in title else f"{x:.3g}" for title, x in zip(head[1:], values, strict=True))]
+        [name, *(shown(x, ".1%" if "relative" in title else ".3g") for title, x in zip(head[1:], values, strict=True))]
         for name, *values in zip(result.joints, *columns, strict=True)
     ]
     return aligned([head, *rows])
@@ -142,14 +213,12 @@ def _torques(result: Identification) -> list[str]:
 
 def _unknown(result: Identification) -> list[str]:
     missing = result.not_identifiable
-    lines = []
-    if missing.not_excited:
-        lines.append(f"  not excited by the samples: {_some(missing.not_excited, '; ')}")
-    if missing.combined:
-        lines.append(f"  known in combinations alone: {_some(missing.combined)}")
-    if missing.without_effect:
-        lines.append(f"  without effect on any torque: {_some(missing.without_effect)}")
-    return lines
+    lists = (
+        ("not excited by the samples", missing.not_excited, "; "),
+        ("known in combinations alone", missing.combined, ", "),
+        ("without effect on any torque", missing.without_effect, ", "),
+    )
+    return [f"  {what}: {_some(names, comma)}" for what, names, comma in lists if names]
 
 
 def _some(names: Sequence[str], comma: str = ", ") -> str:
@@ -170,9 +239,13 @@ def _parameters(result: Identification) -> list[str]:
 
 def _row(name: str, nominal: float, value: float, deviation: float) -> list[str]:
     short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
-    absolute = f"{deviation:.2g}" if np.isfinite(deviation) else "–"
-    relative = f"{100 * deviation / abs(value):.2g}" if value and np.isfinite(deviation) else "–"
-    return [short, f"{nominal:.4g}", f"{value:.4g}", absolute, relative]
+    relative = 100 * deviation / abs(value) if value else np.inf
+    return [short, f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")]
+
+
+def shown(x: float, how: str) -> str:
+    """A number as a format says; a dash where there is none."""
+    return f"{x:{how}}" if np.isfinite(x) else "–"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -10,19 +10,23 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, GdalembertError
-from gdalembert.identification.criteria import condition_number, criterion
-from gdalembert.identification.experiment import Experiment, Limit, independent_columns
+from gdalembert.identification.experiment import Experiment, Limit
 from gdalembert.identification.fourier import Excitation
-from gdalembert.ocp.bounds import NEGLIGIBLE
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.model.limits import NEGLIGIBLE
+from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.interrupts import Interrupts
 
+CRITERIA = ("determinant", "condition")
 _FINER = 8
 """The limits are checked at so many times the instants of the search."""
 _ROUNDS = 4
 """The search goes on so many times with limits that are tightened where they do not hold between the instants."""
 _MORE = 1.1
 """They are tightened by so many times the excess."""
+_DEPENDENT = 1e-8
+"""A column of W (of unit length) whose part that is orthogonal to the others is shorter depends on them."""
+_ROUNDING = 1e-12
+"""A column that is shorter than this part of the longest one is zero but for rounding."""
 _TYPICAL = 8
 """Number of random motions that give the size of each column of W."""
 _OPTIONS: Mapping[str, Any] = {
@@ -39,6 +43,32 @@ _OPTIONS: Mapping[str, Any] = {
     "ipopt.acceptable_obj_change_tol": 1e-4,
     "ipopt.acceptable_iter": 5,
 }
+
+
+def criterion(name: str, size: int) -> ca.Function:
+    """(information) → (cost), of an information matrix A = Wᵀ W (size × size).
+
+    ``"determinant"``: −½ log det A / size, the mean logarithm of the semi-axes of the confidence ellipsoid.
+    ``"condition"``: ½ log(tr A tr A⁻¹), the logarithm of the condition number of W in Frobenius' norm. It is smooth, at
+    least the condition number in the spectral norm, and at most its ``size``-fold.
+    """
+    information = ca.SX.sym("information", size, size)
+    factor = ca.chol(information)  # A = Rᵀ R
+    if name == "determinant":
+        cost = -ca.sum1(ca.log(ca.diag(factor))) / size
+    else:
+        inverse = ca.solve(factor.T, ca.SX.eye(size))
+        cost = ca.log(ca.trace(information) * ca.sumsqr(inverse)) / 2
+    return ca.Function("criterion", [information], [cost], ["information"], ["cost"])
+
+
+def condition_number(w: Array) -> float:
+    """Condition number of W, with columns of unit length: within √n of the smallest that any scaling of them reaches.
+
+    (van der Sluis, "Condition numbers and equilibration of matrices", Numerische Mathematik 14, 1969.)
+    """
+    values = np.linalg.svd(w / np.linalg.norm(w, axis=0), compute_uv=False)
+    return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
 
 
 class ExcitationError(GdalembertError, RuntimeError):
@@ -62,7 +92,7 @@ class Search:
         every = np.vstack(typical)
         if not np.isfinite(every).all():
             raise ArgumentError("excitation: the regressor is not finite on random motions; move fewer joints")
-        self.columns = independent_columns(every)
+        self.columns = sorted(independent_columns(unit_columns(every, _ROUNDING), _DEPENDENT)[0])
         if not self.columns:
             raise ArgumentError("excitation: no parameter changes the measured efforts; move other joints")
         self._size = np.linalg.norm(every[:, self.columns], axis=0) / np.sqrt(len(typical))
@@ -72,7 +102,7 @@ class Search:
         return np.asarray(self.experiment.rows_of_w(self.experiment.coefficients(x)).full().T)
 
     def condition_number(self, x: Array) -> float:
-        """Of the columns of W that do not depend on each other."""
+        """Condition number of the columns of W that do not depend on each other."""
         return condition_number(self.w(x)[:, self.columns])
 
     @cached_property
@@ -121,7 +151,7 @@ class Search:
         solver, lower, upper = self._problem
         first = x = self.experiment.random(self._rng)
         for _ in range(_ROUNDS):
-            limits = {"lbg": self._at_instants(lower), "ubg": self._at_instants(upper)}
+            limits = {"lbg": np.tile(lower, self.experiment.instants), "ubg": np.tile(upper, self.experiment.instants)}
             with Interrupts(__name__) as interrupts, interrupts.around_solver():
                 solved = solver(x0=x.ravel(order="F"), **limits)
             x = solved["x"].full().reshape(first.shape, order="F")
@@ -133,9 +163,6 @@ class Search:
                 break
         return self._result(first, x, solver.stats()["return_status"], float(solved["f"]))
 
-    def _at_instants(self, bounds: Array) -> Array:
-        return np.tile(bounds, self.experiment.instants)
-
     def _limits(self, x: Array) -> list[tuple[Limit, float]]:
         """All limits of a motion at finer instants, in numbers, and the part of each that may be used."""
         experiment = self.experiment
@@ -145,7 +172,7 @@ class Search:
         return [(limit._replace(rows=ca.evalf(ca.MX(limit.rows)).full()), part) for limit, part in limits]
 
     def _overshoot(self, x: Array) -> tuple[Array, Array]:
-        """By how much each row of the constraints is below its lower limit and above its upper one."""
+        """Overshoot: by how much each row of the constraints is below its lower limit and above its upper one."""
         below, above = [], []
         for limit, part in self._limits(x):
             rows, lower, upper = limit.scaled(part)
@@ -175,7 +202,7 @@ class Search:
         )
 
     def _check(self, x: Array) -> tuple[dict[str, float], dict[str, float]]:
-        """By name: the part of each limit that is used, and by how much any is exceeded."""
+        """Limits by name: the part of each limit that is used, and by how much any is exceeded."""
         used: dict[str, float] = {}
         excess: dict[str, float] = {}
         for limit, part in self._limits(x):

@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
-from gdalembert.spatial.arguments import choice, integer, number, numbers
+from gdalembert.spatial.arguments import choice, integer, number, numbers, required
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.packages import required
 
 METHODS = ("butterworth", "savitzky_golay")
 _UNEVEN = 1e-3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
@@ -129,7 +130,7 @@ def is_singular(tree: Tree) -> bool:
 
 
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
-    """For each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
+    """Twists and inertias: for each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
     They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch.
     Ours: M is an analytic function of q, so that what is singular at a generic point is singular everywhere.
@@ -138,8 +139,13 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     placed: list[Array] = []
     twists: list[Array] = []
     for joint in tree.joints:
-        a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*joint.placement(q)).full()
-        linear, angular = joint.subspace(q)
+        placement, (linear, angular) = joint.placement(q), joint.subspace(q)
+        if any(isinstance(x, ca.SX | ca.MX) for x in (*placement, linear, angular)):
+            raise ModelError(
+                f"{tree.name}: joint {joint.name!r}: placement and subspace of its type {joint.type.kind} give symbols "
+                "for numbers; give DM for DM, and begin matrices with ca.DM in place of ca.SX"
+            )
+        a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*placement).full()
         own = [spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv)]
         twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
         placed.append(a)

@@ -137,7 +137,7 @@ class _Element:
 
 
 def _lengths(tree: Tree) -> list[float]:
-    """For each link the largest coordinate of its centre of mass and of the joints on it, or its radius of gyration."""
+    """Length of each link: the largest coordinate of its centre of mass and its joints, or its radius of gyration."""
     lengths = [max(float(np.abs(joint.com).max()), _gyration(joint)) for joint in tree.joints]
     for joint in tree.joints:
         if joint.parent >= 0:

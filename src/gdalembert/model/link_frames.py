@@ -158,7 +158,7 @@ def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[Lin
 
 
 def _feet(links: Sequence[LinkGeometry], children: list[list[int]]) -> list[list[float]]:
-    """Where on each axis neighbouring origins project to, and where the common normals with children's axes end."""
+    """Feet on each axis: of neighbouring origins, and of the common normals with children's axes."""
     feet: list[list[float]] = []
     for link, below in zip(links, children, strict=True):
         here = [0.0, -float(link.placement[:3, 2] @ link.placement[:3, 3])]
@@ -178,7 +178,7 @@ def _feet(links: Sequence[LinkGeometry], children: list[list[int]]) -> list[list
 
 
 def _nearest(feet: Sequence[float]) -> list[float]:
-    """Those nearest to the origin, each once."""
+    """Points nearest to the origin, each once."""
     return sorted(_distinct(feet), key=abs)[:_MOST_CANDIDATES]
 
 

@@ -85,16 +85,16 @@ def load_urdf(
     if model.nv:
         _check_idle(model, name)
     if check == "strict":
-        for reason, elements in checked.doubts.items():
+        for reason, elements in checked.warnings.items():
             raise UrdfError(name, elements[0], reason)
     if check == "warn" and not shipped:
-        for reason, elements in checked.doubts.items():
+        for reason, elements in checked.warnings.items():
             warnings.warn(f"{name}: {_list(elements)}: {reason}", UrdfWarning, stacklevel=2)
     return model
 
 
 def robot_folder() -> Traversable:
-    """Where the shipped robots are: in the installed package, or in the checkout beside ``src``."""
+    """Folder of the shipped robots: in the installed package, or in the checkout beside ``src``."""
     installed = resources.files("gdalembert") / "urdf"
     return installed if installed.is_dir() else Path(__file__).resolve().parents[3] / "urdf"
 
@@ -165,7 +165,7 @@ def _check_bodies(checked: Checked, model: pin.Model, source: str) -> None:
             reason = f"has the negative principal moment {moment:.6g} kg m²; check the values and signs of <inertia>"
             raise UrdfError(source, f"link {quoted(link)}", reason)
         reason = "has a negative principal moment, but the rigid body it is part of has none"
-        checked.doubts.setdefault(reason, []).append(f"link {quoted(link)}")
+        checked.warnings.setdefault(reason, []).append(f"link {quoted(link)}")
 
 
 def _check_idle(model: pin.Model, source: str) -> None:

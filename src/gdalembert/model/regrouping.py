@@ -26,7 +26,8 @@ from gdalembert import spatial
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
 from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
-from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_product, clean_rotation
+from gdalembert.model.modal_regrouping import prepare_modes
+from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_matrix, clean_product, clean_rotation
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -58,14 +59,25 @@ class PreparedTree(Tree):
     Attributes:
         unit: the unit of length [m] of all lengths, of gravity, and of h and m in the pseudo-inertias, which are
             ∫ x unit and ∫ unit², all in kg m².
+        links_as_given: the link frames of the model in ours (n × 4 × 4, in m).
     """
 
     unit: float = 1.0
+    links_as_given: Array = field(default_factory=lambda: np.zeros((0, 4, 4)))
 
     def with_constants(self, tree: Tree) -> PreparedTree:
-        """The same links with the gravity and the armature of a tree."""
+        """The links with the gravity and the armature of a tree, and with the frames that it has besides."""
         gravity: Any = entries(spatial.constant(tree.gravity) / self.unit)
-        return replace(self, gravity=gravity, armature=tree.armature)
+        frames = (*self.frames, *map(self._seen, tree.frames[len(self.frames) :]))
+        return replace(self, gravity=gravity, armature=tree.armature, frames=frames)
+
+    def _seen(self, frame: Frame) -> Frame:
+        """A frame of the model in our frame of its link."""
+        if frame.joint < 0:
+            return replace(frame, translation=frozen(frame.translation / self.unit))
+        placement = clean_matrix(self.links_as_given[frame.joint] @ homogeneous(frame.rotation, frame.translation))
+        rotation = frozen(clean_rotation(placement[:3, :3], SAME))
+        return replace(frame, rotation=rotation, translation=frozen(placement[:3, 3] / self.unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +99,11 @@ def keeps_joint_axes(joint: Joint) -> bool:
 
 
 def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True) -> Tree:
-    """The same robot, to rounding, in link frames of our own, with base parameters for inertias.
+    """The robot, to rounding, in link frames of our own, with base parameters for inertias.
 
     Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
-    with symbols in its geometry, or with modes, is returned as it is.
+    with symbols in its geometry is returned as it is; one with modes is prepared by
+    :mod:`gdalembert.model.modal_regrouping`.
 
     Args:
         tree: the robot.
@@ -100,8 +113,8 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     """
     if isinstance(tree, RegroupedTree):
         return tree.prepared.with_constants(tree)
-    if not tree.is_rigid:
-        return tree
+    if tree.modal:
+        return prepare_modes(tree)
     if tree.is_numeric:
         return _of_numbers(tree, keep_axes)
     if any(isinstance(x, ca.SX) for joint in tree.joints for x in (joint.rotation, joint.translation)):
@@ -133,7 +146,8 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTre
         _seen_from(links[frame.joint], frames[frame.joint], frame) if frame.joint >= 0 else frame
         for frame in tree.frames
     )
-    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": seen})
+    given = frozen([own.inverse @ np.linalg.inv(link.frame) for link, own in zip(links, frames, strict=True)])
+    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": seen, "links_as_given": given})
     return with_equal_magnitudes(in_own_unit(ours))
 
 
@@ -178,7 +192,7 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
 
 
 def regrouped(links: list[LinkGeometry], *, symbols: bool = True) -> list[LinkGeometry]:
-    """The same motion and torques with as little inertia as possible on each link, from the tips to the base."""
+    """Links of the same motion and torques with as little inertia as possible, from the tips to the base."""
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
         if isinstance(bodies[i], ca.SX) and not symbols:
@@ -191,7 +205,7 @@ def regrouped(links: list[LinkGeometry], *, symbols: bool = True) -> list[LinkGe
 
 
 def in_own_unit(tree: PreparedTree) -> PreparedTree:
-    """The same robot with the length that occurs most often as the unit of length, if nothing in it slides.
+    """The robot with the length that occurs most often as the unit of length, if nothing in it slides.
 
     A coordinate of 1 needs no multiplication. Torques do not change: h = ∫ x is multiplied by the unit and m by its
     square, while J is what it was.
@@ -216,7 +230,7 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
 
 
 def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
-    """The same robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
+    """The robot with one magnitude for constants that differ by rounding, as those of a left and a right arm."""
     constants = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia)]
     numbers = [x.ravel() for x in constants if not isinstance(x, ca.SX)]
     magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))

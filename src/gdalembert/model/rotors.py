@@ -13,6 +13,7 @@ d'Alembert, third part "act"; ours, after RSD-TR-8-82):
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -139,7 +140,9 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
     _check_armature(where, model.armature[joint.idx_v], mimic, body)
     if joint.type.nq == 2:
         _check_turns(where, mimic, body)
-    added = result.addJoint(carrier, mimic, placement, _free_name(result, f"{name}_rotor"))
+    taken = {*result.names, *(known.name for known in result.frames)}
+    names = (f"{name}_rotor{k if k > 1 else ''}" for k in itertools.count(1))
+    added = result.addJoint(carrier, mimic, placement, next(each for each in names if each not in taken))
     result.appendBodyToJoint(added, body, pin.SE3.Identity())
     result.addJointFrame(added, next((k for k, f in enumerate(model.frames) if f.parentJoint == carrier), 0))
 
@@ -167,7 +170,7 @@ def _carrier(where: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[in
 def _mounted(
     model: pin.Model, index: int, joint: Joint, carrier: int, frame: pin.SE3, rotor: Rotor
 ) -> tuple[pin.SE3, pin.Inertia]:
-    """Where the rotor stands on the joint of its carrier, z on the spin axis, and its body in these axes."""
+    """Placement of the rotor on the joint of its carrier, z on the spin axis, and its body in these axes."""
     neutral = _neutral_placement(model, index, carrier)
     given = neutral if rotor.placement is None else frame * rotor.placement
     axis = neutral.rotation @ joint.type.axis if rotor.axis is None else frame.rotation @ rotor.axis
@@ -216,8 +219,3 @@ def _check_turns(where: str, mimic: pin.JointModelMimic, body: pin.Inertia) -> N
             f"{where}: is continuous, and its q does not tell the angle of a rotor with the ratio {mimic.scaling:g}; "
             "give a rotor that is symmetric about its axis, or an integer ratio"
         )
-
-
-def _free_name(model: pin.Model, name: str) -> str:
-    taken = {*model.names, *(frame.name for frame in model.frames)}
-    return next(each for each in (name, *(f"{name}{k}" for k in range(2, len(taken) + 3))) if each not in taken)

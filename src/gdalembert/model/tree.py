@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.errors import UnsupportedError
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
+from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
@@ -58,7 +61,7 @@ class Joint(ByValue):
 
     @property
     def mass(self) -> float:
-        """Of the link [kg]."""
+        """Mass of the link [kg]."""
         mass: float = mass_of(self.pseudo_inertia)
         return mass
 
@@ -142,12 +145,9 @@ class Tree(ByValue):
             tau has them if a robot is given ``friction="model"``.
         gravity: acceleration (3, m/s²) in the universe frame.
         frames: operational frames, in Pinocchio's order.
-        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in link axes; the
-            pseudo-inertia of the joint is that of the undeformed link.
-        is_rigid: whether the joints' bodies are all there is; if not, the tree is good for kinematics and statics.
+        modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in the link frame;
+            the pseudo-inertia of the joint is that of the undeformed link, with the bodies on its root.
     """
-
-    is_rigid: ClassVar[bool] = True
 
     name: str
     nq: int
@@ -160,12 +160,17 @@ class Tree(ByValue):
     friction: Array
     gravity: Array
     frames: tuple[Frame, ...] = field(repr=False)
-    modal_inertias: tuple[tuple[int, ModalInertia], ...] = field(default=(), kw_only=True)
+    modal_inertias: tuple[tuple[int, ModalInertia | SegmentInertia], ...] = field(default=(), kw_only=True)
 
     @property
-    def modal(self) -> dict[int, ModalInertia]:
+    def modal(self) -> dict[int, ModalInertia | SegmentInertia]:
         """The inertia of the modes of flexible links, by the index of the link's joint."""
         return dict(self.modal_inertias)
+
+    @property
+    def assumed_modes(self) -> dict[int, ModalInertia]:
+        """Modal inertias without strain segments: in assumed modes."""
+        return {i: inertia for i, inertia in self.modal_inertias if isinstance(inertia, ModalInertia)}
 
     def stations(self, link: int) -> list[int]:
         """The joints that are the stations and particles of a link, given by the index of its joint; not its root."""
@@ -174,6 +179,10 @@ class Tree(ByValue):
     def first_station(self, link: int) -> int:
         """The station whose coordinates are the modes of a link."""
         return self.stations(link)[0]
+
+    def sections(self, link: int) -> list[Deflection]:
+        """The motions of the stations of a flexible link, the tip's first."""
+        return [own for k in self.stations(link) if isinstance(own := self.joints[k].type, Deflection)]
 
     @property
     def has_mimic(self) -> bool:
@@ -194,15 +203,16 @@ class Tree(ByValue):
     @property
     def joints_with_armature(self) -> tuple[Joint, ...]:
         """The joints that can have a rotor."""
-        return self.independent_joints
+        return tuple(joint for joint in self.independent_joints if not joint.type.is_modal)
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """A name for each entry of v: the joint's, with ``[k]`` behind it where the joint has several."""
+        """A name for each entry of v: that of the mode, or of the joint, with ``[k]`` where the joint has several."""
         names = [""] * self.nv
         for joint in self.independent_joints:
+            own = joint.type.coordinate_names
             for k, column in enumerate(joint.columns):
-                names[column] = joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
+                names[column] = own[k] if own else joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
         return tuple(names)
 
     @property
@@ -243,21 +253,25 @@ class Tree(ByValue):
 
     @property
     def rigid_joints(self) -> tuple[str, ...]:
-        """The names of the joints that the robot has as a rigid one."""
-        return tuple(joint.name for joint in self.joints)
+        """The names of the joints that move links: neither stations nor rotors of flexible joints."""
+        carriers = {*self.links, *(joint.parent for joint in self.joints)}
+        moving = (joint for i, joint in enumerate(self.joints) if i in carriers and joint.type.nv)
+        return tuple(joint.name for joint in moving if not joint.type.is_modal)
 
     @property
     def body_names(self) -> tuple[str, ...]:
         """The names of Pinocchio's joints whose bodies are rigid."""
-        return self.joint_names
+        modal = self.modal
+        return tuple(name for name, i in zip(self.joint_names, self.links, strict=True) if i not in modal)
 
-    def body_frame(self, name: str) -> tuple[int, Array]:
-        """The joint that carries the rigid body of one of Pinocchio's joints, and its frame (4 × 4) in the link frame.
+    def require_rigid_links(self, what: str) -> None:
+        """Refuse a tree with modes.
 
-        Args:
-            name: one of ``body_names``.
+        Raises:
+            UnsupportedError: if a link has modes; ``what`` begins the reason, and ends with "rigid".
         """
-        return self.links[self.joint_names.index(name)], np.eye(4)
+        if self.modal:
+            raise UnsupportedError(f"{self.name}: its links are flexible, and {what}")
 
     def path(self, index: int) -> list[int]:
         """The joints from the universe to ``index``, which is the last of them."""
@@ -268,7 +282,7 @@ class Tree(ByValue):
         return path[::-1]
 
     def suffix_sums(self, values: list[Any]) -> list[Any]:
-        """For each joint the sum of ``values`` over the links of its subtree, its own included."""
+        """Sums, for each joint, of ``values`` over the links of its subtree, its own included."""
         sums = list(values)
         for i in reversed(range(len(self.joints))):
             parent = self.joints[i].parent
@@ -300,7 +314,7 @@ class Tree(ByValue):
         return spatial.rows(*entries)
 
     def symmetric_matrix(self, blocks: Iterable[tuple[int, int, Matrix]]) -> Matrix:
-        """The same for a symmetric matrix of which the blocks (i, j), i at or above j, are given: M = Mᵀ exactly."""
+        """Symmetric matrix of which the blocks (i, j), i at or above j, are given: M = Mᵀ exactly."""
 
         def both() -> Iterator[tuple[int, int, Matrix]]:
             for i, j, block in blocks:
@@ -338,6 +352,8 @@ class Tree(ByValue):
         masses = self.suffix_sums([joint.mass for joint in self.joints])
         moments = [spatial.constant(joint.pseudo_inertia)[:3, 3] for joint in self.joints]
         total: Matrix = ca.DM(3, 1)
+        for i, inertia in self.modal.items():
+            moments[i] = moments[i] + inertia.first_moment(self.joints[self.first_station(i)].configuration(q))
         for i in reversed(range(len(self.joints))):
             r, p = self.joints[i].placement(q)
             moment = r @ moments[i] + masses[i] * p

@@ -7,9 +7,11 @@ zero. So every number is read here, checked, and written again in the shortest f
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Never
 from xml.parsers import expat
@@ -19,24 +21,107 @@ import numpy.typing as npt
 
 from gdalembert.errors import UrdfError, quoted, shortened
 from gdalembert.model.rounding import DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
-from gdalembert.model.urdf_tree import UrdfJoint, check_mimic_joints, depth_first
 
+MAX_DEPTH = 1000
+"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
+
+Refuse = Callable[[str | None, str], Never]
+"""Raises with where and why."""
 MAX_SIZE = 10_000_000
 """Longest text of a URDF [bytes or characters]: what the largest robots need many times over."""
 MAX_LINKS = 5000
 """Most links, and most joints."""
 MAX_NAME = 1000
 """Longest name."""
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-
 _OTHER_FORMATS = {
     "mujoco": "this is MJCF: read its file by pin.buildModelFromMJCF(path), and pass the pin.Model on",
     "sdf": "this is SDF, which the wheel of pin is built without; convert it to a URDF",
 }
 """What to do about the root elements of other formats."""
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A joint by names: its type in the URDF, the links that it joins, and the joint that it mimics."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    mimics: str | None
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"joint {quoted(self.name)}"
+
+
+def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
+    """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
+    above: dict[str, UrdfJoint] = {}
+    below: dict[str, list[UrdfJoint]] = {link: [] for link in links}
+    for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
+        for tag, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in below:
+                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
+        if joint.child in above:
+            pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
+            refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [link for link in links if link not in above]
+    if len(roots) > 1:
+        refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
+    order: list[UrdfJoint] = []
+    stack = [(joint, 1) for root in roots for joint in below[root]]
+    while stack:
+        joint, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
+        order.append(joint)
+        stack += [(child, depth + 1) for child in below[joint.child]]
+    reached = {joint.child for joint in order}.union(roots)
+    if loose := [link for link in links if link not in reached]:
+        refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
+    return order
+
+
+def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
+    """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
+    joints = {joint.name: joint for joint in order}
+    seen: set[str] = set()
+    for joint in order:
+        seen.add(joint.name)
+        if joint.mimics is None:
+            continue
+        what = f"mimics {quoted(joint.mimics)}, which"
+        other = joints.get(joint.mimics)
+        if other is None:
+            refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
+        if other is joint:
+            refuse(joint.where, "mimics itself; name another joint")
+        if other.mimics is not None:
+            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
+        types = {joint.type, other.type}
+        if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
+            hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
+            refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
+        if other.name not in seen:
+            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
+            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"; nearest: {_some(near)}" if near else ""
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(quoted, names[:4]))
+    return shown if len(names) <= 4 else f"{shown}, …"
 
 
 @dataclass(frozen=True)
@@ -73,14 +158,14 @@ class Checked:
         armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
         negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
             body they are part of is.
-        doubts: what is probably not meant: reason -> elements.
+        warnings: what is probably not meant: reason -> elements.
     """
 
     name: str
     text: str = ""
     armature: dict[str, float] = field(default_factory=dict)
     negative: dict[str, float] = field(default_factory=dict)
-    doubts: dict[str, list[str]] = field(default_factory=dict)
+    warnings: dict[str, list[str]] = field(default_factory=dict)
 
 
 def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checked:
@@ -136,7 +221,7 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
 
 
 class _Guard:
-    """One pass over one URDF: reads it, refuses, doubts, and writes the clean copy."""
+    """One pass over one URDF: reads it, refuses, warns, and writes the clean copy."""
 
     def __init__(self, source: str, mimic: bool) -> None:
         self.source = source
@@ -147,8 +232,8 @@ class _Guard:
     def refuse(self, where: str | None, reason: str) -> Never:
         raise UrdfError(self.source, where, reason)
 
-    def doubt(self, where: str, reason: str) -> None:
-        self.found.doubts.setdefault(reason, []).append(where)
+    def warn(self, where: str, reason: str) -> None:
+        self.found.warnings.setdefault(reason, []).append(where)
 
     def check(self, root: ET.Element, name: str) -> Checked:
         self.found.name = root.get("name") or name
@@ -261,9 +346,7 @@ class _Guard:
         moments = np.linalg.eigvalsh(inertia)
         others = moments[0] + moments[1]
         if moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
-            self.doubt(
-                f"link {quoted(name)}", "a principal moment exceeds the sum of the other two, as in no real body"
-            )
+            self.warn(f"link {quoted(name)}", "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.
 
@@ -307,9 +390,9 @@ class _Guard:
                 self.refuse(where, f"{given}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
             return
         if axis is None:
-            self.doubt(where, "<axis> is missing, which means (1, 0, 0)")
+            self.warn(where, "<axis> is missing, which means (1, 0, 0)")
         elif abs(length - 1) > DOUBTFUL:
-            self.doubt(where, "the axis is not a unit vector; it is normalised")
+            self.warn(where, "the axis is not a unit vector; it is normalised")
         ET.SubElement(clean, "axis", xyz=_text(*xyz))
 
     def limit(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
@@ -322,9 +405,9 @@ class _Guard:
             return
         lower, upper, *_ = self.copied(where, limit, clean, "lower", "upper", "effort", "velocity")
         if bounded and lower > upper:
-            self.doubt(where, "the lower limit is above the upper limit")
+            self.warn(where, "the lower limit is above the upper limit")
         if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
-            self.doubt(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
+            self.warn(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
 
     def dynamics(self, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
         where = f"joint {quoted(name)}"
@@ -342,7 +425,7 @@ class _Guard:
         if kind == "fixed":
             return
         if any(self.copied(where, dynamics, clean, "damping", "friction")):
-            self.doubt(where, _of_friction(kind, mimics))
+            self.warn(where, _of_friction(kind, mimics))
 
     def transmissions(self, root: ET.Element) -> None:
         hint = 'reflected inertia goes into <dynamics armature="…"/>'
@@ -350,21 +433,17 @@ class _Guard:
             ratios = [(part.text or "").strip() for part in node.iter("mechanicalReduction")]
             geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
             if geared or any("inertia" in part.tag.lower() for part in node.iter()):
-                self.doubt(
-                    f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}"
-                )
+                self.warn(f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}")
 
     # Mimic joints.
 
     def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
         """The joint that this one mimics."""
         mimic = self.only(where, node, "mimic")
-        if mimic is None:
-            return None
-        if kind == "fixed":  # a locked finger that kept its <mimic>
+        if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
             return None
         if not self.mimic:
-            self.doubt(where, "<mimic> is ignored, because mimic=False was asked for")
+            self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
             return None
         name = mimic.get("joint")
         if not name:

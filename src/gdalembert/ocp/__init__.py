@@ -1,15 +1,16 @@
 """Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
 
-from gdalembert.ocp.acados import AcadosExpressions, acados_expressions
-from gdalembert.ocp.bounds import Bounds
+from gdalembert.model.limits import Bounds
+from gdalembert.nlp.program import SolutionWarning
+from gdalembert.nlp.solver import Solver
+from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.phases import Phases, PhasesSolution
 from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.rockit import add_to_rockit
 from gdalembert.ocp.scenarios import Scenarios, ScenariosSolution
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, Stages
-from gdalembert.ocp.solver import Solver
-from gdalembert.ocp.steps import collocation, rk4
+from gdalembert.ocp.solution import OptimizationError, Solution
+from gdalembert.ocp.steps import RungeKutta, collocation, rk4, transcription
+from gdalembert.ocp.transcription import Stages
 
 __all__ = [
     "AcadosExpressions",
@@ -19,6 +20,7 @@ __all__ = [
     "Phases",
     "PhasesSolution",
     "Problem",
+    "RungeKutta",
     "Scenarios",
     "ScenariosSolution",
     "Solution",
@@ -30,4 +32,5 @@ __all__ = [
     "collocation",
     "rest_to_rest",
     "rk4",
+    "transcription",
 ]

@@ -1,24 +1,39 @@
-"""The constraints of a problem by name: added to its ``Opti``, and how far a solution violates them."""
+"""The constraints of a problem by name, how far a solution violates them, and friction cones of contacts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError
-from gdalembert.spatial.arguments import numbers
+from gdalembert import spatial
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.constraints.constraint import Contact
+from gdalembert.dynamics.constraints.constraint_types import Frame6D, RowSelection
+from gdalembert.dynamics.constraints.friction_cones import friction_cone, wrench_cone
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.limits import Bounds
+from gdalembert.nlp.program import Label
+from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import path_bound, path_bounds
+from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 Bound = Array | ca.MX
 """A number for each row, or an expression of parameters."""
 MOTION = "the equations of motion"
 """The name of what the transcription itself asks for."""
+CLOSED = "contacts and loops"
+"""The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
 _PATH = "path"
 """How the names of paths begin."""
 
@@ -51,14 +66,14 @@ class Constraints:
         x: ca.MX,
         lower: Bound,
         upper: Bound,
-        leeway: ca.MX | None = None,
+        relaxation: ca.MX | None = None,
         *,
         labels: Sequence[str] | None = None,
     ) -> None:
         """lower ≤ x ≤ upper in each column; rows without a finite bound are left out.
 
-        ``leeway``: by how much each column may violate inequalities (1 × n); none by default. ``labels``: names of the
-        rows; by default that of all.
+        ``relaxation``: by how much each column may violate inequalities (1 × n); none by default. ``labels``: names of
+        the rows; by default that of all.
         """
         self._rows[name] = x, lower, upper
         for i in range(x.shape[0]):
@@ -69,18 +84,19 @@ class Constraints:
             if lower is upper or (isinstance(low, float) and low == high):
                 self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
             else:
-                by = 0.0 if leeway is None else leeway
+                by = 0.0 if relaxation is None else relaxation
                 ends = -np.inf if low is None else low - by, np.inf if high is None else high + by
                 self._opti.subject_to(self._opti.bounded(ends[0], x[i, :], ends[1]))
 
-    def label(self, opti: ca.OptiAdvanced, number: int, row: int) -> tuple[str, bool]:
-        """The name of a constraint of the ``Opti``, and whether the user asked for it. ``row``: its first one."""
+    def label(self, opti: ca.OptiAdvanced, number: int, row: int) -> Label:
+        """What a constraint of the ``Opti`` stands for. ``row``: its first one."""
         name = self._own.get(number)
         if name is not None:
-            return name, name.startswith(_PATH)
+            rank = 0 if name == MOTION else 2 if name.startswith(CLOSED) else 1
+            return Label(name.removeprefix(f"{CLOSED}: "), user=name.startswith(_PATH), rank=rank)
         called = re.search(r"called from (.+):(\d+)", opti.g_describe(row))
         place = f" of {Path(called[1]).name}, line {called[2]}," if called else f" {number}"
-        return f"opti.subject_to{place}", True
+        return Label(f"opti.subject_to{place}", user=True)
 
     def next_path(self) -> str:
         """The name of the next path."""
@@ -119,40 +135,8 @@ def same_bounds(lower: Bound, upper: Bound) -> bool:
     return bool(np.any(lower == upper))
 
 
-def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[Array, Array]:
-    """The bounds of an expression with so many entries, a matrix column by column.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they cannot be used.
-    """
-    low, high = (path_bound(name, bound, size) for name, bound in (("lower", lower), ("upper", upper)))
-    if np.any(low > high):
-        raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
-    if not np.any(np.isfinite(low) | np.isfinite(high)):
-        raise ArgumentError("path: neither lower nor upper is finite; give one of them")
-    return low, high
-
-
-def path_bound(name: str, bound: Any, size: int) -> Array:
-    """One bound, a number for each entry.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if it cannot be used.
-    """
-    array = numbers(f"path: {name}", bound, finite=False)
-    if np.any(np.isnan(array)):
-        raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")
-    if array.size not in (1, size):
-        raise ArgumentError(f"path: {name} has {array.size} numbers; give {size}, or one")
-    return np.broadcast_to(array.ravel(order="F"), size)
-
-
 def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
-    """As :func:`path_bounds`, where expressions of parameters may be among them.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they cannot be used.
-    """
+    """Bounds as of :func:`path_bounds`, where expressions of parameters may be among them."""
     if not isinstance(lower, ca.MX) and not isinstance(upper, ca.MX):
         return path_bounds(lower, upper, size)
     found: list[Bound] = []
@@ -164,3 +148,130 @@ def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
             raise ArgumentError(f"path: {name} has {bound.numel()} entries; give {size}, or one")
         found.append(ca.repmat(bound, size, 1) if bound.numel() == 1 else ca.vec(bound))
     return (found[0], found[0]) if lower is upper else (found[0], found[1])
+
+
+def checked_bounds(dyn: Dynamics | ConstrainedDynamics, bounds: Any) -> Bounds:
+    """The bounds of q, v and u of a robot; none by default.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they are not bounds, or not those of the robot.
+    """
+    if not isinstance(bounds, Bounds | None):
+        raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
+    none = Bounds.of(dyn)
+    if bounds is None:
+        return none
+    if (bounds.v_names, bounds.u_names) != (none.v_names, none.u_names):
+        raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
+    return bounds
+
+
+@interruptible
+def check_cost(opti: ca.Opti, cost: object) -> None:
+    """Refuse what :meth:`Problem.minimize` cannot take."""
+    if not isinstance(cost, ca.MX):
+        hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
+        raise ArgumentTypeError(f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral")
+    if not cost.is_scalar():
+        raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
+    symbols = ca.symvar(cost)
+    if not symbols:
+        raise ArgumentError("minimize: nothing can change the cost; give an expression of q, v, u, or an integral")
+    for symbol in symbols:
+        try:
+            opti.debug.get_meta(symbol)
+        except RuntimeError:
+            raise ArgumentError(
+                f"minimize: the cost has the symbol {symbol.name()!r}, which is none of the problem; make parameters "
+                "by problem.parameter(name, size), or variables by problem.opti.variable()"
+            ) from None
+
+
+class Sole(NamedTuple):
+    """The rectangle of a 6D contact, as :func:`~gdalembert.wrench_cone` takes it.
+
+    Attributes:
+        half_length, half_width: [m].
+        placement: of its centre in the frame of the contact; ``None`` for that frame.
+    """
+
+    half_length: float | None
+    half_width: float | None
+    placement: Any = None
+
+
+@dataclass(frozen=True)
+class Cone:
+    """The friction cone of a contact.
+
+    Attributes:
+        name: of the contact.
+        margin: (q, forces) → (margin), at least 0 where the contact holds; forces are those of all constraints (nc).
+    """
+
+    name: str
+    margin: ca.Function
+
+
+def friction_cones(
+    con: ConstrainedDynamics,
+    contacts: Sequence[str] | None,
+    mu: float,
+    normal: npt.ArrayLike | None,
+    form: str,
+    sole: Sole,
+) -> list[Cone]:
+    """The cones of contacts, by the names of their frames, as of :meth:`Problem.friction`."""
+    every = _places(con)
+    if not every:
+        raise ArgumentError(
+            "friction: the robot has no contacts; give gd.ConstrainedDynamics with gd.Contact to Problem"
+        )
+    if isinstance(contacts, str) or not isinstance(contacts, Sequence | None):
+        raise ArgumentTypeError(f"friction: contacts={contacts!r}; give a list of frames")
+    for name in contacts or ():
+        if name not in every:
+            raise UnknownNameError("contact", name, tuple(str(frame) for frame in every))
+    chosen = {frame: every[frame] for frame in (every if contacts is None else contacts)}
+    soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen.values()]
+    if any(each is not None for each in sole) and not any(soles):
+        raise ArgumentError(
+            "friction: points have no half_length, half_width or sole; drop them, or give '6D' contacts"
+        )
+    if normal is not None and all(soles):
+        raise ArgumentError(
+            "friction: normal is of the ground under '3D' contacts, and all of these are '6D'; drop it, or give sole="
+        )
+    upward = (0.0, 0.0, 1.0) if normal is None else normal
+    return [_cone(con, contact, start, mu, upward, form, sole) for contact, start in chosen.values()]
+
+
+def _places(con: ConstrainedDynamics) -> dict[str | int, tuple[Contact, int]]:
+    """The contacts by frame, and their first rows in the forces."""
+    found: dict[str | int, tuple[Contact, int]] = {}
+    start = 0
+    for each in con.constraints:
+        if isinstance(each, Contact):
+            found[each.frame] = each, start
+        start += len(each.holds.units)
+    return found
+
+
+def _cone(
+    con: ConstrainedDynamics, contact: Contact, start: int, mu: float, normal: npt.ArrayLike, form: str, sole: Sole
+) -> Cone:
+    s = symbols(q=con.nq, forces=con.nc)
+    if isinstance(contact.holds, Frame6D):
+        if sole.half_length is None or sole.half_width is None:
+            raise ArgumentError(f"friction: {contact.name} is a sole; give half_length and half_width [m]")
+        cone = wrench_cone(mu, sole.half_length, sole.half_width, form=form, sole=sole.placement)
+        return Cone(contact.name, function("margin", s, {"margin": cone(s["forces"][start : start + 6])}))
+    if isinstance(contact.holds, RowSelection):
+        directions = contact.holds.force(ca.DM.eye(len(contact.holds.units)), ca.DM.eye(3), ca.DM(3, 1))
+        if not (vector("friction: normal", normal, 3, names="xyz") @ ca.evalf(directions).full()).any():
+            raise ArgumentError(f"friction: {contact.name} bears no force along the normal; leave it out of contacts=")
+    first, second = contact.frames(con.tree)
+    r, x = placement(con.tree, first, s["q"])
+    rows = s["forces"][start : start + len(contact.holds.units)]
+    force = contact.holds.force(rows, r, x - spatial.constant(second.translation))
+    return Cone(contact.name, function("margin", s, {"margin": friction_cone(mu, normal, form=form)(force)}))

@@ -1,41 +1,45 @@
-"""The ends of a motion: entries of q and v that are fixed there, at numbers or at expressions of parameters."""
+"""The ends of a motion: what is fixed there, by numbers or parameters, and what contacts and loops ask of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import (
     Blocks,
+    check_unit_lengths,
     checked_configuration,
     difference,
+    lengths,
     neutral,
     projected,
     unit_blocks,
 )
 from gdalembert.model.tree import Tree
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.constraints import Constraints
-from gdalembert.ocp.measured import with_signs_of, with_unit_lengths
-from gdalembert.ocp.parameters import Parameters
-from gdalembert.ocp.transcription import Motion
+from gdalembert.nlp.program import InvalidStartError
+from gdalembert.ocp.constraints import CLOSED, Constraints
+from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
+from gdalembert.ocp.systems import System
+from gdalembert.ocp.transcription import TranscribedMotion
 from gdalembert.spatial.arguments import number, vector
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, independent_columns
 from gdalembert.spatial.functions import function, symbols
 
 Fixed = npt.ArrayLike | ca.MX | Mapping[str, Any] | None
 """All entries, as numbers or an MX of parameters; some of them by name; or none."""
 
-_FREE = 1e30
-"""A slack that solvers take for infinite, where an ``Opti`` takes finite numbers alone."""
+Mask = npt.NDArray[np.bool_]
 
 
-class End:
+class End(BoundaryCondition):
     """The start or the end of a motion: value − slack ≤ [q; v] ≤ value + slack, with a slack of 0 or infinity.
 
     Value and slack are parameters of the ``Opti``, so that other ends need no other problem.
@@ -45,29 +49,25 @@ class End:
         motion: of a robot. ``column``: that of the end. Quaternions and pairs (cos, sin) are fixed as rotations at any
             column but the first, because the motion determines their lengths.
         constraints: where it is added.
-        bounds: of the robot.
 
     Attributes:
-        leeway: of paths of q and v there: infinite where parameters give q and v, which may violate them; 0 elsewhere.
+        fixed: which entries of q and of v are fixed. ``values``: q and v of the last solve, its free entries of no
+            meaning.
+        relaxation: of paths of q and v there: infinite where parameters give q and v, which may violate them, else 0.
         corrections: how far q and v were moved in the last solve where parameters give them, by their names.
     """
 
-    def __init__(
-        self,
-        name: str,
-        motion: Motion,
-        column: int,
-        constraints: Constraints,
-        bounds: Bounds,
-    ) -> None:
+    def __init__(self, name: str, motion: TranscribedMotion, column: int, constraints: Constraints) -> None:
         self._system = system = motion.system
         self._tree, opti = (tree := system.robot.tree), motion.opti
-        self.name, self._opti, self._bounds = name, opti, bounds
+        super().__init__(opti)
+        self.name, self._bounds = name, motion.bounds
         states, x = motion.state[: motion.size, column], motion.x[:, column]
         self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
-        self.leeway = opti.parameter()
+        self.relaxation = opti.parameter()
+        self.symbols = self._value, self._slack, self.relaxation
         self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
-        self._fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
+        self.fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
         self.corrections: dict[str, float] = {}
         self._measured: Array | None = None
         self._set(self._given)
@@ -80,36 +80,32 @@ class End:
         if turning:
             s = symbols(q0=nq, q1=nq)
             apart = function("difference", s, {"v": difference(tree, s["q0"], s["q1"])})(self._value[:nq], x[:nq])
-            slack = ca.vertcat(*(self._slack[start] for _, start, stop in blocks for _ in _axes(stop - start)))
+            rotations = {4: 3, 2: 1}  # of a quaternion and of a pair (cos, sin)
+            slack = ca.vertcat(*(ca.repmat(self._slack[start], rotations[stop - start]) for _, start, stop in blocks))
             rows = _turning_columns(tree, blocks)
             constraints.bound(f"rotations of {name}", apart[rows], -slack, slack)
 
     @property
     def pattern(self) -> tuple[bool, ...]:
         """Which entries of [q; v] are fixed, and whether parameters give all of them."""
-        return *np.concatenate(self._fixed).tolist(), self.measured == "qv"
+        return *np.concatenate(self.fixed).tolist(), self.measured == "qv"
 
-    def fix(self, parameters: Parameters, q: Fixed, v: Fixed) -> None:
-        """Fix q and v, and free what is not given.
-
-        Raises:
-            ArgumentTypeError, ArgumentError, UnknownNameError: if a length is wrong, numbers are not finite or not
-                within the bounds, or an expression has symbols that are not parameters.
-        """
+    def fix(self, parameters: ProblemParameters, q: Fixed, v: Fixed) -> None:
+        """Fix q and v, and free what is not given, as of :meth:`Problem.start`."""
         tree = self._tree
         rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
         found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
         for key, (_, fixed) in zip("qv", found, strict=True):
             self._system.check_fixed(f"{self.name}: {key}", fixed)
-        self._given, self._fixed = [given for given, _ in found], [fixed for _, fixed in found]
+        self._given, self.fixed = [given for given, _ in found], [fixed for _, fixed in found]
         if not any(isinstance(given, ca.MX) for given in self._given):
             self._set(self._given)
 
-    def set(self, parameters: Parameters) -> None:
+    def set(self, parameters: ProblemParameters) -> None:
         """Give a solve the values of the end; what parameters give is moved onto unit lengths.
 
         Raises:
-            FarStateError: if a quaternion has another length.
+            InvalidStartError: if a quaternion has another length.
             ArgumentError: if a value is not finite.
         """
         self.corrections = dict.fromkeys((f"{key} of {self.name}" for key in self.measured), 0.0)
@@ -117,20 +113,15 @@ class End:
 
     def move(self, key: str, value: Array, by: float) -> None:
         """Replace q or v of a solve by values that were moved so far."""
-        self._set([value if each == key else last for each, last in zip("qv", self._last, strict=True)])
+        self._set([value if each == key else last for each, last in zip("qv", self.values, strict=True)])
         what = f"{key} of {self.name}"
         self.corrections[what] = max(self.corrections[what], by)
 
     @property
-    def symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
-        """Value, slack and leeway, as parameters of the ``Opti``."""
-        return self._value, self._slack, self.leeway
-
-    @property
     def numbers(self) -> tuple[Array, Array, Array]:
-        """Value and slack [q; v] and leeway of the last solve."""
-        slack = np.where(np.concatenate(self._fixed), 0.0, np.inf)
-        return np.concatenate(self._last), slack, np.array(np.inf if self.measured == "qv" else 0.0)
+        """Value and slack [q; v] and relaxation of the last solve."""
+        slack = np.where(np.concatenate(self.fixed), 0.0, np.inf)
+        return np.concatenate(self.values), slack, np.array(np.inf if self.measured == "qv" else 0.0)
 
     @property
     def expression(self) -> ca.MX:
@@ -141,40 +132,29 @@ class End:
         """The values, with a number in place of those that are expressions."""
         parts = [
             np.where(fixed, number, last) if isinstance(given, ca.MX) else last
-            for given, fixed, last in zip(self._given, self._fixed, self._last, strict=True)
+            for given, fixed, last in zip(self._given, self.fixed, self.values, strict=True)
         ]
         return np.concatenate(parts)
 
     @property
-    def fixed(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which entries of q and of v are fixed."""
-        return self._fixed[0], self._fixed[1]
-
-    @property
     def measured(self) -> str:
         """``"q"``, ``"v"``, ``"qv"`` or ``""``: what parameters give as a whole."""
-        given = zip("qv", self._given, self._fixed, strict=True)
+        given = zip("qv", self._given, self.fixed, strict=True)
         return "".join(key for key, x, fixed in given if isinstance(x, ca.MX) and fixed.all())
-
-    @property
-    def values(self) -> tuple[Array, Array]:
-        """q and v of the last solve, the free entries of no meaning."""
-        return self._last[0], self._last[1]
 
     def configuration(self, otherwise: Array | None) -> Array | None:
         """q at this end, if it is fixed, its free entries those of another configuration."""
-        fixed = self._fixed[0]
+        fixed = self.fixed[0]
         if not fixed.any() or (otherwise is None and not fixed.all()):
             return None
-        free = self._last[0] if otherwise is None else otherwise
-        return projected(np.where(fixed, self._last[0], free), unit_blocks(self._tree))
+        free = self.values[0] if otherwise is None else otherwise
+        return projected(np.where(fixed, self.values[0], free), unit_blocks(self._tree))
 
     def _set(self, given: list[Any]) -> None:
-        self._last = [np.asarray(x, dtype=float) for x in given]
-        for symbol, x in zip(self.symbols, self.numbers, strict=True):
-            self._opti.set_value(symbol, np.minimum(x, _FREE))
+        self.values = [np.asarray(x, dtype=float) for x in given]
+        self._give_numbers()
 
-    def _entries(self, key: str, given: Any, rest: Array, parameters: Parameters) -> tuple[Any, Any]:
+    def _entries(self, key: str, given: Any, rest: Array, parameters: ProblemParameters) -> tuple[Any, Any]:
         """The values of all entries of q or v, and which are fixed."""
         what, length = f"{self.name}: {key}", len(rest)
         if given is None:
@@ -196,7 +176,7 @@ class End:
         return speed, fixed
 
     def _some(
-        self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: Parameters
+        self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: ProblemParameters
     ) -> tuple[Any, Any]:
         names: tuple[str, ...] = getattr(self._bounds, f"{key}_names")
         lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("lower", "upper"))
@@ -222,7 +202,7 @@ class End:
         symbolic = any(isinstance(entry, ca.MX) for entry in entries)
         return ca.vertcat(*entries) if symbolic else np.array(entries, dtype=float), fixed
 
-    def _number(self, key: str, given: Array | ca.MX, parameters: Parameters) -> Array:
+    def _number(self, key: str, given: Array | ca.MX, parameters: ProblemParameters) -> Array:
         if not isinstance(given, ca.MX):
             return given
         found = parameters.of(given).ravel()
@@ -230,26 +210,10 @@ class End:
             raise ArgumentError(f"{self.name}: {key} is {found}; give parameters with which it is finite")
         if key == "v":
             return found
-        found, off = with_unit_lengths(f"{self.name}: q", found, self._tree)
+        found, off = _with_unit_lengths(f"{self.name}: q", found, self._tree)
         self.corrections[f"q of {self.name}"] = off
-        self._measured = found if self._measured is None else with_signs_of(self._measured, found, self._tree)
+        self._measured = found if self._measured is None else _with_signs_of(self._measured, found, self._tree)
         return self._measured
-
-
-def as_fixed(where: str, given: Any) -> Any:
-    """What fixes q or v, without symbols of SX.
-
-    Raises:
-        ArgumentTypeError: if it is an SX.
-    """
-    if isinstance(given, ca.SX):
-        raise ArgumentTypeError(f"{where}: got an SX; give numbers, or an MX of problem.parameter(name, size)")
-    return given
-
-
-def _axes(length: int) -> range:
-    """The rotations that a unit vector stands for: three of a quaternion, one of a pair (cos, sin)."""
-    return range(3 if length == 4 else 1)
 
 
 def _turning_columns(tree: Tree, blocks: Blocks) -> list[int]:
@@ -260,3 +224,217 @@ def _turning_columns(tree: Tree, blocks: Blocks) -> list[int]:
         shifts = joint.type.nq - (stop - start)
         turning += list(joint.columns)[shifts:]
     return turning
+
+
+NEAR_Q, NEAR_V = 0.05, 0.2
+"""The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
+
+
+def _with_unit_lengths(what: str, q: Array, tree: Tree) -> tuple[Array, float]:
+    """q with unit lengths, and how far one was off.
+
+    Raises:
+        InvalidStartError: if one is off by more than :data:`NEAR_Q`.
+    """
+    try:
+        check_unit_lengths(what, q, tree, NEAR_Q)
+    except ArgumentError as error:
+        raise InvalidStartError(str(error)) from None
+    blocks = unit_blocks(tree)
+    return projected(q, blocks), float(np.abs(lengths(q, blocks) - 1).max(initial=0))
+
+
+def _with_signs_of(last: Array, q: Array, tree: Tree) -> Array:
+    """q with the quaternions that are nearer to those of the last q: q and −q are one rotation, but no warm start."""
+    q = q.copy()
+    for _, start, stop in unit_blocks(tree):
+        if stop - start == 4 and q[start:stop] @ last[start:stop] < 0:
+            q[start:stop] *= -1
+    return q
+
+
+def _closed(system: System, q: Array) -> tuple[Array, float]:
+    """The configuration near q that satisfies contacts and loops, and how far q was moved; q itself if none is near."""
+    reached = system.closed(q)
+    moved = float(np.abs(ca.evalf(difference(system.dynamics.tree, ca.DM(q), ca.DM(reached))).full()).max(initial=0))
+    return (reached, moved) if moved <= NEAR_Q else (q, 0.0)
+
+
+def _consistent(con: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array, float]:
+    """The velocity near v that satisfies contacts and loops, and how far v was moved; v itself if none is near."""
+    reached = v
+    with contextlib.suppress(ArgumentError):
+        reached = con.consistent_velocity(q, v)
+    moved = float(np.abs(reached - v).max(initial=0))
+    return (reached, moved) if moved <= NEAR_V * max(1.0, np.abs(v).max(initial=0)) else (v, 0.0)
+
+
+def constrain_grid(
+    motion: TranscribedMotion, constraints: Constraints, ends: Sequence[End], guesses: Sequence[Callable[[], Array]]
+) -> list[EndpointConstraints]:
+    """Add what contacts and loops ask of the states at the grid: c(q) = 0 and J v = 0, unless the ends are fixed.
+
+    ``guesses``: give q of the guess at each end, where only some entries are fixed.
+    """
+    system, x, n = motion.system, motion.x, motion.intervals + 1
+    if not len(system.rows):
+        return []
+    positions = constraint_residual(motion, x)
+    velocities = ca.MX(system.rows.velocity.map(n)(x, *_columns(motion, n)))
+    both = ca.vertcat(positions, velocities)
+    if n > 2:
+        zero = np.zeros(both.shape[0])
+        labels = [f"{CLOSED}: {name}" for rows in (system.places, system.rows) for name in rows.names]
+        constraints.bound(f"{CLOSED} between the ends", both[:, 1:-1], zero, zero, labels=labels)
+    constraints.note(CLOSED, both)
+    return [
+        EndpointConstraints(end, motion, constraints, guess, positions[:, column], velocities[:, column])
+        for end, column, guess in zip(ends, (0, motion.intervals), guesses, strict=True)
+    ]
+
+
+def constraint_residual(motion: TranscribedMotion, x: ca.MX) -> ca.MX:
+    """Independent rows of c(q) at states (columns): at the instants of the grid or at the stages."""
+    places, n = motion.system.places, x.shape[1]
+    return ca.MX(places.residual.map(n)(x, *_columns(motion, n))) if len(places) else ca.MX(0, n)
+
+
+def _columns(motion: TranscribedMotion, n: int) -> list[ca.MX]:
+    """p, if there is any, a column for each of n states."""
+    if not len(motion.parameters):
+        return []
+    p = motion.parameters.along
+    if p.shape[1] == 1:
+        return [ca.repmat(p, 1, n)]
+    return [p if p.shape[1] == n else motion.at_stages(p)]
+
+
+class EndpointConstraints(BoundaryCondition):
+    """What contacts and loops ask of one end: c(q) = 0 and J v = 0, as far as they do not follow from what is fixed.
+
+    Rows that follow from it would depend on the others, and no multiplier would be determined; so Q c(q) = 0 takes the
+    place of c(q) = 0, where the rows of Q J are independent of what is fixed: Q is an orthonormal basis of the range of
+    J Z, and Z one of the motions that leave the fixed entries alone.
+
+    Args:
+        end: what is fixed there. ``motion``: of a robot. ``constraints``: of the problem.
+        guess: gives q of the guess there. ``position``, ``velocity``: independent rows of c(q) and J v there.
+
+    Attributes:
+        known: whether each row holds already because the phase before says so.
+        symbols: Q and slack, for positions and velocities, as parameters of the ``Opti``.
+    """
+
+    def __init__(
+        self,
+        end: End,
+        motion: TranscribedMotion,
+        constraints: Constraints,
+        guess: Callable[[], Array],
+        position: ca.MX,
+        velocity: ca.MX,
+    ) -> None:
+        super().__init__(motion.opti)
+        self._end, self._system, self._guess = end, motion.system, guess
+        sizes = position.shape[0], velocity.shape[0]
+        self.known: tuple[Mask, Mask] = np.zeros(sizes[0], dtype=bool), np.zeros(sizes[1], dtype=bool)
+        self.symbols: list[ca.MX] = []
+        parts = (("positions", position, self._system.places), ("velocities", velocity, self._system.rows))
+        for (what, x, rows), size in zip(parts, sizes, strict=True):
+            if size:
+                combined, slack = self._opti.parameter(size, size), self._opti.parameter(size)
+                self.symbols += [combined, slack]
+                labels = [f"{CLOSED}: {name}" for name in rows.names]
+                constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack, labels=labels)
+        self._take([np.eye(size) for size in sizes])
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        """Which rows are there."""
+        return tuple(bool(x == 0) for slack in self.numbers[1::2] for x in slack)
+
+    @property
+    def numbers(self) -> list[Array]:
+        found = []
+        for rows in self._combinations:
+            if size := rows.shape[1]:
+                padded = np.vstack([rows, np.zeros((size - len(rows), size))])
+                found += [padded, np.where(np.arange(size) < len(rows), 0.0, np.inf)]
+        return found
+
+    def set(self, parameters: ProblemParameters) -> None:
+        """Take what is fixed at this end; what parameters give is moved onto the constraints.
+
+        Raises:
+            ArgumentError: if all of it is fixed, and violates a constraint.
+            InvalidStartError: if it does, and parameters give it.
+        """
+        if self._end.fixed[0].all():
+            self._check_state()
+        self.prepare()
+
+    def _check_state(self) -> None:
+        """Move what parameters give onto the constraints, and refuse what is far from them."""
+        end, measured = self._end, self._end.measured
+        if "q" in measured:
+            end.move("q", *_closed(self._system, end.values[0]))
+        con = self._system.rows.con.anchored(end.values[0])
+        if "v" in measured:
+            end.move("v", *_consistent(con, *end.values))
+        q, v = end.values
+        try:
+            con.check_state(f"{end.name} of the motion", q, v if end.fixed[1].all() else np.zeros_like(v))
+        except ArgumentError as error:
+            raise InvalidStartError(str(error)) if measured else error from None
+
+    def prepare(self) -> None:
+        """Choose the rows that do not follow from what is fixed."""
+        (_, v), (q_fixed, v_fixed) = self._end.values, self._end.fixed
+        self._take([self._positions(q_fixed), self._velocities(q_fixed, v, v_fixed)])
+
+    def _positions(self, fixed: Mask) -> Array:
+        """Q (rows × r) of c."""
+        size, places = len(self.known[0]), self._system.places
+        if fixed.all() or not size:
+            return np.zeros((0, size))
+        if not fixed.any():
+            return np.eye(size)[~self.known[0]]
+        q = self._configuration()
+        tangent = ca.DM(ca.evalf(places.con.tree.tangent_map(ca.SX(ca.DM(q))))).full()
+        return _independent(places.numbers(q), _null(tangent[fixed]), ~self.known[0])
+
+    def _velocities(self, q_fixed: Mask, v: Array, fixed: Mask) -> Array:
+        """Q (rows × r) of J v."""
+        size = len(self.known[1])
+        if not fixed.any() or (v.any() and not q_fixed.all()):
+            return np.eye(size)[~self.known[1]]
+        if fixed.all():
+            return np.zeros((0, size))
+        free = np.eye(len(v))[:, ~fixed]
+        return _independent(self._system.rows.numbers(self._configuration()), free, ~self.known[1])
+
+    def _configuration(self) -> Array:
+        """q at this end, its free entries as in the guess."""
+        guess = self._guess()
+        found = self._end.configuration(guess)
+        return guess if found is None else found
+
+    def _take(self, combinations: list[Array]) -> None:
+        self._combinations = combinations
+        self._give_numbers()
+
+
+def _independent(jacobian: Array, motions: Array, chosen: Mask) -> Array:
+    """Orthonormal combinations of the chosen rows that are independent of what leaves only these motions (columns)."""
+    if not motions.shape[1] or not chosen.any():
+        return np.zeros((0, len(jacobian)))
+    _, basis = independent_columns(jacobian[chosen] @ motions, NEARLY_DEPENDENT * max(1.0, np.abs(jacobian).max()))
+    found = np.zeros((basis.shape[1], len(jacobian)))
+    found[:, chosen] = basis.T
+    return found
+
+
+def _null(a: Array) -> Array:
+    """An orthonormal basis (columns) of what a maps to zero."""
+    _, sizes, right = np.linalg.svd(a)
+    return np.asarray(right[int(np.sum(sizes > NEARLY_DEPENDENT)) :].T)

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.dynamics.parameters.physical import physical_parameters
+from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import (
-    Blocks,
-    checked_configuration,
-    difference,
-    integrate,
-    projected,
-    unit_blocks,
-)
+from gdalembert.model.configuration import Blocks, checked_configuration, difference, integrate, projected, unit_blocks
 from gdalembert.ocp.systems import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
@@ -85,14 +79,14 @@ def rest_to_rest(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
     """
-    system = System.of("rest_to_rest", dyn)
+    system = System("rest_to_rest", dyn)
     return rest_to_rest_of(system, q_start, q_end, duration, samples, p)
 
 
 def rest_to_rest_of(
     system: System, q_start: npt.ArrayLike, q_end: npt.ArrayLike, duration: float, samples: int, p: Values
 ) -> Guess:
-    """As :func:`rest_to_rest`."""
+    """The guess of :func:`rest_to_rest`, of a system."""
     tree = system.dynamics.tree
     start = checked_configuration("rest_to_rest: q_start", q_start, tree)
     end = checked_configuration("rest_to_rest: q_end", q_end, tree)
@@ -113,3 +107,33 @@ def rest_to_rest_of(
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
+
+
+def is_rigid_plan(motion: Guess, dyn: Dynamics) -> bool:
+    """Whether a motion has the coordinates of the joints alone, and the robot others."""
+    flexible = dyn.tree.nv - dyn.modes.start
+    joints = dyn.tree.nq - flexible, dyn.tree.nv - flexible
+    return flexible > 0 and (motion.q.shape[1], motion.v.shape[1]) == joints
+
+
+def with_deflections(system: System, plan: Guess, p: Array) -> Guess:
+    """A motion of the joints with the deflections x = −K⁻¹ f, f being the forces that it exerts on modes and rotors.
+
+    Modes have no velocities, which differences would make of every jump of a plan; those of rotors are differences. u
+    is the plan's, if it has as many entries.
+    """
+    dyn = system.dynamics
+    flexible, nv, nq, n = dyn.modes.start, dyn.tree.nv, dyn.tree.nq, len(plan.t)
+    q, v, a = (
+        np.hstack([rows, np.zeros((n, width - rows.shape[1]))])
+        for rows, width in ((plan.q, nq), (plan.v, nv), (plan.a, nv))
+    )
+    stiffness = dyn.force_stiffness(q[0], p)[flexible:, flexible:]
+    forces = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, n)).full()[flexible:]
+    deflections = -np.linalg.lstsq(stiffness, forces, rcond=None)[0].T
+    q[:, flexible + nq - nv :] = deflections
+    rotors = slice(dyn.modes.stop, nv)
+    v[:, rotors] = np.gradient(deflections[:, dyn.modes.stop - flexible :], plan.t, axis=0)
+    a[:, rotors] = np.gradient(v[:, rotors], plan.t, axis=0)
+    u = plan.u if plan.u.shape[1] == dyn.nu else system.efforts(q, v, a, p)[0]
+    return Guess(plan.t, q, v, a, u, unit_blocks(dyn.tree))

@@ -2,66 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.parameters.physical import check_mass_matrix
+from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.ocp.bounds import Bounds
+from gdalembert.nlp.program import Indices
+from gdalembert.nlp.stagewise import ChangeOfVariables
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, rest_to_rest_of
-from gdalembert.ocp.model_parameters import ModelParameters
-from gdalembert.ocp.natural_modes import NaturalModes
-from gdalembert.ocp.rigid_plans import is_rigid_plan, with_deflections
+from gdalembert.ocp.guess import Guess, is_rigid_plan, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.transcription import Motion
+from gdalembert.ocp.systems import System, vibrations
+from gdalembert.ocp.transcription import TranscribedMotion
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
 _FEW, _SAMPLES = 11, 51
 """Instants at which the fastest v is looked for, and those of a guess."""
+_LEAST = 1e-3
+"""The smallest force on a natural mode that counts, over the largest."""
 
 
 class Initial:
     """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
 
     Args:
-        motion: of a robot.
-        bounds, ends: of the problem. ``parameters``: those of the robot.
+        motion: of a robot. ``ends``: of the problem.
 
     Attributes:
         nearby: configurations from the phases before and after, where an end fixes none.
     """
 
-    def __init__(self, motion: Motion, bounds: Bounds, ends: Sequence[End], parameters: ModelParameters) -> None:
-        self._motion, self._bounds, self._ends, self._parameters = motion, bounds, ends, parameters
+    def __init__(self, motion: TranscribedMotion, ends: Sequence[End]) -> None:
+        self._motion, self._ends = motion, ends
         self._guess: Guess | None = None
         self.nearby: tuple[Array | None, Array | None] = None, None
 
     def set(self, guess: Guess | Simulation | Solution) -> None:
-        """Begin there ever after.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if it is none of these, or another robot's.
-        """
+        """Take a guess, at which all later solves begin; ArgumentError if it is none of these, or another robot's."""
         self._guess = self._checked(guess)
-
-    def set_scales(self) -> NaturalModes:
-        """Tell the ``Opti`` the magnitudes of its variables, with natural modes in the place of modal coordinates."""
-        return set_scales(self._motion, self._likely(), self._parameters)
 
     def configuration(self, row: int) -> Array:
         """q at the first (0) or last (−1) instant of the guess."""
-        return np.asarray(self._likely().q[row])
+        return np.asarray(self._default_guess().q[row])
 
-    def _likely(self) -> Guess:
-        """The guess, or a motion between the ends, or none."""
-        rest = neutral(self._motion.dyn.tree).full().ravel()
-        return self._known() or self._between(rest, rest)
+    def set_scales(self) -> ModalCoordinates:
+        """Tell the ``Opti`` the magnitudes of its variables, with natural modes in the place of modal coordinates."""
+        motion, guess = self._motion, self._default_guess()
+        parameters, duration = motion.parameters, self._duration(guess)
+        modes = NaturalModes.of(motion.system, guess, duration, parameters.last)
+        constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
+        sizes = [(motion.state, np.concatenate([modes.q, modes.v, constants])), (motion.u, motion.effort)]
+        if motion.k is not None:
+            forces = np.zeros(motion.system.independent)
+            if motion.system.independent:
+                few = guess.at(np.linspace(0, 1, 5), duration)[:3]
+                forces += np.abs(motion.system.efforts(*few, parameters.last)[1]).max(initial=1.0)
+            sizes.append((motion.k, np.concatenate([modes.a, np.ones(len(motion.free)), forces])))
+        for matrix, size in sizes:
+            motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
+        return ModalCoordinates(motion, modes)
 
     def variables(self, guess: Any) -> Array:
         """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``.
@@ -69,15 +74,42 @@ class Initial:
         Raises:
             ArgumentTypeError, ArgumentError: if there is none, or as :meth:`set`.
         """
-        motion = self._known() if guess is None else self._checked(guess)
-        if motion is None:
+        found = self._known_guess() if guess is None else self._checked(guess)
+        if found is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q) with all of q")
-        check_mass_matrix("solve", self._motion.system.dynamics, motion.q[0], self._parameters.last)
-        set_initial(self._motion, motion, self._bounds, self._parameters)
+        check_mass_matrix("solve", self._motion.system.dynamics, found.q[0], self._motion.parameters.last)
+        self._set_initial(found)
         opti = self._motion.opti.debug
         return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
 
-    def _known(self) -> Guess | None:
+    def _set_initial(self, guess: Guess) -> None:
+        """Tell the ``Opti`` a guess, its time scaled to the fixed duration, or into the range of a free one."""
+        motion, bounds, p = self._motion, self._motion.bounds, self._motion.parameters
+        opti, n, duration = motion.opti, motion.intervals, self._duration(guess)
+        q, v, _, u = guess.at(np.linspace(0, 1, n + 1), duration)
+        constants = np.concatenate([[duration][: motion.free_time], p.last[p.chosen]])
+        states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
+        opti.set_initial(motion.state, ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1)))
+        opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
+        if motion.k is not None:
+            q, v, a, u = guess.at(motion.fractions, duration)
+            u = np.clip(u, bounds.u_lower, bounds.u_upper)
+            _, forces = motion.system.efforts(q, v, a, p.last, u)
+            rates = ca.DM(0, len(q))
+            if motion.free:
+                found = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
+                rates = ca.horzcat(*found)[motion.free, :]
+            opti.set_initial(motion.k, ca.vertcat(motion.system.unknowns(q, a), rates, forces.T))
+
+    def _duration(self, guess: Guess) -> float:
+        return float(np.clip(guess.t[-1] - guess.t[0], *self._motion.range))
+
+    def _default_guess(self) -> Guess:
+        """The guess, or a motion between the ends, or one that stays where the robot is neutral."""
+        rest = neutral(self._motion.dyn.tree).full().ravel()
+        return self._known_guess() or self._between(rest, rest)
+
+    def _known_guess(self) -> Guess | None:
         """The guess, or the motion between the ends, if one of them is known."""
         if self._guess is not None:
             return self._guess
@@ -102,7 +134,12 @@ class Initial:
         return self._motion.system.closed(q, hold)
 
     def _between(self, q_start: Array, q_end: Array) -> Guess:
-        return between(self._motion, self._bounds, q_start, q_end, self._parameters.last)
+        """The motion from rest to rest, within the bounds of v if the duration allows it."""
+        motion, p = self._motion, self._motion.parameters.last
+        once = rest_to_rest_of(motion.system, q_start, q_end, 1.0, _FEW, p)
+        fastest = (np.abs(once.v) / motion.bounds.v_upper).max()
+        duration = float(np.clip(1.25 * fastest, *motion.range))
+        return rest_to_rest_of(motion.system, q_start, q_end, duration, _SAMPLES, p)
 
     def _checked(self, motion: Guess | Simulation | Solution) -> Guess:
         dyn = self._motion.system.dynamics
@@ -115,61 +152,109 @@ class Initial:
         if not isinstance(motion, Guess):
             raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
         if is_rigid_plan(motion, dyn):
-            motion = with_deflections(self._motion.system, motion, self._parameters.last)
+            motion = with_deflections(self._motion.system, motion, self._motion.parameters.last)
         shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
         if shapes != (own := (dyn.tree.nq, dyn.tree.nv, dyn.nu)):
             raise ArgumentError(f"guess: it has nq, nv, nu = {shapes}; {dyn.tree.name} has {own}")
         return motion
 
 
-def between(motion: Motion, bounds: Bounds, q_start: Array, q_end: Array, p: Array) -> Guess:
-    """The motion from rest to rest, within the bounds of v if the duration allows it."""
-    once = rest_to_rest_of(motion.system, q_start, q_end, 1.0, _FEW, p)
-    fastest = (np.abs(once.v) / bounds.v_upper).max()
-    duration = float(np.clip(1.25 * fastest, *motion.range))
-    return rest_to_rest_of(motion.system, q_start, q_end, duration, _SAMPLES, p)
+@dataclass(frozen=True, eq=False)
+class NaturalModes:
+    """The coordinates η of x = Ψ η, where x are those of modes and rotors, and Ψ the natural modes, joints locked.
+
+    In η, mass and stiffness are 1 and ω²; they are so exactly where the joints are as in q, and nearly elsewhere.
+
+    Attributes:
+        shapes: Ψ (n × n), mass-normalised; 0 × 0 of a rigid robot.
+        q, v, a: typical magnitudes in a motion: of joints, and of η in the place of x (nq, nv and nv), all positive.
+        forces: those of the forces Ψᵀ f on η (n).
+    """
+
+    shapes: Array
+    q: Array
+    v: Array
+    a: Array
+    forces: Array
+
+    @classmethod
+    def of(cls, system: System, motion: Guess, duration: float, p: Array) -> NaturalModes:
+        """The modes in the middle of a motion of ``duration`` [s], with p (n_p), or those that the states already are.
+
+        Joints have the magnitude 1, and the largest a of any joint; η under a force f: f/ω², f/ω, f.
+        """
+        dyn = system.dynamics
+        q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
+        first, nv = dyn.modes.start, dyn.tree.nv
+        sizes = np.ones(dyn.tree.nq), np.ones(nv), np.full(nv, np.abs(a).max(initial=1.0))
+        if first == nv:
+            return cls(np.zeros((0, 0)), *sizes, np.zeros(0))
+        middle = q[len(q) // 2]
+        check_mass_matrix("solve", dyn, middle, p)
+        stiffness = dyn.force_stiffness(middle, p)[first:, first:]
+        squares, shapes = vibrations(dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:], stiffness)
+        if system.shapes is not None:
+            shapes = system.shapes
+            squares = np.diag(shapes.T @ stiffness @ shapes)
+        tau = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()
+        load = np.abs(shapes.T @ (tau[first:] - stiffness @ q[:, first - nv :].T)).max(axis=1)
+        load = np.maximum(load, _LEAST * load.max()) if load.any() else np.ones_like(load)
+        for size, power in zip(sizes, (1, 0.5, 0), strict=True):
+            size[first - nv :] = load / np.where(squares > 0, squares, 1.0) ** power
+        if system.shapes is None:
+            return cls(shapes, *sizes, load)
+        at, rate, second = sizes
+        kept, s = slice(0, -system.stiff), system.stiff
+        return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)
 
 
-def set_scales(motion: Motion, guess: Guess, parameters: ModelParameters) -> NaturalModes:
-    """Tell the ``Opti`` the magnitudes of its variables in a guess, with natural modes for modal coordinates."""
-    modes = NaturalModes.of(motion.system, guess, _duration(motion, guess), parameters.last)
-    constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
-    sizes = [(motion.state, np.concatenate([modes.q, modes.v, constants])), (motion.u, motion.effort)]
-    if motion.k is not None:
-        sizes.append(
-            (motion.k, np.concatenate([modes.a, np.ones(len(motion.free)), _force_sizes(motion, guess, parameters)]))
-        )
-    for matrix, size in sizes:
-        motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
-    return modes
+@dataclass(frozen=True, eq=False)
+class ModalCoordinates(ChangeOfVariables):
+    """The amplitudes η of natural modes in the place of the modal coordinates x of a motion, and in its equations."""
+
+    motion: TranscribedMotion
+    modes: NaturalModes
+
+    def variables(self, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, ca.DM, Indices]:
+        motion, shapes = self.motion, self.modes.shapes
+        size, states = len(shapes), motion.size
+        nq, nv = motion.dyn.tree.nq - motion.system.stiff, motion.dyn.tree.nv
+        blocks = [(motion.state, nq - size), (motion.state, states - size)]
+        if motion.k is not None:
+            blocks.append((motion.k, nv - size))
+        found = [entries(matrix[start : start + size, :]).reshape(matrix.shape[1], size) for matrix, start in blocks]
+        rows = np.vstack(found)
+        return _spread(shapes, rows, n), _spread(_inverse(shapes), rows, n), np.concatenate(found).ravel()
+
+    def equations(self, opti: ca.OptiAdvanced) -> tuple[ca.DM, Array]:
+        motion, modes = self.motion, self.modes
+        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
+        if motion.k is None:
+            return ca.DM.eye(opti.ng), sizes
+        first = opti.get_meta_con(opti.constraints()[motion.gaps - 1]).start
+        stages = np.arange(motion.k.shape[1])[:, None]
+        rows = first + motion.k.shape[0] * stages + motion.dyn.tree.nv + np.arange(-len(modes.forces), 0)
+        sizes[rows] = modes.forces
+        return _spread(modes.shapes.T, rows[:, : len(modes.shapes)], opti.ng), sizes
+
+    def states(self) -> ca.DM:
+        motion, shapes = self.motion, self.modes.shapes
+        columns, n = motion.state.shape[0] * np.arange(motion.intervals)[:, None], motion.intervals
+        rows = [columns + end + np.arange(-len(shapes), 0) for end in (motion.dyn.tree.nq, motion.size)]
+        return _spread(_inverse(shapes), np.vstack(rows), motion.state.shape[0] * n)
 
 
-def set_initial(motion: Motion, guess: Guess, bounds: Bounds, parameters: ModelParameters) -> None:
-    """Tell the ``Opti`` a guess, its time scaled to the fixed duration, or into the range of a free one."""
-    opti, n, duration = motion.opti, motion.intervals, _duration(motion, guess)
-    q, v, _, u = guess.at(np.linspace(0, 1, n + 1), duration)
-    constants = np.concatenate([[duration][: motion.free_time], parameters.last[parameters.chosen]])
-    states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
-    opti.set_initial(motion.state, ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1)))
-    opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
-    if motion.k is not None:
-        q, v, a, u = guess.at(motion.fractions, duration)
-        u = np.clip(u, bounds.u_lower, bounds.u_upper)
-        _, forces = motion.system.efforts(q, v, a, parameters.last, u)
-        rates = ca.DM(0, len(q))
-        if motion.free:
-            found = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-            rates = ca.horzcat(*found)[motion.free, :]
-        opti.set_initial(motion.k, ca.vertcat(motion.system.unknowns(q, a), rates, forces.T))
+def _inverse(matrix: Array) -> Array:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
-def _force_sizes(motion: Motion, guess: Guess, parameters: ModelParameters) -> Array:
-    """Typical magnitudes of the independent forces."""
-    if not motion.system.independent:
-        return np.zeros(0)
-    _, forces = motion.system.efforts(*guess.at(np.linspace(0, 1, 5), _duration(motion, guess))[:3], parameters.last)
-    return np.full(motion.system.independent, np.abs(forces).max(initial=1.0))
-
-
-def _duration(motion: Motion, guess: Guess) -> float:
-    return float(np.clip(guess.t[-1] - guess.t[0], *motion.range))
+def _spread(block: Array, rows: Indices, n: int) -> ca.DM:
+    """The n × n matrix that is one but for this block at each row of indices."""
+    diagonal = np.ones(n)
+    diagonal[rows.ravel()] = 0
+    plain = np.flatnonzero(diagonal)
+    size = len(block)
+    i = np.concatenate([np.repeat(rows, size, axis=1).ravel(), plain])
+    j = np.concatenate([np.tile(rows, (1, size)).ravel(), plain])
+    values = np.concatenate([np.tile(block.ravel(), len(rows)), np.ones(len(plain))])
+    return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM(values), n, n)

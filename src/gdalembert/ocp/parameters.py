@@ -1,17 +1,24 @@
-"""Parameters of a problem by name: numbers that every solve takes anew."""
+"""Parameters of a problem by name, those of its robot, and the vector of both that a solve takes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.physical_parameters import physical_parameters, replaced
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.ocp.constraints import Constraints
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer, numbers
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.expressions import foreign
 
 RESERVED = (
     *("q", "v", "a", "u", "t", "p", "forces"),
@@ -21,7 +28,7 @@ RESERVED = (
 """Names of other inputs and outputs of expressions, of ``solve``, and of solvers."""
 
 
-class Parameters:
+class ProblemParameters:
     """The named parameters of an ``Opti``.
 
     Args:
@@ -39,11 +46,7 @@ class Parameters:
         self.values: dict[str, Array] = {}
 
     def make(self, name: str, size: int, at: str | None) -> ca.MX:
-        """A new parameter.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if the name is no identifier or is taken, or the size is not positive.
-        """
+        """A new parameter, as of :meth:`Problem.parameter`."""
         if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
             raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
         if name in self.symbols:
@@ -87,11 +90,7 @@ class Parameters:
         return np.array(graph.call([self.values[name] for name in names])[0].full())
 
     def check(self, where: str, expression: ca.MX) -> None:
-        """Refuse an expression of anything but these parameters.
-
-        Raises:
-            ArgumentError: if it has another symbol.
-        """
+        """Refuse an expression of anything but these parameters, by an ArgumentError."""
         if other := foreign(expression, self.symbols.values()):
             raise ArgumentError(
                 f"{where}: the expression has the symbol {other[0].name()!r}, which is no parameter of the problem; "
@@ -99,11 +98,7 @@ class Parameters:
             )
 
     def check_bound(self, where: str, key: str, bound: Any) -> None:
-        """Refuse a bound that has other symbols than these parameters, or a column for each instant of the grid.
-
-        Raises:
-            ArgumentError: if it is so.
-        """
+        """Refuse a bound that has other symbols than these, or a column for each instant, by an ArgumentError."""
         if not isinstance(bound, ca.MX):
             return
         self.check(where, bound)
@@ -113,12 +108,6 @@ class Parameters:
                 f"{where}: {key} has the parameter {grid[0]!r} of every instant; subtract it in the expression, as "
                 f"lambda q, {grid[0]}: q - {grid[0]}, and give {key}=0"
             )
-
-
-def foreign(expression: ca.MX, known: Iterable[ca.MX]) -> list[ca.MX]:
-    """The symbols of an expression that are not among the known ones."""
-    own = {symbol.__hash__() for symbol in known}
-    return [symbol for symbol in ca.symvar(expression) if symbol.__hash__() not in own]
 
 
 def _fitted(what: str, value: Any, shape: tuple[int, int]) -> Array:
@@ -132,3 +121,256 @@ def _fitted(what: str, value: Any, shape: tuple[int, int]) -> Array:
         wanted = f"({shape[0]},)" if shape[1] == 1 else str(shape)
         raise ArgumentError(f"{what} has shape {array.shape}; give {wanted}, or one number")
     return np.array(array)
+
+
+Design = Mapping[str, tuple[float, float]]
+"""The entries of p that are optimised, with their bounds: ``{name: (lower, upper)}``."""
+
+
+class RobotParameters:
+    """p in an ``Opti``: variables for the entries of the design, parameters for the others.
+
+    Args:
+        opti: the ``casadi.Opti``.
+        dyn: the robot.
+        p: values; those of the design are where the solver starts.
+        design: bounds of the entries that are optimised.
+
+    Attributes:
+        last: p (n_p) of the last solve, or that of the problem before the first one.
+        chosen: the entries of the design in p. ``others``: the other ones.
+        fixed: the parameters (of ``others``) of the ``Opti``.
+
+    Raises:
+        UnknownNameError, ArgumentTypeError, ArgumentError: if p or the design cannot be used.
+    """
+
+    def __init__(self, opti: ca.Opti, dyn: Dynamics, p: Values, design: Design | None) -> None:
+        self._opti, self._dyn = opti, dyn
+        self.chosen, self.lower, self.upper = _ranges(dyn, design)
+        self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
+        self.last = self._typical = self.within(physical_parameters("Problem", dyn, p))
+        self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
+        self._variables = ca.MX(0, 1)
+
+    def __len__(self) -> int:
+        return len(self.last)
+
+    def place(self, variables: ca.MX) -> None:
+        """Give the design its variables, a column for each instant of the grid."""
+        self._variables = variables
+
+    @property
+    def p(self) -> ca.MX:
+        """All of p, in order (n_p × 1)."""
+        return ca.MX(self.assembled(self._variables[:, 0], self.fixed))
+
+    @property
+    def along(self) -> ca.MX:
+        """p of each instant of the grid, if any of it is optimised; or one column for all."""
+        if not self.chosen:
+            return self.p
+        variables = self._variables
+        return ca.MX(self.assembled(variables, ca.repmat(self.fixed, 1, variables.shape[1])))
+
+    @property
+    def sizes(self) -> Array:
+        """Typical magnitudes of the design."""
+        ends = np.abs([self._typical[self.chosen], self.lower, self.upper])
+        size = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
+        return np.where(size > 0, size, 1.0)
+
+    def columns(self, n: int) -> list[ca.MX]:
+        """The parts of p, design and others, a column for each of the n intervals."""
+        return [self._variables[:, :n], ca.repmat(self.fixed, 1, n)]
+
+    def assembled(self, chosen: Matrix, others: Matrix) -> Matrix:
+        """p of its two parts."""
+        order = np.argsort([*self.chosen, *self.others]).tolist()
+        both: Matrix = ca.vertcat(chosen, others)
+        return both[order, :] if order else chosen
+
+    def bound(self, constraints: Constraints) -> None:
+        """Add the bounds of the design."""
+        if self.chosen:
+            constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
+
+    def checked(self, where: str, p: Values) -> Array:
+        """The values of p, all or some by name; those that are missing are the last ones.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: if they cannot be used.
+        """
+        if p is None:
+            return self.last
+        return self.within(physical_parameters(where, self._dyn, replaced(self._dyn, self.last, p)))
+
+    def set(self, values: Array) -> None:
+        """Give a solve its values of p, and keep them as the last ones."""
+        if self.others:
+            self._opti.set_value(self.fixed, values[self.others])
+        self.last = values
+
+    def within(self, values: Array) -> Array:
+        """The values, those of the design within their bounds."""
+        found = np.array(values)
+        found[self.chosen] = np.clip(found[self.chosen], self.lower, self.upper)
+        return frozen(found)
+
+
+def step_of_parts(step: ca.Function, parameters: RobotParameters) -> ca.Function:
+    """A step whose last input p is replaced by its two parts; derivatives are taken with respect to the first alone.
+
+    Without a design no derivative of the step has a column more than it has for numbers in place of p.
+    """
+    *inputs, _ = step.sx_in()
+    parts = ca.SX.sym("chosen", len(parameters.chosen)), ca.SX.sym("others", len(parameters.others))
+    names = [*step.name_in()[:-1], "chosen", "others"]
+    by_jacobian: dict[str, Any] = {"enable_forward": False, "is_diff_in": [True] * (len(names) - 1) + [False]}
+    outputs = step.call([*inputs, ca.SX(parameters.assembled(*parts))])
+    options: dict[str, Any] = by_jacobian | {"reverse_options": {"enable_forward": False}}
+    return ca.Function(step.name(), [*inputs, *parts], outputs, names, step.name_out(), options)
+
+
+def _ranges(dyn: Dynamics, design: Design | None) -> tuple[list[int], Array, Array]:
+    """The entries of p that are optimised, in order, and their bounds."""
+    if not isinstance(design, Mapping | None):
+        raise ArgumentTypeError(f"Problem: design={design!r}; give {{name of a parameter: (lower, upper)}}")
+    found: dict[int, tuple[float, float]] = {}
+    for name, ends in (design or {}).items():
+        try:
+            lower, upper = (float(x) for x in ends)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(f"Problem: design: {name!r}: got {ends!r}; give (lower, upper)") from None
+        if not lower < upper:
+            raise ArgumentError(f"Problem: design: {name!r}: got ({lower:.9g}, {upper:.9g}); give lower below upper")
+        found[dyn.parameters.index(name)] = lower, upper
+    chosen = sorted(found)
+    ranges = np.array([found[i] for i in chosen]).reshape(-1, 2)
+    return chosen, ranges[:, 0], ranges[:, 1]
+
+
+_FREE = 1e30
+"""A slack that solvers take for infinite, where an ``Opti`` takes finite numbers alone."""
+
+
+class BoundaryCondition(ABC):
+    """What fixes a state by parameters of the ``Opti``, which every solve sets anew.
+
+    Attributes:
+        symbols: the parameters.
+    """
+
+    symbols: Sequence[ca.MX]
+
+    def __init__(self, opti: ca.Opti) -> None:
+        self._opti = opti
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Sequence[Array]:
+        """Their values in the last solve."""
+
+    @property
+    @abstractmethod
+    def pattern(self) -> tuple[bool, ...]:
+        """Which rows are there."""
+
+    @property
+    def expression(self) -> ca.MX:
+        """The value of the first of them, as an expression of parameters with names."""
+        return ca.MX(ca.DM(self.numbers[0]))
+
+    @abstractmethod
+    def set(self, parameters: ProblemParameters) -> None:
+        """Take the values of a solve."""
+
+    def filled(self, number: float) -> Array:
+        """The value of the first of them, with a number in place of what a solve may set to any value."""
+        return self.numbers[0]
+
+    def _give_numbers(self) -> None:
+        for symbol, x in zip(self.symbols, self.numbers, strict=True):
+            self._opti.set_value(symbol, np.minimum(x, _FREE))
+
+
+class Inputs:
+    """The parameters of an ``Opti``, as a vector.
+
+    Args:
+        opti: the problem, baked.
+        parameters: those with names. ``robot``: p. ``ends``: start and end, which fix the same entries ever after.
+
+    Attributes:
+        opti: the problem. ``named``: the parameters with names, as they are now.
+    """
+
+    def __init__(
+        self,
+        opti: ca.OptiAdvanced,
+        parameters: ProblemParameters,
+        robot: RobotParameters,
+        ends: Sequence[BoundaryCondition],
+    ) -> None:
+        self.opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
+        self._pattern = [end.pattern for end in ends]
+        self.symbols = ca.symvar(opti.p)
+        self._vector = ca.Function("p", self.symbols, [opti.p])
+        self.named = dict(parameters.symbols)
+        named = {symbol.__hash__(): name for name, symbol in self.named.items()}
+        self._names = [named.get(symbol.__hash__()) for symbol in self.symbols]
+
+    def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
+        """The vector, of what a solve is given, as to :meth:`Solver.__call__`."""
+        of_robot = self._robot.checked(where, p)
+        self._parameters.set(where, values, self.named)
+        self._robot.set(of_robot)
+        for end in self._ends:
+            end.set(self._parameters)
+        if [end.pattern for end in self._ends] != self._pattern:
+            raise ArgumentError(
+                f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
+            )
+        return self.current()
+
+    def current(self) -> Array:
+        """The vector of the last values."""
+        return np.array(self._vector.call(self._numbers(self._parameters.values))[0].full().ravel())
+
+    def filled(self, number: float) -> Array:
+        """The vector, with one number in place of all that a solve may set to any value."""
+        values = {name: np.full(x.shape, number) for name, x in self.named.items()}
+        return np.array(self._vector_with([end.filled(number) for end in self._ends], values).full().ravel())
+
+    def expression(self) -> ca.MX:
+        """The vector, as an expression of the parameters with names; the others have their last values."""
+        return ca.MX(self._vector_with([end.expression for end in self._ends], self.named))
+
+    def _vector_with(self, ends: Sequence[Any], values: Mapping[str, Any]) -> Any:
+        """The vector, with other values of the first symbol of each end."""
+        first = {end.symbols[0].__hash__(): x for end, x in zip(self._ends, ends, strict=True)}
+        pairs = zip(self.symbols, self._numbers(values), strict=True)
+        return self._vector.call([first.get(symbol.__hash__(), x) for symbol, x in pairs])[0]
+
+    def _numbers(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values of all symbols, those with names from ``values``."""
+        hidden = {
+            symbol.__hash__(): x for end in self._ends for symbol, x in zip(end.symbols, end.numbers, strict=True)
+        }
+        if self._robot.others:
+            hidden[self._robot.fixed.__hash__()] = self._robot.last[self._robot.others]
+        return [
+            values[name] if name is not None
+            else hidden[symbol.__hash__()] if symbol.__hash__() in hidden
+            else self._value(symbol)
+            for name, symbol in zip(self._names, self.symbols, strict=True)
+        ]  # fmt: skip
+
+    def _value(self, symbol: ca.MX) -> Any:
+        try:
+            return self.opti.value(symbol)
+        except RuntimeError:
+            raise ArgumentError(
+                f"{symbol.name()}, of size {symbol.shape[0]} × {symbol.shape[1]}, has no value: call "
+                "problem.opti.set_value, or make it by problem.parameter(name, size)"
+            ) from None

@@ -1,32 +1,40 @@
-"""Phases: motions of a robot in sequence, under different constraints."""
+"""Phases: motions of a robot in sequence, under different constraints.
+
+Where two phases meet, q goes on, and v too, unless new constraints take hold by an impact:
+
+    q⁺ = q⁻        M (v⁺ − v⁻) = Jᵀ Λ        J v⁺ = 0
+
+with the impulses Λ of all constraints of the later phase as unknowns, as of ``ConstrainedDynamics.impact`` without
+restitution. J v⁺ = 0 and c(q⁺) = 0 are what the later phase asks of its start; rows that hold already, because the
+constraint holds in the phase before, are left out there.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.model.configuration import random_configuration
-from gdalembert.ocp.dependence import Label
-from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems, split
-from gdalembert.ocp.joined_solution import JoinedSolution
-from gdalembert.ocp.junctions import Junction
-from gdalembert.ocp.places import NOWHERE, Indices, Places
-from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.relations import Relation
-from gdalembert.ocp.solution import Solution
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.model.configuration import neutral, random_configuration
+from gdalembert.nlp.joined import Connection, JoinedProgram, LinkRows
+from gdalembert.ocp.ends import Mask
+from gdalembert.ocp.problem import JoinedProblems, Problem, checked_problems, joined_outcome
+from gdalembert.ocp.program import Part
+from gdalembert.ocp.solution import JoinedSolution, Solution
+from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import foreign
 
-RELATIONS = "constraints of several phases"
-"""The name of those that :meth:`Phases.subject_to` adds."""
+_RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
@@ -38,11 +46,9 @@ class PhasesSolution(JoinedSolution):
     Attributes:
         phases: the solution of each phase; their times begin at 0.
         impulses: those of the constraints (nc) at the start of each phase [N s, N m s]; none where nothing takes hold.
-        status, iterations, stats: of the solver. ``cost``: its minimum, the sum of the phases' costs.
-        constraint_violation: the largest of any equation or inequality.
+        cost: the minimum, the sum of the phases' costs.
         violations: by name, the largest violation of each kind, in each phase and where they meet.
-        solved: whether the solver found it.
-        hints: as of a :class:`Solution`.
+        status, iterations, stats, constraint_violation, solved, hints: as of a :class:`Solution`.
     """
 
     kind: ClassVar[str] = "phase"
@@ -89,7 +95,7 @@ class PhasesSolution(JoinedSolution):
 
     @property
     def control(self) -> str:
-        """As of the first phase: ``"constant"`` or ``"linear"``."""
+        """The kind of control of the first phase: ``"constant"`` or ``"linear"``."""
         return self.phases[0].control
 
     def _about(self, k: int, part: Solution) -> str:
@@ -123,11 +129,14 @@ class Phases(JoinedProblems[PhasesSolution]):
         UnsupportedError: if redundant rows combine constraints that hold already with others.
     """
 
+    _kind = "phase"
+    _unshiftable = "phases cannot be shifted, since their intervals differ"
+
     def __init__(self, problems: Sequence[Problem], *, duration: float | tuple[float, float] | None = None) -> None:
         self.problems = _checked(problems)
         total = (0.0, np.inf) if duration is None else checked_duration(duration)
         self._range = total if isinstance(total, tuple) else (total, total)
-        self._relations: list[Relation] = []
+        self._relations: list[LinkRows] = []
         self._junctions = [Junction(*pair) for pair in zip(self.problems, self.problems[1:], strict=False)]
 
     def __repr__(self) -> str:
@@ -145,7 +154,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             ArgumentTypeError, ArgumentError: if it is none, or has symbols that are none of the problems.
         """
         known = [symbol for problem in self.problems for symbol in problem.opti.advanced.symvar()]
-        self._relations.append(Relation(constraint, known))
+        self._relations.append(_relation(constraint, known))
 
     def _check_costs(self) -> None:
         if not any(problem._cost is not None for problem in self.problems):
@@ -162,14 +171,73 @@ class Phases(JoinedProblems[PhasesSolution]):
             for junction in self._junctions:
                 stack.enter_context(junction.connected())
             for problem in self.problems:
-                for closing in problem._closings:
-                    closing.prepare()
+                for endpoint in problem._endpoints:
+                    endpoint.prepare()
             yield
 
-    def _program(self) -> _PhasesProgram:
+    def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
         with self._connected():
-            return _PhasesProgram(self)
+            return super()._parts(stagewise=stagewise)
+
+    def _each_guess(self, guess: Any) -> Sequence[Any]:
+        self._set_boundaries()
+        return super()._each_guess(guess)
+
+    def _joined(self, parts: list[Part]) -> JoinedProgram:
+        """The programs of all phases as one, whose further variables are the impulses."""
+
+        def connect(joined: JoinedProgram) -> Connection:
+            numbers = joined.split_numbers(joined.problem["p"])
+            unscaled = [x for part, z, p in zip(parts, joined.z, numbers, strict=True) for x in part.unscaled(z, p)]
+            symbols = [symbol for part in parts for symbol in part.symbols]
+            links = list(self._links(parts, symbols))
+            impulses = [each.impulses for each in self._junctions]
+            graph = ca.Function("links", [*symbols, *impulses], [link.rows for link in links])
+            rows = graph.call([*unscaled, *self._scaled(joined.further)], True, False)
+            links = [link._replace(rows=x) for link, x in zip(links, rows, strict=True)]
+            return Connection(sum(joined.costs, ca.MX(0)), links, ca.MX(ca.DM.zeros(joined.further.numel())))
+
+        further = sum(each.impulses.numel() for each in self._junctions)
+        return JoinedProgram("phase", [part.nlp for part in parts], further, connect)
+
+    def _links(self, parts: list[Part], symbols: list[ca.MX]) -> Iterator[LinkRows]:
+        """What connects the phases, in their variables and parameters."""
+        rows = ca.vertcat(*(each.rows for each in self._junctions))
+        margins = ca.vertcat(ca.MX(0, 1), *(each.margins for each in self._junctions))
+        own = ca.vertcat(ca.MX(0, 1), *(each.rows for each in self._relations))
+        _check_symbols(own, ca.symvar(ca.veccat(*symbols)))
+        total = sum((part.motion.duration for part in parts), ca.MX(0))
+        zeros = [np.zeros(each.shape[0]) for each in (rows, margins, own)]
+        yield LinkRows("junctions of the phases", rows, zeros[0], zeros[0])
+        yield LinkRows("friction of impulses", margins, zeros[1], np.full(len(zeros[1]), np.inf))
+        least = np.concatenate([np.zeros(0), *(each.lower for each in self._relations)])
+        yield LinkRows("constraints of several phases", own, least, zeros[2], user=True)
+        shortest, longest = self._range
+        yield LinkRows("duration", total, np.array([shortest]), np.array([longest]))
+
+    def _scaled(self, further: Any) -> list[Any]:
+        """The impulses of each junction."""
+        ends = np.cumsum([0, *(each.impulses.numel() for each in self._junctions)]).tolist()
+        return [each.size * further[i:j] for each, (i, j) in zip(self._junctions, pairwise(ends), strict=True)]
+
+    def _rows(self, parts: list[dict[str, ca.MX]]) -> dict[str, ca.MX]:
+        start, most = ca.MX(0), max(rows["u"].shape[0] for rows in parts)
+        for rows in parts:
+            u, t = rows["u"], rows["t"]
+            rows["u"], rows["t"] = ca.vertcat(u, ca.MX(most - u.shape[0], u.shape[1])), ca.vec(t) + start
+            start = rows["t"][-1]
+        found = {key: ca.horzcat(*(each[key] for each in parts)) for key in ("q", "v", "u")}
+        return found | {"t": ca.vertcat(*(each["t"] for each in parts))}
+
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> PhasesSolution:
+        links, outcome = nlp.violations(z, numbers), joined_outcome(parts, nlp, z, numbers)
+        outcome["constraint_violation"] = max(outcome["constraint_violation"], *links.values())
+        outcome["violations"] = links | outcome["violations"]
+        further = z[len(z) - nlp.further.numel() :]
+        pairs = zip(self._junctions, self._scaled(further), strict=True)
+        impulses = (np.zeros(0), *(junction.of_constraints(each) for junction, each in pairs))
+        return PhasesSolution(phases=parts, impulses=impulses, **outcome)
 
     def _set_boundaries(self) -> None:
         """Tell phases without a guess the configurations that are known next to them."""
@@ -188,160 +256,10 @@ class Phases(JoinedProblems[PhasesSolution]):
                 problem._initial.nearby = first, last
 
 
-class _Link(NamedTuple):
-    """What connects phases, by the name of its violations."""
-
-    name: str
-    rows: ca.MX
-    lower: Array
-    upper: Array
-
-    @property
-    def equal(self) -> Indices:
-        """Whether each row is an equation."""
-        return np.equal(self.lower, self.upper)
-
-    def violation(self, rows: Array) -> float:
-        """The largest one, at the values of ``rows``."""
-        return float(np.maximum(self.lower - rows, rows - self.upper).max(initial=0.0))
-
-
-class _PhasesProgram(JoinedProgram[PhasesSolution]):
-    """The programs of all phases and their junctions as one."""
-
-    def __init__(self, phases: Phases) -> None:
-        super().__init__("phase", phases.problems)
-        self._phases, self._junctions = phases, list(phases._junctions)
-        nlps, impulses = [part.nlp for part in self.parts], [each.impulses for each in self._junctions]
-        scaled = [ca.MX.sym("z", each.shape[0]) for each in impulses]
-        self._z = [nlp.problem["x"] for nlp in nlps] + scaled
-        self._links = list(self._all_links())
-        inputs = [*self.symbols, *impulses]
-        self._linked = ca.Function("links", inputs, [link.rows for link in self._links])
-        problem = {
-            "x": ca.vertcat(*self._z),
-            "p": ca.vertcat(*(nlp.problem["p"] for nlp in nlps)),
-            "f": sum((nlp.problem["f"] for nlp in nlps), ca.MX(0)),
-        }
-        unscaled = [*self.unscaled(problem["x"], problem["p"]), *self._impulses(problem["x"])]
-        links = self._linked.call(unscaled, True, False)
-        problem["g"] = ca.vertcat(*(nlp.problem["g"] for nlp in nlps), *links)
-        equal = np.concatenate([*(nlp.equal for nlp in nlps), *(link.equal for link in self._links)])
-        nowhere = [Places(np.zeros(n, dtype=int), np.full(n, NOWHERE)) for n in (problem["x"].numel(), len(equal))]
-        self.nlp = JoinedNLP("phase", problem, self._limits(problem["p"]), equal, *nowhere)
-
-    def _all_links(self) -> Iterator[_Link]:
-        """What connects the phases."""
-        rows = ca.vertcat(*(each.rows for each in self._junctions))
-        margins = ca.vertcat(ca.MX(0, 1), *(each.margins for each in self._junctions))
-        relations = self._phases._relations
-        for each in relations:
-            each.check(ca.symvar(ca.veccat(*self.symbols)))
-        own = ca.vertcat(ca.MX(0, 1), *(each.rows for each in relations))
-        total = sum((part.motion.duration for part in self.parts), ca.MX(0))
-        zeros = [np.zeros(each.shape[0]) for each in (rows, margins, own)]
-        yield _Link("junctions of the phases", rows, zeros[0], zeros[0])
-        yield _Link("friction of impulses", margins, zeros[1], np.full(len(zeros[1]), np.inf))
-        least = np.concatenate([np.zeros(0), *(each.least for each in relations)])
-        yield _Link(RELATIONS, own, least, zeros[2])
-        shortest, longest = self._phases._range
-        yield _Link("duration", total, np.array([shortest]), np.array([longest]))
-
-    def _limits(self, p: ca.MX) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg)."""
-        found = [part.nlp.limits(p=own) for part, own in zip(self.parts, self.split_numbers(p), strict=True)]
-        free = ca.inf * ca.DM.ones(sum(each.numel() for each in self._z[len(self.parts) :]))
-        more: dict[str, list[Any]] = {
-            "lbx": [-free],
-            "ubx": [free],
-            "lbg": [link.lower for link in self._links],
-            "ubg": [link.upper for link in self._links],
-        }
-        limits = [ca.vertcat(*(each[name] for each in found), *rest) for name, rest in more.items()]
-        return ca.Function("limits", [p], limits, ["p"], list(more))
-
-    def each_p(self, p: Any) -> Sequence[Values]:
-        return self._phases._each_p(p)
-
-    def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
-        with self._phases._connected():
-            return super().numbers(where, p, values)
-
-    def current(self) -> Array:
-        with self._phases._connected():
-            return super().current()
-
-    def expression(self) -> ca.MX:
-        with self._phases._connected():
-            return super().expression()
-
-    def begin(self, guess: Any) -> Array:
-        """The guesses of all, without impulses."""
-        self._phases._set_boundaries()
-        guesses = self.scaled_guesses(guess)
-        return np.concatenate([*guesses, *(np.zeros(each.numel()) for each in self._z[len(guesses) :])])
-
-    def checked_shift(self, shift: int) -> int:
-        if shift:
-            raise ArgumentError(
-                f"solver: shift: got {shift!r}; phases cannot be shifted, since their intervals differ; leave it out"
-            )
-        return 0
-
-    def scaled(self, z: Any) -> list[Any]:
-        return self._split(z)[: len(self.parts)]
-
-    def labels(self) -> tuple[list[Label], dict[int, Label]]:
-        rows: list[Label] = []
-        fixed: dict[int, Label] = {}
-        firsts = np.cumsum([0, *(each.numel() for each in self._z)]).tolist()
-        for (own, held), first in zip(self.part_labels(), firsts, strict=False):
-            rows += own
-            fixed |= {first + i: label for i, label in held.items()}
-        for link in self._links:
-            rows += [Label(link.name, "", link.name == RELATIONS)] * len(link.lower)
-        return rows, fixed
-
-    def _impulses(self, z: Any) -> list[Any]:
-        """Those of the junctions."""
-        pairs = zip(self._junctions, self._split(z)[len(self.parts) :], strict=True)
-        return [junction.size * each for junction, each in pairs]
-
-    def _split(self, z: Any) -> list[Any]:
-        return split(z, [each.numel() for each in self._z])
-
-    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
-        found, start, most = self.part_rows(z, numbers), ca.MX(0), max(part.motion.u.shape[0] for part in self.parts)
-        for rows in found:
-            u, t = rows["u"], rows["t"]
-            rows["u"], rows["t"] = ca.vertcat(u, ca.MX(most - u.shape[0], u.shape[1])), ca.vec(t) + start
-            start = rows["t"][-1]
-        rows = {key: ca.horzcat(*(each[key] for each in found)) for key in ("q", "v", "u")}
-        return rows | {"t": ca.vertcat(*(each["t"] for each in found))}
-
-    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> PhasesSolution:
-        phases, impulses = self.part_solutions(z, numbers, status, stats, solved), self._impulses(z)
-        values = self._linked.call([*self.unscaled(z, numbers), *impulses])
-        links = {link.name: link.violation(rows.full().ravel()) for link, rows in zip(self._links, values, strict=True)}
-        named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
-        pairs = zip(self._junctions, impulses, strict=True)
-        return PhasesSolution(
-            phases=phases,
-            impulses=(np.zeros(0), *(junction.of_constraints(each) for junction, each in pairs)),
-            status=status,
-            iterations=phases[0].iterations,
-            cost=self.cost(z, numbers),
-            constraint_violation=max(*links.values(), *(each.constraint_violation for each in phases)),
-            violations=links | named,
-            stats=dict(stats),
-            solved=solved,
-        )
-
-
 def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
     problems = checked_problems("Phases", given)
     first = problems[0].dyn.tree
-    for k, tree in _trees(problems):
+    for k, tree in enumerate((problem.dyn.tree for problem in problems), start=1):
         if (tree.name, tree.nq, tree.nv) != (first.name, first.nq, first.nv):
             raise ArgumentError(
                 f"Phases: phase {k} is of {tree.name!r}, the first one of {first.name!r}; give one robot"
@@ -371,5 +289,106 @@ def _moves_alike(one: Dynamics, other: Dynamics) -> bool:
     return float(np.abs(matrices[0] - matrices[1]).max()) <= _ALIKE * float(np.abs(matrices[0]).max())
 
 
-def _trees(problems: Sequence[Problem]) -> Iterator[tuple[int, Any]]:
-    return enumerate((problem.dyn.tree for problem in problems), start=1)
+def _relation(constraint: ca.MX, known: Sequence[ca.MX]) -> LinkRows:
+    """The first expression of an equation or inequality less the second, at most 0; at least 0, too, in an equation."""
+    if not isinstance(constraint, ca.MX) or not any(constraint.is_op(op) for op in _RELATIONS):
+        raise ArgumentTypeError(
+            f"subject_to: got {constraint!r}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
+        )
+    _check_symbols(constraint, known)
+    left, right = (constraint.dep(i) for i in range(2))
+    shape = max(left.shape, right.shape)
+    whole = [ca.repmat(side, *shape) if side.is_scalar() else side for side in (left, right)]
+    rows = ca.vec(whole[0] - whole[1])
+    zeros = np.zeros(rows.shape[0])
+    lower = zeros if constraint.is_op(ca.OP_EQ) else zeros - np.inf
+    return LinkRows("constraints of several phases", rows, lower, zeros, user=True)
+
+
+def _check_symbols(constraint: ca.MX, known: Sequence[ca.MX]) -> None:
+    """Refuse symbols that are not known, by an ArgumentError."""
+    if other := foreign(constraint, known):
+        raise ArgumentError(
+            f"subject_to: the constraint has the symbol {other[0].name()!r}, which is in none of the phases; give "
+            "variables and parameters of theirs"
+        )
+
+
+class Junction:
+    """The end of a phase and the start of the next one.
+
+    Args:
+        before, after: the problems of both.
+
+    Attributes:
+        impulses: independent ones (r × 1), of no rows if nothing takes hold. ``size``: their typical magnitude.
+        rows: zero where the phases are connected.
+
+    Raises:
+        UnsupportedError: if redundant rows combine constraints that hold already with others.
+        ArgumentError: if what takes hold is to rebound.
+    """
+
+    def __init__(self, before: Problem, after: Problem) -> None:
+        system, x, y = after._system, before._motion.x[:, -1], after._motion.x[:, 0]
+        nq = system.dynamics.tree.nq
+        kept = before._system.con.constraints
+        self._rows, self._after = system.rows, after
+        self.takes_hold = any(each not in kept for each in system.con.constraints)
+        self._known = _known(system.places, kept), np.full(len(self._rows), not self.takes_hold)
+        q, change = y[:nq], y[nq:] - x[nq:]
+        self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
+        if not self.takes_hold:
+            self.rows = y - x
+            return
+        con = self._rows.con
+        if con._set.restitution.any():
+            raise ArgumentError(
+                f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
+                "phase; give restitution=0"
+            )
+        p = [after.p] if con.parameters else []
+        self.impulses = ca.MX.sym("impulses", len(self._rows))
+        pushed = con.jacobian(q, *p).T @ self._of_all
+        self.rows = ca.vertcat(q - x[:nq], con.dynamics.mass_matrix(q, *p) @ change - pushed)
+        self.size = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
+
+    @property
+    def margins(self) -> ca.MX:
+        """Margins of the impulses in the friction cones of the later phase, at least 0."""
+        cones = self._after._cones if self.takes_hold else []
+        return ca.vertcat(ca.MX(0, 1), *(cone.margin(self._q, self._of_all) for cone in cones))
+
+    @property
+    def _of_all(self) -> ca.MX:
+        """The impulses of all constraints."""
+        return ca.MX(ca.DM(self._rows.basis).T @ self.impulses)
+
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[None]:
+        """While the later phase asks of its start only what does not hold already at the end of the one before."""
+        for endpoint in self._after._endpoints[:1]:
+            alone, endpoint.known = endpoint.known, self._known
+            try:
+                yield
+            finally:
+                endpoint.known = alone
+            return
+        yield
+
+    def of_constraints(self, impulses: Array) -> Array:
+        """The impulses of all constraints of the later phase [N s, N m s]."""
+        return self._rows.basis.T @ impulses if self.takes_hold else impulses
+
+
+def _known(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:
+    """Whether each independent row is one of constraints that are kept."""
+    sizes = rows.con._set.rows
+    own = np.array([each in kept for each, n in zip(rows.con.constraints, sizes, strict=True) for _ in range(n)], bool)
+    of_kept, of_others = (np.abs(rows.basis[:, chosen]).sum(axis=1) > 0 for chosen in (own, ~own))
+    if np.any(of_kept & of_others):
+        raise UnsupportedError(
+            f"{rows.con.tree.name}: redundant rows combine constraints that hold already with others that take hold; "
+            "hold less, as by '3D' in place of '6D'"
+        )
+    return np.asarray(of_kept)

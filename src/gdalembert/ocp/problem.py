@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.backends import backend, checked_options, same_options
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.closing import close
-from gdalembert.ocp.constraints import Constraints, same_bounds, symbolic_bounds
-from gdalembert.ocp.ends import End, Fixed
-from gdalembert.ocp.expressions import Expression, check_cost
-from gdalembert.ocp.friction import Cone, Sole, friction_cones
+from gdalembert.model.limits import Bounds
+from gdalembert.nlp.joined import JoinedProgram
+from gdalembert.ocp.constraints import (
+    Cone,
+    Constraints,
+    Sole,
+    check_cost,
+    checked_bounds,
+    friction_cones,
+    same_bounds,
+    symbolic_bounds,
+)
+from gdalembert.ocp.ends import End, Fixed, constrain_grid
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
-from gdalembert.ocp.inputs import Fixing, Inputs
-from gdalembert.ocp.model_parameters import Design, ModelParameters
-from gdalembert.ocp.parameters import Parameters
-from gdalembert.ocp.programs import Assembly, ProblemProgram
-from gdalembert.ocp.quantities import Quantities
-from gdalembert.ocp.quasi_static import AUTO, system_of
-from gdalembert.ocp.report import PathOfStates, Report
-from gdalembert.ocp.solution import OptimizationError, Solution, SolutionWarning, doubts
-from gdalembert.ocp.solver import Solver
-from gdalembert.ocp.steps import CONTROLS
-from gdalembert.ocp.systems import Robot
-from gdalembert.ocp.transcription import METHODS, Motion, Scheme, checked_duration, magnitudes
+from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
+from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
+from gdalembert.ocp.solution import FollowedPath, JoinedSolution, Solution
+from gdalembert.ocp.steps import CONTROLS, method_of
+from gdalembert.ocp.systems import AUTO, Robot, system_of
+from gdalembert.ocp.transcription import TranscribedMotion, checked_duration
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
+
+Joint = TypeVar("Joint", bound=JoinedSolution)
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -44,7 +48,7 @@ _PATHS = (*PLACES, "start", "end")
 """Where paths can hold."""
 
 
-class Problem:
+class Problem(OptimalControlProblem[Solution]):
     """An optimal control problem: the motion of a robot under its equations of motion and bounds, and a cost.
 
         problem = Problem(dyn, duration=(0.5, 3.0), intervals=30, bounds=Bounds.of(dyn, model))
@@ -61,7 +65,8 @@ class Problem:
         intervals: number N of steps.
         bounds: of q, v and u; none by default.
         method: ``"collocation"``: implicit, by inverse dynamics (:func:`~gdalembert.ocp.collocation`); ``"rk4"``:
-            explicit, by forward dynamics (:func:`~gdalembert.ocp.rk4`).
+            explicit, by forward dynamics (:func:`~gdalembert.ocp.rk4`); or the name of a Runge–Kutta method of your own
+            (:func:`~gdalembert.ocp.transcription`).
         degree, scheme: of the collocation, as for :func:`~gdalembert.ocp.collocation`.
         control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
         bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
@@ -111,39 +116,34 @@ class Problem:
         compiled: bool = False,
     ) -> None:
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
-        choice("method", method, METHODS)
-        self._system = system_of(dyn, quasi_static, p, method, float(np.min(time)) / intervals, design)
+        rule = method_of(method, degree, scheme)
+        self.opti = ca.Opti()
+        self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, p, design)
+        interval, values = float(np.min(time)) / intervals, self._robot.last
+        self._system = system_of(dyn, quasi_static, values, rule, interval, has_design=bool(design))
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
-        if not isinstance(bounds, Bounds | None):
-            raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
-        self._system.check(method)
+        self.bounds = checked_bounds(dyn, bounds)
+        self._system.check(method, rule)
         self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
-        self.bounds = Bounds.of(dyn) if bounds is None else bounds
-        if (self.bounds.v_names, self.bounds.u_names) != ((own := Bounds.of(dyn)).v_names, own.u_names):
-            raise ArgumentError(f"the bounds are not those of {dyn.tree.name}; make them by Bounds.of(dyn, model)")
         self.bounds.check_drives(dyn.tree)
-        self.opti = ca.Opti()
-        self._robot = ModelParameters(self.opti, self._system.dynamics, p, design)
-        self._parameters = Parameters(self.opti, intervals)
+        self._parameters = ProblemParameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
         self._cost: ca.MX | None = None
-        self._built: tuple[Any, Mapping[str, Any], Solver[Solution]] | None = None
-        self._paths: dict[str, PathOfStates] = {}
+        self._paths: dict[str, FollowedPath] = {}
         self._cones: list[Cone] = []
-        how = Scheme(method, degree, scheme, control, compiled)
-        self._motion = Motion(self.opti, self._system, intervals, time, how, magnitudes(self.bounds), self._robot)
+        how = self.opti, self._system, intervals, time, rule, control, self.bounds, self._robot
+        self._motion = TranscribedMotion(*how, compiled=compiled)
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
-        nq = dyn.tree.nq
-        self.q, self.v, self.u = self._motion.x[:nq, :], self._motion.x[nq:, :], self._motion.u
-        self.t, self.stages, self.p = self._motion.t, self._motion.stages, self._robot.p
+        self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
+        self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
         self._bound(bounds_at)
         ends = (("start", 0), ("end", intervals))
-        self._ends = [End(name, self._motion, column, self._constraints, self.bounds) for name, column in ends]
-        self._initial = Initial(self._motion, self.bounds, self._ends, self._robot)
-        self._quantities = Quantities(self._motion, self._parameters, self._robot)
-        self._closings = close(self._motion, self._constraints, self._robot, self._ends, self._initial)
-        self._fixed: list[Fixing] = [*self._ends, *self._closings]
+        self._ends = [End(name, self._motion, column, self._constraints) for name, column in ends]
+        self._initial = Initial(self._motion, self._ends)
+        guesses = [partial(self._initial.configuration, row) for row in (0, -1)]
+        self._endpoints = constrain_grid(self._motion, self._constraints, self._ends, guesses)
+        self._fixed: list[BoundaryCondition] = [*self._ends, *self._endpoints]
         self._constraints.claim()
 
     def __repr__(self) -> str:
@@ -225,22 +225,26 @@ class Problem:
         """
         if at is not None:
             choice("path: at", at, _PATHS)
-        found = self._quantities.evaluate(expression, at or "stages")
+        found = self._motion.evaluate(expression, at or "stages", self._parameters.symbols)
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("path", key, bound)
         low, high = symbolic_bounds(lower, upper, found.values.shape[0])
-        name, values, leeway = self._constraints.next_path(), found.values, None
+        name, values, relaxation = self._constraints.next_path(), found.values, None
         if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
-            self._paths[name] = PathOfStates(found, low, high, constants)
+            self._paths[name] = FollowedPath(found.graph, low, high, constants)
             if at != "stages" and not same_bounds(low, high):
                 between = self._motion.inside(values) if at is None else values[:, []]
-                grid = values if at == "grid" else self._quantities.evaluate(expression, "grid").values
+                grid = (
+                    values
+                    if at == "grid"
+                    else self._motion.evaluate(expression, "grid", self._parameters.symbols).values
+                )
                 values = ca.horzcat(between, grid)
-                leeway = ca.MX(1, values.shape[1])
-                leeway[0, between.shape[1]] = self._ends[0].leeway
-        self._constraints.bound(name, values, low, high, leeway)
+                relaxation = ca.MX(1, values.shape[1])
+                relaxation[0, between.shape[1]] = self._ends[0].relaxation
+        self._constraints.bound(name, values, low, high, relaxation)
 
     def friction(
         self,
@@ -269,7 +273,7 @@ class Problem:
         """
         shape = Sole(half_length, half_width, sole)
         for cone in friction_cones(self._system.con, contacts, mu, normal, form, shape):
-            margins = self._quantities.evaluate(cone.margin, "stages").values
+            margins = self._motion.evaluate(cone.margin, "stages", self._parameters.symbols).values
             size = margins.shape[0]
             self._constraints.bound(f"friction of {cone.name}", margins, np.zeros(size), np.full(size, np.inf))
             self._cones.append(cone)
@@ -280,7 +284,7 @@ class Problem:
         Args:
             expression: as in :meth:`path`.
         """
-        return self._motion.integral(self._quantities.evaluate(expression, "stages").values)
+        return self._motion.integral(self._motion.evaluate(expression, "stages", self._parameters.symbols).values)
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
@@ -300,101 +304,89 @@ class Problem:
         """
         self._initial.set(motion)
 
-    @interruptible
-    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Solution]:
-        """Build a solver once, which is called with the parameters of each solve: for receding horizons.
-
-        It solves the problem as it is now: what is added later needs another one.
-
-        Args:
-            solver, options: as in :meth:`solve`.
-
-        Raises:
-            ArgumentError: if nothing is to be minimised, or CasADi refuses the options.
-            UnsupportedError: if the solver needs constraints and costs of one interval each, and one connects two; or
-                if it takes no ``"max_wall_time"``.
-        """
+    def _check_costs(self) -> None:
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
-        given, stagewise = checked_options("solver", options), backend(solver).stagewise
-        return Solver(ProblemProgram(self._assembled(), stagewise=stagewise), solver, given)
-
-    def _assembled(self) -> Assembly:
-        """What a solver is made of, as the problem is now."""
-        for closing in self._closings:
-            closing.prepare()
-        modes = self._initial.set_scales()
-        opti = self.opti.advanced
-        opti.bake()
-        inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
-        report = Report(self._motion, opti, self.bounds, self._constraints, self._robot, self._paths, self._ends)
-        return Assembly(self._motion, modes, opti, inputs, report, self._constraints, self._initial.variables)
 
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:
-        """Take the values of a solve."""
         of_robot = self._robot.checked("solve", p)
         self._parameters.set("solve", values)
         self._robot.set(of_robot)
         for end in self._fixed:
             end.set(self._parameters)
 
-    @interruptible
-    def solve(
-        self,
-        solver: str = "ipopt",
-        options: Mapping[str, Any] | None = None,
-        *,
-        p: Values = None,
-        **values: npt.ArrayLike,
-    ) -> Solution:
-        """Solve the problem.
-
-        Args:
-            solver: name of a CasADi NLP solver: ``"ipopt"``, ``"fatrop"``, ``"sqpmethod"`` …
-            options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``, which override ours; and of these three
-                solvers ``"max_wall_time"``, at which a solve ends without a solution [s].
-            p: the parameters of the robot, all values or some by name; those that are missing keep their last values,
-                at first those of the problem. What is optimised starts at these values. A solve that differs from the
-                last one in p, parameters, ends and the guess alone builds nothing.
-            values: the parameters of the problem by name; those that are missing keep their last values.
-
-        Returns:
-            The solution; also one that the solver calls acceptable only: see ``status``.
-
-        Raises:
-            ArgumentError: if nothing is to be minimised, there is no guess, CasADi refuses the options, no robot has
-                the parameters p, or a value is missing.
-            ArgumentTypeError, UnknownNameError: if p or a value cannot be used.
-            UnsupportedError: as :meth:`solver`.
-            OptimizationError: if the solver stops without a solution; it has the last iterate.
-
-        Warns:
-            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
-                has the optimum of p.
-        """
-        wanted = checked_options("solve", options)
-        self._set(p, values)
-        key = solver, [end.pattern for end in self._fixed], self._contents()
-        if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
-            self._built = key, wanted, self.solver(solver, wanted)
-        solution = self._built[2].cold()
-        if not solution.solved:
-            raise OptimizationError(solution)
-        for doubt in doubts(solution):
-            warnings.warn(f"{self.dyn.tree.name}: {doubt}", SolutionWarning, stacklevel=3)
-        return solution
-
-    def value(self, expression: ca.MX) -> Array:
-        """An expression of the variables and parameters of ``opti``, such as an integral, where :meth:`solve` ended.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if it is none, or nothing was solved.
-        """
-        if self._built is None:
-            raise ArgumentError("value: nothing was solved; call solve first")
-        return self._built[2].value(expression)
-
-    def _contents(self) -> tuple[int, ...]:
-        """What tells whether the constraints or the cost of ``opti`` have changed."""
+    def _contents(self) -> object:
+        """The constraints and the cost of ``opti``, and which entries of the ends are fixed."""
         opti = self.opti.advanced
-        return tuple(x.__hash__() for x in (*opti.constraints(), opti.objective()))
+        return [end.pattern for end in self._fixed], [x.__hash__() for x in (*opti.constraints(), opti.objective())]
+
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        for endpoint in self._endpoints:
+            endpoint.prepare()
+        modes = self._initial.set_scales()
+        opti = self.opti.advanced
+        opti.bake()
+        inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
+        given = self._motion, self._constraints, self._ends, self._paths, modes, inputs, self._initial.variables
+        return [Part(*given, stagewise=stagewise)]
+
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Solution:
+        return parts[0]
+
+
+class JoinedProblems(OptimalControlProblem[Joint]):
+    """Problems that are solved as one.
+
+    Attributes:
+        problems: at least two, each once.
+    """
+
+    problems: tuple[Problem, ...]
+
+    def _set(self, p: Any, values: Mapping[str, Any]) -> None:
+        own = own_values(values, [problem._parameters.symbols for problem in self.problems])
+        self._check_costs()
+        for problem, numbers, named in zip(self.problems, self._each_p(p), own, strict=True):
+            problem._set(numbers, named)
+
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        return [part for problem in self.problems for part in problem._parts(stagewise=False)]
+
+    def _each_guess(self, guess: Any) -> Sequence[Any]:
+        if guess is None:
+            return [None] * len(self.problems)
+        guesses = guess.parts if isinstance(guess, JoinedSolution) else guess
+        if not isinstance(guesses, Sequence) or len(guesses) != len(self.problems):
+            raise ArgumentTypeError(
+                f"solver: guess: got {type(guess).__name__}; give a solution of these {self._kind}s, or a list of "
+                f"{len(self.problems)} guesses"
+            )
+        return guesses
+
+
+def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
+    """At least two problems, each once.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they are not.
+    """
+    if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
+        raise ArgumentTypeError(f"{what}: got {type(problems).__name__}; give a list of gd.ocp.Problem")
+    if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
+        raise ArgumentError(f"{what}: give at least two problems, each once")
+    return tuple(problems)
+
+
+def joined_outcome(parts: tuple[Solution, ...], nlp: JoinedProgram, z: Array, numbers: Array) -> dict[str, Any]:
+    """What a :class:`JoinedSolution` says of all parts."""
+    kind, first = nlp.kind, parts[0]
+    named = {f"{kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
+    return {
+        "status": first.status,
+        "iterations": first.iterations,
+        "cost": nlp.cost(z, numbers),
+        "constraint_violation": max(each.constraint_violation for each in parts),
+        "violations": named,
+        "stats": first.stats,
+        "solved": first.solved,
+    }

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.dependence import Label
-from gdalembert.ocp.joined import JoinedNLP, JoinedProblems, JoinedProgram, checked_problems
-from gdalembert.ocp.joined_solution import JoinedSolution
-from gdalembert.ocp.nlp import NLP
-from gdalembert.ocp.places import NOWHERE, Indices, Places
-from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.solution import Solution
-from gdalembert.spatial.arguments import choice, integer
+from gdalembert.nlp.joined import Connection, JoinedProgram, LinkRows
+from gdalembert.ocp.problem import JoinedProblems, Problem, checked_problems, joined_outcome
+from gdalembert.ocp.program import Part
+from gdalembert.ocp.solution import JoinedSolution, Solution
+from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 
 COSTS = ("mean", "sum", "worst")
@@ -32,11 +28,9 @@ class ScenariosSolution(JoinedSolution):
 
     Attributes:
         scenarios: the solution of each, all with the same ``t`` and ``u``.
-        status, iterations, stats: of the solver. ``cost``: its minimum, of the costs of the scenarios.
-        constraint_violation: the largest of any equation or inequality.
+        cost: the minimum, of the costs of the scenarios.
         violations: by name, the largest violation of each kind, in each scenario.
-        solved: whether the solver found it.
-        hints: as of a :class:`Solution`.
+        status, iterations, stats, constraint_violation, solved, hints: as of a :class:`Solution`.
     """
 
     kind: ClassVar[str] = "scenario"
@@ -84,15 +78,14 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
         ArgumentTypeError, ArgumentError: if they are no such problems.
     """
 
+    _kind = "scenario"
+
     def __init__(self, problems: Sequence[Problem], *, cost: str = "mean") -> None:
         choice("cost", cost, COSTS)
         self.problems, self.cost = _checked(problems), cost
 
     def __repr__(self) -> str:
         return f"Scenarios([{', '.join(map(repr, self.problems))}], cost={self.cost!r})"
-
-    def _program(self) -> _ScenariosProgram:
-        return _ScenariosProgram(self)
 
     def _each_p(self, p: Any) -> Sequence[Values]:
         if p is None:
@@ -110,150 +103,27 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             if problem._cost is None:
                 raise ArgumentError(f"Scenarios: scenario {k} minimises nothing; call its minimize")
 
+    def _joined(self, parts: list[Part]) -> JoinedProgram:
+        """The programs of all scenarios as one, which share u and the constants of the motions."""
+        shared = [ca.veccat(part.motion.u, part.motion.state[part.motion.size :, 0]) for part in parts]
+        return JoinedProgram("scenario", [part.nlp for part in parts], int(self.cost == "worst"), self._connect, shared)
 
-class _ScenariosProgram(JoinedProgram[ScenariosSolution]):
-    """The programs of all scenarios as one, whose variables are those of the first and what the others do not share.
+    def _connect(self, joined: JoinedProgram) -> Connection:
+        """The cost.
 
-    The largest cost is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
-    while the multipliers of the scenarios are not found. Each scenario has a scalar row, because CasADi 3.8 loses
-    entries of the Jacobian of a vector less a scalar in reverse mode.
-    """
+        The largest one is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
+        while the multipliers of the scenarios are not found. Each scenario has a scalar row, because CasADi 3.8 loses
+        entries of the Jacobian of a vector less a scalar in reverse mode.
+        """
+        costs, total = joined.costs, sum(joined.costs, ca.MX(0))
+        mean, zero = total / len(costs), np.zeros(1)
+        if self.cost != "worst":
+            return Connection(total if self.cost == "sum" else mean, [], ca.MX(0, 1))
+        links = [LinkRows("the largest cost", cost - mean - joined.further, zero - np.inf, zero) for cost in costs]
+        return Connection(mean + joined.further, links, ca.mmax(ca.fabs(ca.vertcat(*costs))))
 
-    def __init__(self, scenarios: Scenarios) -> None:
-        super().__init__("scenario", scenarios.problems)
-        self._scenarios = scenarios
-        self._worst, self._intervals = scenarios.cost == "worst", scenarios.problems[0].intervals
-        nlps = [part.nlp for part in self.parts]
-        self._share(nlps)
-        z, p = ca.MX.sym("z", self._size), [nlp.problem["p"] for nlp in nlps]
-        programs = [
-            ca.Function("program", [nlp.problem["x"], nlp.problem["p"]], [nlp.problem["f"], nlp.problem["g"]])
-            for nlp in nlps
-        ]
-        found = [
-            program.call([own, each], True, False)
-            for program, own, each in zip(programs, self.scaled(z), p, strict=True)
-        ]
-        costs = [f for f, _ in found]
-        total = sum(costs, ca.MX(0))
-        problem = {"x": z, "p": ca.vertcat(*p), "f": total, "g": ca.vertcat(*(g for _, g in found))}
-        if scenarios.cost == "mean":
-            problem["f"] = total / len(nlps)
-        if self._worst:
-            above, mean = ca.MX.sym("above"), total / len(nlps)
-            problem["x"], problem["f"] = ca.vertcat(z, above), mean + above
-            problem["g"] = ca.vertcat(problem["g"], *(cost - mean - above for cost in costs))
-        self._costs = ca.Function("costs", [z, problem["p"]], [ca.vertcat(*costs)])
-        unequal = np.zeros(len(nlps) * self._worst, dtype=bool)
-        self.nlp = JoinedNLP(
-            "scenario",
-            problem,
-            self._limits(problem["p"], p, nlps),
-            np.concatenate([*(nlp.equal for nlp in nlps), unequal]),
-            self._places([nlp.variables for nlp in nlps], self._own, int(self._worst)),
-            self._places([nlp.constraints for nlp in nlps], [slice(None)] * len(nlps), len(unequal)),
-        )
-
-    def labels(self) -> tuple[list[Label], dict[int, Label]]:
-        rows: list[Label] = []
-        fixed: dict[int, Label] = {}
-        for (own, held), where in zip(self.part_labels(), self._where, strict=True):
-            rows += own
-            fixed |= {int(where[i]): label for i, label in held.items()}
-        return rows + [Label("the largest cost", "", False)] * (len(self.parts) * self._worst), fixed
-
-    def _share(self, nlps: Sequence[NLP]) -> None:
-        """Where the variables of each program are among all, and what these are to be multiplied by."""
-        first, self._size = nlps[0], nlps[0].size
-        common, sizes = _shared(first)
-        self._where, self._factors = [np.arange(first.size)], [np.ones(first.size)]
-        self._own: list[Any] = [np.arange(first.size)]
-        for nlp in nlps[1:]:
-            own, own_sizes = _shared(nlp)
-            where, factors = np.full(nlp.size, -1), np.ones(nlp.size)
-            where[own], factors[own] = common, sizes / own_sizes
-            others = np.flatnonzero(where < 0)
-            where[others] = self._size + np.arange(len(others))
-            self._size += len(others)
-            self._where.append(where)
-            self._factors.append(factors)
-            self._own.append(others)
-
-    @staticmethod
-    def _places(all_places: Sequence[Places], chosen: Sequence[Any], more: int) -> Places:
-        """The places of the chosen entries of all, and of more that are nowhere."""
-        groups: list[Indices] = []
-        for k, (places, own) in enumerate(zip(all_places, chosen, strict=True)):
-            groups.append(places.groups[own] * len(all_places) + k)
-        intervals = [places.intervals[own] for places, own in zip(all_places, chosen, strict=True)]
-        return Places(
-            np.concatenate([*groups, np.full(more, NOWHERE)]), np.concatenate([*intervals, np.full(more, NOWHERE)])
-        )
-
-    def _limits(self, p: ca.MX, each_p: Sequence[ca.MX], nlps: Sequence[NLP]) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg)."""
-        found = [nlp.limits(p=own) for nlp, own in zip(nlps, each_p, strict=True)]
-        lbx, ubx = ca.MX(-ca.inf * ca.DM.ones(self._size)), ca.MX(ca.inf * ca.DM.ones(self._size))
-        for each, where, factors in zip(found, self._where, self._factors, strict=True):
-            at = where.tolist()
-            lbx[at] = ca.fmax(lbx[at], each["lbx"] / ca.DM(factors))
-            ubx[at] = ca.fmin(ubx[at], each["ubx"] / ca.DM(factors))
-        one, n = int(self._worst), len(nlps) * self._worst
-        free = ca.inf * ca.DM.ones(one)
-        limits = {
-            "lbx": ca.vertcat(lbx, -free),
-            "ubx": ca.vertcat(ubx, free),
-            "lbg": ca.vertcat(*(each["lbg"] for each in found), -ca.inf * ca.DM.ones(n)),
-            "ubg": ca.vertcat(*(each["ubg"] for each in found), ca.DM.zeros(n)),
-        }
-        return ca.Function("limits", [p], list(limits.values()), ["p"], list(limits))
-
-    def each_p(self, p: Any) -> Sequence[Values]:
-        return self._scenarios._each_p(p)
-
-    def begin(self, guess: Any) -> Array:
-        """The guesses of all; what they share is the mean of them."""
-        total, counts = np.zeros(self._size), np.zeros(self._size)
-        for z, where, factors in zip(self.scaled_guesses(guess), self._where, self._factors, strict=True):
-            total[where] += z / factors
-            counts[where] += 1
-        z = total / counts
-        return np.append(z, np.abs(self._costs(z, self.current()).full()).max()) if self._worst else z
-
-    def checked_shift(self, shift: int) -> int:
-        return integer("solver: shift", shift, 0, self._intervals)
-
-    def scaled(self, z: Any) -> list[Any]:
-        pairs = zip(self._where, self._factors, strict=True)
-        if isinstance(z, ca.MX):
-            return [ca.DM(factors) * z[where.tolist()] for where, factors in pairs]
-        return [factors * z[where] for where, factors in pairs]
-
-    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
-        found = self.part_rows(z, numbers)
-        return found[0] | {key: ca.vertcat(*(each[key] for each in found)) for key in ("q", "v")}
-
-    def solution(
-        self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool
-    ) -> ScenariosSolution:
-        scenarios = self.part_solutions(z, numbers, status, stats, solved)
-        violations = [each.violations for each in scenarios]
-        return ScenariosSolution(
-            scenarios=scenarios,
-            status=status,
-            iterations=scenarios[0].iterations,
-            cost=self.cost(z, numbers),
-            constraint_violation=max(each.constraint_violation for each in scenarios),
-            violations={f"scenario {k}: {name}": x for k, each in enumerate(violations, 1) for name, x in each.items()},
-            stats=dict(stats),
-            solved=solved,
-        )
-
-
-def _shared(nlp: NLP) -> tuple[npt.NDArray[Any], Array]:
-    """The variables u and the constants of a motion in a program, and their sizes."""
-    motion = nlp.motion
-    return nlp.positions(ca.veccat(motion.u, motion.state[motion.size :, 0]))
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> ScenariosSolution:
+        return ScenariosSolution(scenarios=parts, **joined_outcome(parts, nlp, z, numbers))
 
 
 def _checked(problems: Sequence[Problem]) -> tuple[Problem, ...]:

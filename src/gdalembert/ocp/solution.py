@@ -1,20 +1,28 @@
-"""The solution of a problem, and the error if there is none."""
+"""Solutions, how far they are from the motions that their u causes, and the error if there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar
 
+import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.parameters.physical import physical_parameters
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.model.configuration import unit_blocks
-from gdalembert.ocp.accuracy import Accuracy
-from gdalembert.ocp.bounds import Bounds
+from gdalembert.model.limits import NEGLIGIBLE, Bounds
+from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
+from gdalembert.ocp.constraints import CLOSED
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.systems import Robot, robot_alone
+from gdalembert.ocp.systems import Robot, System, locked_modes
+from gdalembert.ocp.transcription import Stages
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
@@ -22,29 +30,114 @@ from gdalembert.spatial.arrays import Array
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
-CLOSED = "contacts and loops"
-"""The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
-NO_NUMBER = "Invalid_Number_Detected"
-"""The status of a solver that found numbers that are not finite."""
-EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insufficient_Memory", "Internal_Error")
-"""The statuses of a solver that ended by an exception, its own or that of a Function that it called."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
-
-
-class Stages(NamedTuple):
-    """The motion at the stages of all intervals: one column for each in a problem, one row in a solution."""
-
-    t: Any
-    q: Any
-    v: Any
-    a: Any
-    u: Any
-    forces: Any
+_FEWEST, _MOST = 16, 4096
+"""Limits of the number of Runge–Kutta steps in an interval."""
+_RESOLVED = 0.5
+"""Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
+_AT_REST = 1e-6
+"""[rad/s, m/s] A robot that is slower is at rest, and a part of this is what its errors are compared with."""
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class FollowedPath:
+    """A path of q and v: its expression, its bounds, and its other inputs; at a solution, their values.
+
+    ``constants`` have one column, or one for each instant of the grid.
+    """
+
+    graph: ca.Function
+    lower: Any
+    upper: Any
+    constants: Mapping[str, Any]
+
+    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
+        """The largest violation by a motion, a row for each time."""
+        states = {"q": q.T, "v": v.T, "t": t[None, :]}
+        inputs = [states[name] if name in states else self._along(name, t, grid) for name in self.graph.name_in()]
+        x = self.graph(*inputs).full()
+        return float(np.maximum(self.lower[:, None] - x, x - self.upper[:, None]).max())
+
+    def _along(self, name: str, t: Array, grid: Array) -> Array:
+        value: Array = self.constants[name]
+        if value.shape[1] == 1:
+            return np.tile(value, (1, len(t)))
+        return np.array([np.interp(t, grid, row) for row in value])
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """A solution beside finer steps, which are taken when they are asked for.
+
+    Args:
+        system, bounds, control, p: of the solution.
+        t, x, u: a row for each instant of the grid, or interval.
+        paths: by name.
+    """
+
+    system: System
+    bounds: Bounds
+    control: str
+    t: Array
+    x: Array
+    u: Array
+    p: Array
+    paths: Mapping[str, FollowedPath]
+
+    @cached_property
+    def _motion(self) -> tuple[float, Array, Array]:
+        return finer_motion(self.system.dynamics, self.system.finer, self.t, self.x, self.u, self.control, self.p)
+
+    @property
+    def step_error(self) -> float:
+        """The error of the steps, :attr:`~gdalembert.ocp.Solution.step_error`."""
+        return self._motion[0]
+
+    @cached_property
+    def excess(self) -> dict[str, float]:
+        """The violations between grid points, :attr:`~gdalembert.ocp.Solution.excess`."""
+        t, x = self._motion[1:] if np.isfinite(self.step_error) else (self.t, self.x)
+        q, v = x[:, : self.system.robot.tree.nq], x[:, self.system.robot.tree.nq :]
+        found = self.bounds.excess(q, v)
+        over = {name: path.excess(t, q, v, self.t) for name, path in self.paths.items()}
+        return found | {name: x for name, x in over.items() if x > NEGLIGIBLE}
+
+
+def finer_motion(
+    dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str, p: Array
+) -> tuple[float, Array, Array]:
+    """The step error, infinite if the finer steps diverge; and times and states of all finer steps."""
+    h = np.diff(t)
+    reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
+    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq], p) / _RESOLVED)), _MOST)
+    motion, times = [x[:1].T], [t[:1]]
+    for i in range(steps):
+        middle = (i + 0.5) / steps
+        held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
+        reached = finer(reached, held.T, h[None, :] / steps, *columns(p, len(h)))[0]
+        motion.append(reached.full())
+        times.append(t[:-1] + (i + 1) / steps * h)
+    missed = (reached[nq:, :] - x[1:, nq:].T).full()
+    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
+    kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
+    slow = dyn.kinetic_energy(x[0, :nq], np.full(dyn.tree.nv, _AT_REST), *columns(p, 1))
+    largest = max(np.abs(kinetic).max(), float(slow), np.finfo(float).tiny)
+    error = float(np.sqrt(np.abs(energies).max() / largest))
+    return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
+
+
+def _highest_frequency(dyn: Dynamics, q: Array, p: Array) -> float:
+    """The highest natural frequency under springs and elasticity, at q [rad/s]."""
+    stiffness = dyn.force_stiffness(q, p)
+    if not stiffness.any():
+        return 0.0
+    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q, *columns(p, 1)).full(), stiffness)).real
+    return math.sqrt(max(squares.max(), 0.0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution(Outcome):
     """The motion that solves a problem, one row for each of the N + 1 instants of the grid.
 
     Attributes:
@@ -73,24 +166,16 @@ class Solution:
     dyn: Robot
     bounds: Bounds
     control: str
-    status: str
-    iterations: int
-    cost: float
     t: Array
     q: Array
     v: Array
     u: Array
     p: Array
     stages: Stages
-    constraint_violation: float
     length_violation: float
     constraint_drift: float
-    violations: dict[str, float]
-    stats: dict[str, Any]
     accuracy: Accuracy
-    solved: bool = True
     corrections: dict[str, float] = field(default_factory=dict)
-    hints: tuple[str, ...] = ()
 
     @property
     def step_error(self) -> float:
@@ -175,30 +260,104 @@ class Solution:
         )
 
 
-class SolutionWarning(UserWarning):
-    """A solution whose steps are too coarse, or whose parameters no robot has."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JoinedSolution(Outcome, ABC):
+    """What the solutions of problems in phases and in scenarios have in common."""
+
+    kind: ClassVar[str]
+    """What each problem is."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Solution, ...]:
+        """The solution of each problem."""
+
+    @property
+    def dyn(self) -> Robot:
+        """The robot of the first problem."""
+        return self.parts[0].dyn
+
+    @property
+    def duration(self) -> float:
+        """Duration of the motion [s]."""
+        return self.parts[0].duration
+
+    @property
+    def step_error(self) -> float:
+        """The largest :attr:`Solution.step_error` of any of them."""
+        return max(each.step_error for each in self.parts)
+
+    @property
+    def excess(self) -> dict[str, float]:
+        """:attr:`Solution.excess` of all, by names with the number of the problem."""
+        return {f"{label}: {name}": x for label, each in self.labelled() for name, x in each.excess.items()}
+
+    def labelled(self) -> Iterator[tuple[str, Solution]]:
+        """The solution of each problem, with what it is: ``"phase 2"``."""
+        return ((f"{self.kind} {k}", each) for k, each in enumerate(self.parts, start=1))
+
+    def simulate(self, **options: Any) -> list[Simulation]:
+        """Each motion under its u, from its start: :meth:`Solution.simulate`."""
+        return [each.simulate(**options) for each in self.parts]
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.dyn.tree.name}: {self.status} after {self.iterations} iterations: cost {self.cost:.6g}, "
+            f"{self.duration:.6g} s in {len(self.parts)} {self.kind}s, constraints violated by "
+            f"{self.constraint_violation:.1e}"
+        )
+        rows = [f"  {label}: {self._about(k, each)}" for k, (label, each) in enumerate(self.labelled())]
+        return "\n".join([head, *rows])
+
+    @abstractmethod
+    def _about(self, k: int, part: Solution) -> str:
+        """A row of the printed solution."""
 
 
-def doubts(solution: Solution) -> Iterator[str]:
+def by_part(solution: Solution | JoinedSolution) -> Iterator[tuple[str, Solution]]:
+    """The solution of each problem, with how messages about it begin."""
+    if isinstance(solution, Solution):
+        return iter([("", solution)])
+    return ((f"{label}: ", each) for label, each in solution.labelled())
+
+
+def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
     """Why a solution may be none: each is worth a warning."""
     yield from solution.hints
-    yield from contradictions(solution)
-    if not solution.step_error <= COARSE:
-        yield (
-            "the steps are too coarse: velocities after one miss those of the motion by "
-            f"{solution.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
-            "solution.simulate()"
-        )
-    try:
-        physical_parameters("the optimum of p", robot_alone(solution.dyn), solution.p)
-    except ArgumentError as error:
-        yield f"{error}; or give narrower bounds in design"
+    for part, each in by_part(solution):
+        yield from (part + inconsistency for inconsistency in inconsistencies(each))
+        if not each.step_error <= COARSE:
+            yield (
+                f"{part}the steps are too coarse: velocities after one miss those of the motion by "
+                f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
+                "solution.simulate()"
+            )
+        try:
+            alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
+            physical_parameters("the optimum of p", alone, each.p)
+        except ArgumentError as error:
+            yield f"{part}{error}; or give narrower bounds in design"
 
 
-def contradictions(solution: Solution) -> Iterator[str]:
+def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
     """Where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
-    if (gap := solution.violations.get(CLOSED, 0.0)) > _FEASIBLE:
-        yield f"start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
+    for part, each in by_part(solution):
+        if (gap := each.violations.get(CLOSED, 0.0)) > _FEASIBLE:
+            yield f"{part}start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
+
+
+def too_fast(system: System, solution: Solution) -> Iterator[str]:
+    """What may help where modes vibrate that the intervals of a motion do not resolve."""
+    alone, interval = system.dynamics, solution.duration / (len(solution.t) - 1)
+    frequencies = locked_modes(alone, solution.p)[0]
+    vibrating = frequencies[: len(frequencies) - system.stiff]
+    if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
+        return
+    highest = f"modes of up to {vibrating[-1]:.3g} Hz vibrate {times:.2g} times in an interval"
+    if system.con.nc or alone.modes.stop < alone.tree.nv:
+        yield f"{highest}; take fewer modes or more intervals"
+    else:
+        yield f"{highest}; let them follow their loads, quasi_static={1 / interval:.3g}, or take more intervals"
 
 
 class OptimizationError(GdalembertError, RuntimeError):
@@ -208,7 +367,7 @@ class OptimizationError(GdalembertError, RuntimeError):
         solution: the last iterate of the solver, of the kind that a solve returns.
     """
 
-    def __init__(self, solution: Any) -> None:
+    def __init__(self, solution: Solution | JoinedSolution) -> None:
         self.solution = solution
         what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
         state = (

@@ -1,6 +1,7 @@
 """One step of a motion as a ``casadi.Function``, which a transcription repeats.
 
-A step is a Runge–Kutta method (A, b, c). With x = [q; v] at its start, the stages are
+A transcription is a Runge–Kutta method (A, b, c), explicit or implicit, that registers by :func:`transcription`. With x
+= [q; v] at its start, the stages of a step are
 
     v_i = v + h Σ_j A_ij a_j        q_i = q + h Σ_j A_ij dq_j        tau(q_i, v_i, a_i) = tau of u_i
 
@@ -10,35 +11,116 @@ the accelerations a_j are the only unknowns.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
-from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+from gdalembert import spatial
+from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT, rank
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentTypeError
-from gdalembert.model.configuration import unit_and_scale, unit_blocks
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
+from gdalembert.model.configuration import random_configuration, unit_and_scale, unit_blocks
+from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import choice, integer
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arguments import choice, integer, numbers
+from gdalembert.spatial.arrays import Array, ByValue, independent_columns
 from gdalembert.spatial.functions import function, symbols
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")
+_INCONSISTENT = 1e-9
+"""By how much sums of a table may be off: nine digits."""
 
 
-@dataclass(frozen=True)
-class Method:
-    """A Runge–Kutta method: ``a`` (s × s), ``b`` (s), ``c`` (s)."""
+@dataclass(frozen=True, eq=False)
+class RungeKutta(ByValue):
+    """A Runge–Kutta method of s stages: ``a`` (s × s), ``b`` (s), ``c`` (s).
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they are no numbers, not of these shapes, or no table of a method of any
+            order: the b_i add up to 1, and each row of a to its c_i.
+    """
 
     a: Array
     b: Array
     c: Array
 
+    def __post_init__(self) -> None:
+        for name in ("a", "b", "c"):
+            object.__setattr__(self, name, numbers(f"RungeKutta: {name}", getattr(self, name)))
+        s = self.b.size
+        for name, shape in (("b", (s,)), ("a", (s, s)), ("c", (s,))):
+            if (given := getattr(self, name).shape) != shape or not s:
+                raise ArgumentError(f"RungeKutta: {name} has the shape {given}; give a (s × s), b (s) and c (s)")
+        if abs(total := self.b.sum() - 1) > _INCONSISTENT:
+            raise ArgumentError(f"RungeKutta: the entries of b add up to {total + 1:.9g}; they must to 1")
+        for i, (total, c) in enumerate(zip(self.a.sum(axis=1), self.c, strict=True)):
+            if abs(total - c) > _INCONSISTENT:
+                raise ArgumentError(f"RungeKutta: row {i} of a adds up to {total:.9g}, not to c[{i}] = {c:.9g}")
 
-def collocation_method(degree: int, scheme: str) -> Method:
+    @property
+    def is_explicit(self) -> bool:
+        """Whether each stage follows from those before it."""
+        return not np.triu(self.a).any()
+
+
+Transcription: TypeAlias = Callable[[int, str], RungeKutta]
+"""Gives the method of a degree and a scheme, as those of :func:`collocation`."""
+Made = TypeVar("Made", bound=Transcription)
+TRANSCRIPTIONS: dict[str, Transcription] = {}
+"""All transcriptions by name: explicit ones take forward dynamics, implicit ones inverse dynamics."""
+
+
+def transcription(name: str) -> Callable[[Made], Made]:
+    """Decorator that registers a transcription as a ``method`` of :class:`~gdalembert.ocp.Problem`.
+
+    Raises:
+        ArgumentTypeError: if the name is no text, or what is decorated no function of (degree, scheme).
+        ArgumentError: if another transcription has the name.
+    """
+    if not isinstance(name, str) or not name:
+        raise ArgumentTypeError(f"transcription: got {shown(name)}; give its name, as @transcription('heun')")
+
+    def register(make: Made) -> Made:
+        if not callable(make):
+            raise ArgumentTypeError(f"transcription {name!r}: got {shown(make)}; give a function of (degree, scheme)")
+        if _defined_at(taken := TRANSCRIPTIONS.get(name, make)) != _defined_at(make):
+            raise ArgumentError(f"transcription {name!r}: {_defined_at(taken)} has that name; take another")
+        TRANSCRIPTIONS[name] = make
+        return make
+
+    return register
+
+
+def _defined_at(make: Transcription) -> str:
+    """A name of the function that stays when its module or notebook cell runs again."""
+    return f"{make.__module__}.{getattr(make, '__qualname__', repr(make))}"
+
+
+def method_of(name: str, degree: int, scheme: str) -> RungeKutta:
+    """The method of a transcription.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if there is no such transcription, degree or scheme, or it gives no method.
+    """
+    choice("method", name, tuple(TRANSCRIPTIONS))
+    method = TRANSCRIPTIONS[name](degree, scheme)
+    if not isinstance(method, RungeKutta):
+        raise ArgumentTypeError(f"transcription {name!r}: expected a RungeKutta, got {shown(method)}")
+    return method
+
+
+@transcription("collocation")
+def collocation_method(degree: int, scheme: str) -> RungeKutta:
     """The method whose stages are the collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau).
 
     Raises:
@@ -50,15 +132,16 @@ def collocation_method(degree: int, scheme: str) -> Method:
     powers = np.arange(degree)
     to_coefficients = np.linalg.inv(c[:, None] ** powers)
     integrals = c[:, None] ** (powers + 1) / (powers + 1)
-    return Method(integrals @ to_coefficients, (1 / (powers + 1)) @ to_coefficients, c)
+    return RungeKutta(integrals @ to_coefficients, (1 / (powers + 1)) @ to_coefficients, c)
 
 
-def rk4_method() -> Method:
-    """The classical Runge–Kutta method of order 4."""
+@transcription("rk4")
+def rk4_method(degree: int = 4, scheme: str = "classical") -> RungeKutta:
+    """The classical Runge–Kutta method of order 4, whatever the degree and scheme of a collocation."""
     a = np.zeros((4, 4))
     a[1, 0] = a[2, 1] = 1 / 2
     a[3, 2] = 1
-    return Method(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
+    return RungeKutta(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
 
 
 def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca.Function:
@@ -75,8 +158,15 @@ def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    check_driven_by_u("rk4", dyn.dynamics if isinstance(dyn, ConstrainedDynamics) else dyn)
-    method, nq = rk4_method(), dyn.tree.nq
+    check_driven_by_u("rk4", ConstrainedDynamics.of("rk4", dyn).dynamics)
+    return explicit_step(dyn, rk4_method(), control, "rk4")
+
+
+def explicit_step(
+    dyn: Dynamics | ConstrainedDynamics, method: RungeKutta, control: str, name: str = "explicit_step"
+) -> ca.Function:
+    """A step of an explicit method, with forward dynamics, as :func:`rk4`."""
+    nq = dyn.tree.nq
     s = step_symbols(dyn, control)
     blocks = unit_blocks(dyn.tree)
     states: list[ca.SX] = []
@@ -91,7 +181,7 @@ def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca
     q, _ = unit_and_scale(x[:nq], blocks)
     stages, slopes = ca.horzcat(*states), ca.horzcat(*rates)
     outputs = {"x_next": ca.vertcat(q, x[nq:]), "q": stages[:nq, :], "v": stages[nq:, :], "a": slopes[nq:, :]}
-    return differentiable(function("rk4", s, outputs))
+    return differentiable(function(name, s, outputs))
 
 
 def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
@@ -114,39 +204,53 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
     check_driven_by_u("collocation", dyn)
-    method, nv = collocation_method(degree, scheme), dyn.tree.nv
-    free, _ = free_rates(dyn.tree)
-    s = step_symbols(dyn, control, k=(nv + len(free), degree))
-    q, v, x_next = interpolated(dyn.tree, method, s["x"], s["k"], s["h"])
-    at_stage = stage(dyn)
-    found = [
-        at_stage(q[:, i], v[:, i], s["k"][:, i], control_at(s["u"], c), *dyn.symbols().values())
-        for i, c in enumerate(method.c)
-    ]
+    rule, here = collocation_method(degree, scheme), stage(IndependentRows.of(ConstrainedDynamics(dyn, [])))
+    s = step_symbols(dyn, control, k=(here.size1_in(2), degree))
+    q, v, x_next = interpolated(dyn.tree, rule, s["x"], s["k"], s["h"])
+    p = dyn.symbols().values()
+    points = zip(*map(ca.horzsplit, (q, v, s["k"])), (control_at(s["u"], c) for c in rule.c), strict=True)
+    units, residuals = zip(*(here(*point, *p) for point in points), strict=True)
     outputs = {
         "x_next": x_next,
-        "residual": ca.vertcat(*(residual for _, residual in found)),
-        "q": ca.horzcat(*(unit for unit, _ in found)),
+        "residual": ca.vertcat(*residuals),
+        "q": ca.horzcat(*units),
         "v": v,
-        "a": s["k"][:nv, :],
+        "a": s["k"][: dyn.nv, :],
     }
     return differentiable(function("collocation", s, outputs))
 
 
-def stage(dyn: Dynamics) -> ca.Function:
-    """(q, v, k, u) → (unit, residual) at a collocation point: q with quaternions normalised, and as a step has it."""
-    tree, p = dyn.tree, dyn.symbols()
-    free, _ = free_rates(tree)
-    s = symbols(q=tree.nq, v=tree.nv, k=tree.nv + len(free), u=dyn.nu) | p
-    unit, _ = unit_and_scale(s["q"], unit_blocks(tree))
-    tau = dyn.inverse_dynamics(unit, s["v"], s["k"][: tree.nv, :], *p.values())
-    rates = tree.configuration_rate(s["q"], s["v"])[free, 0]
-    residual = ca.vertcat(tau - dyn.actuators.tau(unit, s["u"]), s["k"][tree.nv :, :] - rates)
+def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
+    """The equations of motion at a collocation point, with the forces f of the constraints as unknowns:
+
+        tau(q, v, a) − Jᵀ f = tau of u        J a + J̇ v + damping J v + stiffness c = 0
+
+    Args:
+        rows: of the constraints.
+        shapes: Ψ (nv × nv), if the residual of the first equation is wanted along natural modes, Ψᵀ tau.
+
+    Returns:
+        (q, v, k, u) → (unit, residual): q with quaternions normalised; k has a, the rates of :func:`free_rates` and
+        the independent forces.
+    """
+    con, tree = rows.con, rows.con.tree
+    p, (free, _) = con.symbols(), free_rates(tree)
+    s = symbols(q=tree.nq, v=tree.nv, k=tree.nv + len(free) + len(rows), u=con.nu) | p
+    q, v, u, basis = s["q"], s["v"], s["u"], spatial.constant(rows.basis)
+    ends = [0, tree.nv, tree.nv + len(free), s["k"].shape[0]]
+    a, rates, forces = (s["k"][start:stop, :] for start, stop in pairwise(ends))
+    unit, _ = unit_and_scale(q, unit_blocks(tree))
+    left = con.inverse_dynamics(unit, v, a, basis.T @ forces, *p.values()) - con.dynamics.actuators.tau(unit, u)
+    residual = ca.vertcat(
+        left if shapes is None else shapes.T @ left,
+        rates - tree.configuration_rate(q, v)[free, 0],
+        basis @ con.acceleration_error(unit, v, a, *p.values()),
+    )
     return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
 
 
 def interpolated(
-    tree: Tree, method: Method, x: Matrix, k: Matrix, h: Matrix, without: int = 0
+    tree: Tree, method: RungeKutta, x: Matrix, k: Matrix, h: Matrix, without: int = 0
 ) -> tuple[Matrix, Matrix, Matrix]:
     """q and v, a column for each stage, and [q; v] after each step, of a (nv rows of k) and the free rates below.
 
@@ -184,30 +288,8 @@ def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
     return free, ca.sparsify(follows)
 
 
-def check_dynamics(where: str, dyn: object) -> None:
-    """Raises ArgumentTypeError unless dyn is a Dynamics."""
-    if isinstance(dyn, ConstrainedDynamics):
-        raise ArgumentTypeError(
-            f"{where} takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
-            "your own its inverse_dynamics and acceleration_error take a and forces as variables"
-        )
-    if not isinstance(dyn, Dynamics):
-        raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
-
-
-def check_driven_by_u(where: str, dyn: Dynamics) -> None:
-    """Refuse a robot whose motion does not follow from u alone.
-
-    Raises:
-        ArgumentTypeError: if it is not a Dynamics.
-        UnsupportedError: if wrenches are an input of it.
-    """
-    check_dynamics(where, dyn)
-    dyn.external_wrenches.refuse(where)
-
-
 def differentiable(step: ca.Function) -> ca.Function:
-    """The same Function, for which CasADi uses whole Jacobians, not forward directions column by column."""
+    """A copy of a Function, for which CasADi uses whole Jacobians, not forward directions column by column."""
     inputs = step.sx_in()
     by_jacobian = {"enable_forward": False}
     options = by_jacobian | {"reverse_options": by_jacobian}
@@ -223,3 +305,109 @@ def step_symbols(dyn: Dynamics | ConstrainedDynamics, control: str, **more: tupl
 def control_at(u: ca.SX, fraction: float) -> Matrix:
     """u at a fraction of the step."""
     return u if u.shape[1] == 1 else (1 - fraction) * u[:, 0] + fraction * u[:, 1]
+
+
+_TRIES = 3
+"""Configurations at which the rows of constraints are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentRows:
+    """Independent combinations of the rows of constraints.
+
+    Attributes:
+        con: the constraints.
+        basis: orthonormal coefficients (r × nc).
+    """
+
+    con: ConstrainedDynamics
+    basis: Array
+
+    @classmethod
+    def of(cls, con: ConstrainedDynamics, *, positions: bool = False) -> IndependentRows:
+        """The rows of a robot; of ``positions``: those that are the rates of residuals.
+
+        Raises:
+            UnsupportedError: if what is redundant turns with q.
+        """
+        return cls(con, independent_rows(con, con._set.is_holonomic | (not positions)))
+
+    def __len__(self) -> int:
+        return len(self.basis)
+
+    @property
+    def names(self) -> list[str]:
+        """The constraint that each combination is of, the first one if there are several."""
+        of = [each.name for each, n in zip(self.con.constraints, self.con._set.rows, strict=True) for _ in range(n)]
+        return [of[int(np.argmax(np.abs(row) > 0))] for row in self.basis]
+
+    def jacobian(self, q: Matrix, p: Sequence[Matrix]) -> Matrix:
+        """J (r × nv)."""
+        return spatial.constant(self.basis) @ self.con.jacobian(q, *p)
+
+    def numbers(self, q: Array) -> Array:
+        """J (r × nv) as numbers, at the parameters of the model."""
+        return np.asarray(self.jacobian(ca.DM(q), values_of(self.con)).full())
+
+    @cached_property
+    def residual(self) -> ca.Function:
+        """(x) → (r): c(q), of constraints that are anchored."""
+        return self._at_state(lambda q, v, p: self.con.residual(q, *p))
+
+    @cached_property
+    def velocity(self) -> ca.Function:
+        """(x) → (r): J v."""
+        return self._at_state(lambda q, v, p: self.con.velocity(q, v, *p))
+
+    def _at_state(self, rows: Callable[[Matrix, Matrix, list[ca.SX]], Matrix]) -> ca.Function:
+        nq = self.con.nq
+        s = symbols(x=nq + self.con.nv) | self.con.symbols()
+        q, _ = unit_and_scale(s["x"][:nq], unit_blocks(self.con.tree))
+        values = rows(q, s["x"][nq:], list(self.con.symbols().values()))
+        return function("rows", s, {"rows": spatial.constant(self.basis) @ values})
+
+
+def anchored_part(con: ConstrainedDynamics) -> ConstrainedDynamics:
+    """The robot with those of its constraints whose places are known."""
+    known = tuple(each for each in con.constraints if each.is_anchored)
+    if len(known) == len(con.constraints):
+        return con
+    return ConstrainedDynamics(con.dynamics, known, regularization=con.regularization)
+
+
+def values_of(con: ConstrainedDynamics) -> list[Array]:
+    """p of the model, as the last input of a Function."""
+    return [con.parameters.values] if con.parameters else []
+
+
+def independent_rows(con: ConstrainedDynamics, chosen: npt.NDArray[np.bool_]) -> Array:
+    """Orthonormal combinations (r × nc) of chosen rows that are not redundant, unit vectors where they can be.
+
+    Raises:
+        UnsupportedError: if other rows are redundant at other configurations.
+    """
+    rows = np.eye(con.nc)[chosen]
+    if not con.regularization:
+        return rows
+    samples = [con.jacobian(q, *values_of(con)).full()[chosen] for q in _configurations(con)]
+    everywhere = np.hstack(samples)
+    _, basis = independent_columns(everywhere, NEARLY_DEPENDENT * float(np.linalg.norm(everywhere, 2)))
+    if any(rank(each, NEARLY_DEPENDENT) < basis.shape[1] for each in samples):
+        raise UnsupportedError(
+            f"{con.tree.name}: which rows of its constraints are redundant changes with q, so that no combination of "
+            "them is independent on a whole motion; hold less, as by '3D' in place of '6D'"
+        )
+    _, found = independent_columns(basis @ basis.T, NEARLY_DEPENDENT)  # the basis with the most unit vectors
+    return clean_matrix(found.T @ rows)
+
+
+def _configurations(con: ConstrainedDynamics) -> list[Array]:
+    """Random ones, closed as far as they can be."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(_TRIES):
+        q = np.asarray(ca.DM(random_configuration(con.tree, rng)).full().ravel())
+        with contextlib.suppress(ArgumentError):
+            q = con.closed_configuration(q)
+        found.append(q)
+    return found

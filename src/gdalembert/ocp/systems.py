@@ -1,4 +1,4 @@
-"""What a transcription asks of a robot: one that moves freely, or one that contacts and loops hold."""
+"""What a transcription asks of a robot that nc ≥ 0 rows of contacts and loops hold."""
 
 from __future__ import annotations
 
@@ -11,67 +11,67 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.model.configuration import neutral
-from gdalembert.ocp.constrained_steps import Rows, anchored_part, constrained_collocation, values_of
-from gdalembert.ocp.steps import Method, check_driven_by_u, rk4
+from gdalembert.model.configuration import neutral, unit_and_scale, unit_blocks
+from gdalembert.ocp.steps import (
+    IndependentRows,
+    RungeKutta,
+    anchored_part,
+    differentiable,
+    interpolated,
+    rk4,
+    stage,
+    values_of,
+)
+from gdalembert.spatial import constant
+from gdalembert.spatial.arguments import choice, number
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
 
 Robot = Dynamics | ConstrainedDynamics
 """What can be planned for."""
 
 
-def robot_alone(robot: Robot) -> Dynamics:
-    """The robot without its constraints."""
-    return robot.dynamics if isinstance(robot, ConstrainedDynamics) else robot
-
-
 class System:
-    """A robot that moves freely.
+    """A robot as a transcription sees it.
 
     Args:
-        dynamics: the robot.
+        where: what messages begin with.
+        robot: a free robot, or one with constraints.
 
     Attributes:
-        dynamics: the robot without constraints. ``robot``: with them. ``con``: the same, ``None`` if there are none.
-        rows: of all constraints; ``None`` if there are none. ``places``: of those that are anchored.
-        nc: the number of forces of the constraints. ``independent``: the number of those that are unknowns.
+        robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
+        rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
+        independent: the number of forces that are unknowns.
         projections: the number of unknowns that move the end of a step.
         stiff: the number of natural modes that follow their loads; ``shapes``: all natural modes, if there are any.
+
+    Raises:
+        ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
+        UnsupportedError: if wrenches are an input of it, or what is redundant among its constraints turns with q.
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self.dynamics: Dynamics = dynamics
-        self.robot: Robot = dynamics
-        self.con: ConstrainedDynamics | None = None
-        self.rows: Rows | None = None
-        self.places: Rows | None = None
-        self.nc = self.independent = self.projections = self.stiff = 0
+    def __init__(self, where: str, robot: Robot) -> None:
+        self.robot, self.con = robot, ConstrainedDynamics.of(where, robot)
+        self.dynamics: Dynamics = self.con.dynamics
+        check_driven_by_u(where, self.dynamics)
+        self.rows = IndependentRows.of(self.con)
+        self.places = IndependentRows.of(anchored_part(self.con), positions=True)
+        self.independent = len(self.rows)
+        self.projections, self.stiff = self.independent + len(self.places), 0
         self.shapes: Array | None = None
 
-    @staticmethod
-    def of(where: str, robot: Any) -> System:
-        """That of a robot whose motion follows from u alone.
-
-        Raises:
-            ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
-            UnsupportedError: if wrenches are an input of it, or what is redundant among its constraints turns with q.
-        """
-        if isinstance(robot, ConstrainedDynamics):
-            check_driven_by_u(where, robot.dynamics)
-            return ConstrainedSystem(robot)
-        check_driven_by_u(where, robot)
-        return System(robot)
-
-    def check(self, method: str) -> None:
-        """Refuse a method that cannot be used, or a robot whose M is singular.
-
-        Raises:
-            UnsupportedError: if it is so.
-        """
-        _ = self.finer
+    def check(self, method: str, rule: RungeKutta) -> None:
+        """Refuse a method that cannot be used, or a robot whose M is singular, by an UnsupportedError."""
+        if not self.con.nc:
+            _ = self.finer
+        elif rule.is_explicit:
+            raise UnsupportedError(
+                f"{self.con.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
+            )
 
     @property
     def states(self) -> int:
@@ -88,13 +88,9 @@ class System:
         return list(range(self.states))
 
     def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
-        """Refuse entries of q or v that cannot be fixed without others.
+        """Refuse entries of q or v that cannot be fixed without others, by an ArgumentError."""
 
-        Raises:
-            ArgumentError: if there are such.
-        """
-
-    def full(self, states: ca.MX, k: ca.MX | None, rule: Method) -> ca.MX:
+    def full(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
         return states
 
@@ -107,16 +103,54 @@ class System:
         """A step by forward dynamics, which shows the error of other steps."""
         return rk4(self.robot)
 
-    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function | None:
-        """A step of collocation that is more than its stages: (x, k, s, u, h) → (x_next, residual, q, v, a, forces)."""
-        return None
+    def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        """q, v and the unknowns of :attr:`stage`, a column for each collocation point, and the states after each step.
+
+        Args:
+            rule: of the collocation.
+            x, h: states and length at the start of each step. ``k``: the unknowns at each point.
+        """
+        moving = k[: k.shape[0] - self.independent, :]
+        q, v, x_next = interpolated(self.con.tree, rule, x, moving, h)
+        return ca.MX(q), ca.MX(v), k, ca.MX(x_next)
+
+    @cached_property
+    def stage(self) -> ca.Function:
+        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
+        return stage(self.rows)
+
+    @cached_property
+    def projection(self) -> ca.Function:
+        """(x, s) → (moved): how s moves the end of a step that begins at x onto the constraints."""
+        con, nq, p = self.con, self.con.nq, self.con.symbols()
+        s = symbols(x=self.states, s=self.projections) | p
+        q, s_q, s_v = s["x"][:nq], s["s"][: len(self.places), :], s["s"][len(self.places) :, :]
+        unit, _ = unit_and_scale(q, unit_blocks(con.tree))
+        along = self.places.jacobian(unit, [*p.values()]).T @ s_q
+        moved = ca.vertcat(con.tree.configuration_rate(q, along), self.rows.jacobian(unit, [*p.values()]).T @ s_v)
+        return differentiable(function("projection", s, {"moved": moved}))
+
+    def forces(self, k: ca.MX) -> ca.MX:
+        """The forces of all constraints (nc), of unknowns (columns)."""
+        return ca.MX(constant(self.rows.basis).T @ k[k.shape[0] - self.independent :, :])
 
     def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
         """A configuration near q that satisfies the constraints where that can be, with some joints as they are."""
+        if len(self.places):
+            with contextlib.suppress(ArgumentError):
+                return np.array(self.places.con.closed_configuration(q, hold))
         return q
 
     def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """A motion nearby (a row for each time) that satisfies the constraints where that is possible."""
+        p = values_of(self.con)
+        q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
+        for i, here in enumerate(q if self.independent else ()):
+            jacobian = self.rows.numbers(here)
+            inverse = np.linalg.pinv(jacobian)
+            v[i] -= inverse @ jacobian @ v[i]
+            bias = self.rows.basis @ self.con.bias_acceleration(here, v[i], *p).full().ravel()
+            a[i] -= inverse @ (jacobian @ a[i] + bias)
         return q, v, a
 
     def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
@@ -124,64 +158,14 @@ class System:
 
         With u given, the forces alone.
         """
-        tau = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *([np.tile(p[:, None], (1, len(q)))] if p.size else []))
-        if u is None:
-            u = np.array([self.dynamics.actuators.efforts(*each) for each in zip(q, tau.full().T, strict=True)])
-        return u, np.zeros((len(q), 0))
-
-
-class ConstrainedSystem(System):
-    """A robot that contacts and loops hold.
-
-    Args:
-        con: the robot.
-    """
-
-    def __init__(self, con: ConstrainedDynamics) -> None:
-        super().__init__(con.dynamics)
-        self.robot = con
-        self.con, self.rows = con, Rows.of(con)
-        known = anchored_part(con)
-        self.places = self.rows if known is con else None if known is None else Rows.of(known)
-        self.nc, self.independent = con.nc, len(self.rows)
-        self.projections = self.independent + (0 if self.places is None else len(self.places))
-
-    def check(self, method: str) -> None:
-        if method != "collocation":
-            raise UnsupportedError(
-                f"{self.robot.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
-            )
-
-    def implicit_step(self, degree: int, scheme: str, control: str) -> ca.Function:
-        assert self.rows is not None
-        return constrained_collocation(self.rows, self.places, degree=degree, scheme=scheme, control=control)
-
-    def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
-        if self.places is not None:
-            with contextlib.suppress(ArgumentError):
-                return np.array(self.places.con.closed_configuration(q, hold))
-        return q
-
-    def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        assert self.rows is not None
-        p = values_of(self.rows.con)
-        q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
-        for i, here in enumerate(q):
-            jacobian = self.rows.numbers(here)
-            inverse = np.linalg.pinv(jacobian)
-            v[i] -= inverse @ jacobian @ v[i]
-            bias = self.rows.basis @ self.rows.con.bias_acceleration(here, v[i], *p).full().ravel()
-            a[i] -= inverse @ (jacobian @ a[i] + bias)
-        return q, v, a
-
-    def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
-        assert self.rows is not None
-        own = [p] if p.size else []
         actuators, driven, one = self.dynamics.actuators, self._driven, np.ones(self.dynamics.nu)
+        torques = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full().T
         inputs, forces = np.zeros((len(q), self.dynamics.nu)), np.zeros((len(q), self.independent))
-        for i, (here, speed, rate) in enumerate(zip(q, v, a, strict=True)):
-            tau = self.dynamics.inverse_dynamics(here, speed, rate, *own).full().ravel()
-            jacobian = self.rows.jacobian(ca.DM(here), own).full()
+        for i, (here, tau) in enumerate(zip(q, torques, strict=True)):
+            if not self.independent:
+                inputs[i] = actuators.efforts(here, tau) if u is None else u[i]
+                continue
+            jacobian = self.rows.jacobian(ca.DM(here), columns(p, 1)).full()
             if u is None:
                 b = actuators.derivatives(here, one)[1]
                 left = tau - actuators.torque(here, one) + b @ one
@@ -199,3 +183,165 @@ class ConstrainedSystem(System):
         others = np.setdiff1d(np.arange(self.dynamics.tree.nv), idle)
         at_rest = neutral(self.dynamics.tree).full().ravel(), np.ones(self.dynamics.nu)
         return np.flatnonzero(np.any(self.dynamics.actuators.derivatives(*at_rest)[1][others], axis=0)).tolist()
+
+
+def locked_modes(dyn: Dynamics, p: Array) -> tuple[Array, Array]:
+    """Frequencies [Hz] and shapes of an arm at the neutral configuration, joints locked; none of a rigid robot."""
+    first, q = dyn.modes.start, neutral(dyn.tree).full().ravel()
+    if first == dyn.tree.nv:
+        return np.zeros(0), np.zeros((0, 0))
+    mass = dyn.mass_matrix(q, *columns(p, 1)).full()[first:, first:]
+    squares, shapes = vibrations(mass, dyn.force_stiffness(q, p)[first:, first:])
+    return np.sqrt(squares) / (2 * np.pi), shapes
+
+
+def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
+    """ω² and mass-normalised shapes Ψ of M and the symmetric part of K; zero where K drives away."""
+    half = np.linalg.inv(np.linalg.cholesky(mass))
+    squares, vectors = np.linalg.eigh(half @ (stiffness + stiffness.T) @ half.T / 2)
+    return np.maximum(squares, 0.0), half.T @ vectors
+
+
+AUTO = "auto"
+"""What lets modes follow their loads where the intervals are too long for them."""
+PERIODS = 4.0
+"""A mode of more periods in the shortest interval is far too fast for its stages, fewer than one a period."""
+
+
+def system_of(
+    robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float, *, has_design: bool
+) -> System:
+    """The system of a robot with parameters p, modes of a flexible arm above ``quasi_static`` following their loads.
+
+    ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if ``quasi_static`` is another word.
+        As :class:`QuasiStaticSystem` and :class:`System`.
+    """
+    system = System("Problem", robot)
+    alone = system.dynamics
+    if isinstance(quasi_static, str):
+        choice("quasi_static", quasi_static, (AUTO,))
+        bends = alone.modes.start < alone.tree.nv == alone.modes.stop
+        if system.con.nc or rule.is_explicit or has_design or not bends:
+            return system
+        quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
+    if quasi_static is None:
+        return system
+    if system.con.nc:
+        raise UnsupportedError(f"quasi_static: {robot.tree.name} has contacts or loops; leave it out")
+    return QuasiStaticSystem(alone, quasi_static, p)
+
+
+class QuasiStaticSystem(System):
+    """A flexible arm whose natural modes above a frequency follow their loads without inertia.
+
+    The modes are those at the neutral configuration, joints locked.
+
+    Args:
+        dynamics: a flexible arm.
+        cutoff: [Hz].
+        p: its parameters (n_p).
+
+    Attributes:
+        shapes: Ψ (n × n), the natural modes by their frequencies.
+        stiff: the number of those above the cutoff, the last ones.
+
+    Raises:
+        ArgumentError: if no mode is above the cutoff.
+        UnsupportedError: if nothing of the robot bends, or it has rotors.
+    """
+
+    def __init__(self, dynamics: Dynamics, cutoff: float, p: Array) -> None:
+        super().__init__("Problem", dynamics)
+        limit, name = number("quasi_static", cutoff, "Hz"), dynamics.tree.name
+        first, nv = dynamics.modes.start, dynamics.tree.nv
+        if first == nv or dynamics.modes.stop < nv:
+            what = "no modes" if first == nv else "rotors, whose inertia counts"
+            raise UnsupportedError(f"quasi_static: {name} has {what}; leave it out")
+        frequencies, self._shapes = locked_modes(dynamics, p)
+        self.stiff = int(np.sum(frequencies > limit))
+        if not self.stiff:
+            raise ArgumentError(
+                f"quasi_static={limit:g} Hz: no mode of {name} is above it, the highest is at "
+                f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
+            )
+        self.shapes = self._shapes
+        self._inverse = np.linalg.inv(self._shapes)
+
+    def check(self, method: str, rule: RungeKutta) -> None:
+        if rule.is_explicit:
+            raise UnsupportedError(
+                f"{self.con.tree.name}: method={method!r} has no unknowns for quasi_static; take 'collocation'"
+            )
+        super().check(method, rule)
+
+    @property
+    def states(self) -> int:
+        return super().states - 2 * self.stiff
+
+    def states_of(self, x: Any) -> Any:
+        n, nq = len(self._inverse), self.con.tree.nq
+        to_kept = ca.DM(self._inverse[: n - self.stiff])
+        parts = x[:nq, :], x[nq:, :]
+        return ca.vertcat(*(y for part in parts for y in (part[:-n, :], to_kept @ part[-n:, :])))
+
+    @property
+    def fixed_by(self) -> list[int]:
+        tree, s = self.con.tree, self.stiff
+        return [*range(tree.nq - s), *range(tree.nq, tree.nq + tree.nv - s)]
+
+    def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
+        modes = fixed[-len(self._inverse) :]
+        if modes.any() and not modes.all():
+            raise ArgumentError(
+                f"{where} fixes some modal coordinates; with quasi_static fix all of them, or none; or give "
+                "quasi_static=None"
+            )
+
+    def full(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
+        assert k is not None
+        tree, s, degree, n = self.con.tree, self.stiff, len(rule.c), states.shape[1] - 1
+        begin, end = extrapolation(rule.c)
+        eta = k[tree.nv - s : tree.nv, :]
+        at_grid = ca.horzcat(eta @ ca.kron(ca.DM.eye(n), ca.DM(begin)), eta[:, (n - 1) * degree :] @ ca.DM(end))
+        return ca.MX(ca.vertcat(*self._full(states, at_grid)))
+
+    def unknowns(self, q: Array, a: Array) -> Array:
+        n, s = len(self._inverse), self.stiff
+        eta, second = (self._inverse @ x[:, -n:].T for x in (q, a))
+        return np.vstack([a[:, :-n].T, second[: n - s], eta[n - s :]])
+
+    def _full(self, states: Any, eta: Any) -> tuple[Any, Any]:
+        """q and v (columns) of states and the amplitudes of stiff modes."""
+        n, s, nq = len(self._inverse), self.stiff, self.con.tree.nq - self.stiff
+        slow, stiff = ca.DM(self._shapes[:, : n - s]), ca.DM(self._shapes[:, n - s :])
+        at, rate = states[:nq, :], states[nq:, :]
+        q = ca.vertcat(at[: nq - (n - s), :], slow @ at[nq - (n - s) :, :] + stiff @ eta)
+        return q, self._moving(rate)
+
+    def _moving(self, rates: Any) -> Any:
+        """v or a (nv) of those of the states."""
+        kept = len(self._inverse) - self.stiff
+        first = rates.shape[0] - kept
+        return ca.vertcat(rates[:first, :], ca.DM(self._shapes[:, :kept]) @ rates[first:, :])
+
+    def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        tree, s = self.con.tree, self.stiff
+        slow, eta, rates = k[: tree.nv - s, :], k[tree.nv - s : tree.nv, :], k[tree.nv :, :]
+        at, rate, x_next = interpolated(tree, rule, x, ca.vertcat(slow, rates), h, s)
+        q, v = self._full(ca.vertcat(at, rate), eta)
+        return q, v, ca.vertcat(self._moving(slow), rates), ca.MX(x_next)
+
+    @cached_property
+    def stage(self) -> ca.Function:
+        first = self.con.nv - len(self._shapes)
+        return stage(self.rows, ca.diagcat(ca.DM.eye(first), ca.DM(self._shapes)))
+
+
+def extrapolation(c: Array) -> tuple[Array, Array]:
+    """The weights of values at c, by which their polynomial has its values at 0 and at 1."""
+    powers = np.arange(len(c))
+    to_coefficients = np.linalg.inv(c[:, None] ** powers)
+    return to_coefficients[0], to_coefficients.sum(axis=0)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.compilation.external import external
+from gdalembert.compilation.machine_code import external
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.ocp.bounds import Bounds
-from gdalembert.ocp.model_parameters import ModelParameters, step_of_parts
-from gdalembert.ocp.solution import Stages
-from gdalembert.ocp.steps import collocation_method, free_rates, interpolated, rk4, rk4_method, stage
+from gdalembert.model.limits import Bounds
+from gdalembert.ocp.parameters import RobotParameters, step_of_parts
+from gdalembert.ocp.steps import RungeKutta, explicit_step, free_rates
 from gdalembert.ocp.systems import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.interrupts import interruptible
 
-METHODS = ("collocation", "rk4")
+
+class Stages(NamedTuple):
+    """The motion at the stages of all intervals: one column for each in a problem, one row in a solution."""
+
+    t: Any
+    q: Any
+    v: Any
+    a: Any
+    u: Any
+    forces: Any
 
 
-class Scheme(NamedTuple):
-    """How a motion is transcribed, as in :class:`~gdalembert.ocp.Problem`."""
-
-    method: str
-    degree: int
-    scheme: str
-    control: str
-    compiled: bool
-
-
-class Motion:
+class TranscribedMotion:
     """The variables of a motion, those of an interval apart from those of any other.
 
     The duration and the entries of p that are optimised are constants of the motion: states whose rate is zero. Thus
@@ -44,12 +44,11 @@ class Motion:
         system: the robot.
         intervals: number N of steps.
         duration: [s], or (shortest, longest) if it is free.
-        scheme: of the transcription.
-        effort: typical magnitudes of u (nu).
-        parameters: of the robot.
+        rule: the Runge–Kutta method of the steps. ``control``, ``compiled``: as in :class:`~gdalembert.ocp.Problem`.
+        bounds: of q, v and u. ``parameters``: of the robot.
 
     Attributes:
-        rule: the Runge–Kutta method.
+        effort: typical magnitudes of u (nu).
         state: a column for each of the N + 1 instants: q, v, and the constants, without what follows its load alone;
             ``size``: the number of entries before the constants. ``x``: all of q and v.
         u: a column for each interval, or instant if it is linear.
@@ -60,9 +59,6 @@ class Motion:
         reached: the state at the end of each interval, that the steps give.
         equations: residuals of the equations of motion. ``gaps``: the number of the constraint that connects the
             intervals.
-
-    Raises:
-        CompilationError: if the steps cannot be compiled.
     """
 
     def __init__(
@@ -71,13 +67,17 @@ class Motion:
         system: System,
         intervals: int,
         duration: float | tuple[float, float],
-        scheme: Scheme,
-        effort: Array,
-        parameters: ModelParameters,
+        rule: RungeKutta,
+        control: str,
+        bounds: Bounds,
+        parameters: RobotParameters,
+        *,
+        compiled: bool,
     ) -> None:
-        self.opti, self.system, self.intervals, self.scheme, self.effort = opti, system, intervals, scheme, effort
+        self.opti, self.system, self.intervals = opti, system, intervals
+        self.rule, self.control, self._compiled = rule, control, compiled
+        self.bounds, self.parameters, self.effort = bounds, parameters, _magnitudes(bounds)
         self.dyn = dyn = system.robot
-        self.rule = rk4_method() if scheme.method == "rk4" else collocation_method(scheme.degree, scheme.scheme)
         n, self.size = intervals, system.states
         self.range = duration if isinstance(duration, tuple) else (duration, duration)
         self.free_time = isinstance(duration, tuple)
@@ -85,19 +85,29 @@ class Motion:
         constants = self.state[self.size :, :]
         parameters.place(constants[int(self.free_time) :, :])
         self._durations = constants[0, :] if self.free_time else ca.MX(ca.DM.ones(1, n + 1) * self.range[0])
-        self.u = opti.variable(dyn.nu, n + (scheme.control == "linear"))
+        self.u = opti.variable(dyn.nu, n + (control == "linear"))
         self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
         self.fractions = (np.arange(n)[:, None] + self.rule.c).ravel() / n
         self.k: ca.MX | None = None
         self.s = opti.variable(system.projections, n) if system.projections else None
         self.free: list[int] = []
-        self._connect(parameters)
+        self._connect()
         self.x = system.full(self.state[: self.size, :], self.k, self.rule)
 
     @property
     def duration(self) -> ca.MX:
         """The duration as the first interval knows it [s]."""
         return self._durations[0]
+
+    @property
+    def overlap(self) -> str:
+        """Why intervals share variables; empty if none do."""
+        if self.control == "constant":
+            return ""
+        return (
+            "control='linear' connects intervals, each of which ends with the u that the next one begins with; take "
+            "control='constant'"
+        )
 
     @property
     def blocks(self) -> list[tuple[ca.MX, int]]:
@@ -125,50 +135,71 @@ class Motion:
         weights = np.tile(self.rule.b, self.intervals) / self.intervals
         return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
 
-    def _connect(self, parameters: ModelParameters) -> None:
-        opti, system, n, (method, degree, scheme, control, compiled) = (
-            self.opti,
-            self.system,
-            self.intervals,
-            self.scheme,
-        )
-        dyn = system.robot
+    @interruptible
+    def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
+        """An expression at each stage, at each instant of the grid, or at its first or last one (``at``).
+
+        Args:
+            expression: of q, v, a, u, t, p and the parameters ``named`` of the problem.
+
+        Raises:
+            CompilationError: if the problem is compiled, and the expression cannot be.
+            As :func:`~gdalembert.spatial.expressions.evaluate`.
+        """
+        compiled = None
+        if self._compiled:
+            compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}")
+        others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
+        if at == "stages":
+            names = ("q", "v", "a", "u", "t", *["forces"][: self.system.con.nc])
+            states = {name: getattr(self.stages, name) for name in names}
+            for name, x in others.items():
+                if x.shape[1] > 1:
+                    others[name] = self.at_stages(x) if name == "p" else self.between(x)
+            return evaluate(expression, states | others, at, named, compiled=compiled)
+        nq, column = self.dyn.tree.nq, {"start": [0], "end": [self.intervals]}.get(at, slice(None))
+        x = self.x[:, column]
+        states = {"q": x[:nq, :], "v": x[nq:, :], "t": self.t[:, column]}
+        others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in others.items()}
+        return evaluate(expression, states | others, at, named, compiled=compiled)
+
+    def _connect(self) -> None:
+        opti, system, n, dyn, parameters = self.opti, self.system, self.intervals, self.dyn, self.parameters
+        rule, control, compiled = self.rule, self.control, self._compiled
+        points = n * len(rule.c)
         p = parameters.columns(n) if len(parameters) else []
         ends = (
             self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
         )
         begins, steps = self.state[: self.size, :-1], self._durations[:, :-1] / n
-        u = self.u @ _spread(n, self.rule.c, control)
+        u = self.u @ _spread(n, rule.c, control)
 
         def mapped(step: ca.Function, count: int) -> ca.Function:
             graph = step_of_parts(step, parameters) if p else step
             return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(count)
 
-        residual, forces, none = ca.MX(0, 1), [], [ca.MX(0, n * len(self.rule.c))]
-        if method == "rk4":
-            x_next, q, v, a = mapped(rk4(dyn, control=control), n)(begins, ends, steps, *p)
+        residual, forces = ca.MX(0, 1), ca.MX(0, points)
+        if rule.is_explicit:
+            x_next, q, v, a = mapped(explicit_step(dyn, rule, control), n)(begins, ends, steps, *p)
         else:
             self.free = free_rates(dyn.tree)[0]
-            self.k = opti.variable(dyn.tree.nv + len(self.free) + system.independent, n * degree)
-            if (step := system.implicit_step(degree, scheme, control)) is None:
-                points, v, x_next = interpolated(dyn.tree, self.rule, begins, self.k, steps)
-                here = mapped(stage(system.dynamics), n * degree)
-                unit, residual = here(points, v, self.k, u, *map(self.at_stages, p))
-                q, a = (unit if unit_blocks(dyn.tree) else points), self.k[: dyn.tree.nv, :]
-            else:
-                moved = [] if self.s is None else [self.s]
-                x_next, residual, q, v, a, *forces = mapped(step, n)(begins, self.k, *moved, ends, steps, *p)
+            self.k = opti.variable(dyn.tree.nv + len(self.free) + system.independent, points)
+            q, v, k, x_next = system.points(rule, begins, self.k, steps)
+            unit, residual = mapped(system.stage, points)(q, v, k, u, *map(self.at_stages, p))
+            q, a, forces = (unit if unit_blocks(dyn.tree) else q), k[: dyn.tree.nv, :], system.forces(k)
+            if self.s is not None:
+                x_next += mapped(system.projection, n)(begins, self.s, *p)
             rest = neutral(dyn.tree).full().ravel()
             efforts = np.abs(system.dynamics.actuators.derivatives(rest, self.effort)[1]) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
-            opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, n * degree))
+            opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, points))
         self.reached = ca.vertcat(x_next, self.state[self.size :, :-1])
         gaps = ca.vec(self.state[:, 1:] - self.reached)
         self.gaps = len(opti.advanced.constraints())
         opti.subject_to(gaps == 0)
         self.equations = ca.vertcat(ca.vec(residual), gaps)
         times = self.at_stages(self._durations) * ca.DM(self.fractions).T
-        self.stages = Stages(times, q, v, a, u, *(forces or none))
+        self.stages = Stages(times, q, v, a, u, forces)
 
 
 def _spread(n: int, c: Array, control: str) -> ca.DM:
@@ -198,7 +229,7 @@ def checked_duration(duration: float | tuple[float, float]) -> float | tuple[flo
     return float(ends[0]), float(ends[1])
 
 
-def magnitudes(bounds: Bounds) -> Array:
+def _magnitudes(bounds: Bounds) -> Array:
     """Typical magnitudes of u (nu)."""
     largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
     return np.where((largest > 0) & np.isfinite(largest), largest, 1.0)

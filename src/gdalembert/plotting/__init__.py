@@ -5,14 +5,11 @@ of them if the figure has several. It shows nothing and changes no setting of ma
 raises an ``UnsupportedError``.
 """
 
-from gdalembert.plotting.deflections import tip_deflection
 from gdalembert.plotting.ellipsoids import force_ellipsoid, velocity_ellipsoid
-from gdalembert.plotting.excitations import excitation
-from gdalembert.plotting.graph_sizes import instructions, scaling
-from gdalembert.plotting.identifications import identification
-from gdalembert.plotting.mode_shapes import mode_shapes
+from gdalembert.plotting.flexible_arms import mode_shapes, tip_deflection
+from gdalembert.plotting.graph_sizes import instructions, pruning_error, scaling
+from gdalembert.plotting.identification import excitation, identification
 from gdalembert.plotting.motions import energy_balance, motion
-from gdalembert.plotting.pruning import pruning_error
 from gdalembert.plotting.torques import torque_decomposition
 
 __all__ = [

@@ -16,8 +16,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
-from gdalembert.plotting.coordinates import names_of
-from gdalembert.plotting.style import BLUE, GREY, INK, SMALL, axes, label
+from gdalembert.plotting.style import BLUE, GREY, INK, LEGEND, SMALL, axes, label, names_of
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
 
@@ -62,8 +61,9 @@ def force_ellipsoid(
         ArgumentTypeError, UnknownNameError: as for :class:`~gdalembert.dynamics.kinematics.Kinematics`.
         ArgumentError: if an argument cannot be used, or J is rank-deficient at q, so that some forces need no torque.
     """
-    given = _Arguments(model, frame, q, reference, plane, limits)
-    return _drawn(_FORCE, given, names_of(model).effort_units, scale, ax)
+    picture = _ellipsoid(_FORCE, model, frame, q, reference, plane, limits)
+    drawn: Axes = _draw(_FORCE, picture, names_of(model).effort_units, limits is not None, scale, ax)
+    return drawn
 
 
 def velocity_ellipsoid(
@@ -82,8 +82,9 @@ def velocity_ellipsoid(
     Arguments are those of :func:`force_ellipsoid`; limits are those of the rates [rad/s or m/s], as
     ``model.velocityLimit``, and the scale is in (m/s)/m. If J is rank-deficient, the ellipsoid is flat.
     """
-    given = _Arguments(model, frame, q, reference, plane, limits)
-    return _drawn(_VELOCITY, given, names_of(model).v_units, scale, ax)
+    picture = _ellipsoid(_VELOCITY, model, frame, q, reference, plane, limits)
+    drawn: Axes = _draw(_VELOCITY, picture, names_of(model).v_units, limits is not None, scale, ax)
+    return drawn
 
 
 class _Kind(NamedTuple):
@@ -99,24 +100,6 @@ _FORCE = _Kind("force_ellipsoid", "forces held by torques", "N", True)
 _VELOCITY = _Kind("velocity_ellipsoid", "velocities by joint rates", "m/s", False)
 
 
-class _Arguments(NamedTuple):
-    """The arguments that determine an ellipsoid, see :func:`force_ellipsoid`."""
-
-    model: pin.Model | Tree
-    frame: str | int
-    q: npt.ArrayLike
-    reference: pin.ReferenceFrame
-    plane: str | None
-    limits: npt.ArrayLike | None
-
-
-def _drawn(kind: _Kind, given: _Arguments, units: Sequence[str], scale: float | None, ax: Axes | None) -> Axes:
-    plain = f"of norm 1 [{', '.join(dict.fromkeys(units))}]"
-    text = f"{kind.text} {plain if given.limits is None else 'over their limits, of norm 1'}"
-    drawn: Axes = _draw(kind.where, _ellipsoid(kind, given), text, kind.unit, scale, ax)
-    return drawn
-
-
 class _EllipsoidPicture(NamedTuple):
     """Semi-axes (a column each) and centre in the axes of the picture, segments of the robot, and axis labels."""
 
@@ -126,9 +109,16 @@ class _EllipsoidPicture(NamedTuple):
     labels: list[str]
 
 
-def _ellipsoid(kind: _Kind, given: _Arguments) -> _EllipsoidPicture:
+def _ellipsoid(
+    kind: _Kind,
+    model: pin.Model | Tree,
+    frame: str | int,
+    q: npt.ArrayLike,
+    reference: pin.ReferenceFrame,
+    plane: str | None,
+    limits: npt.ArrayLike | None,
+) -> _EllipsoidPicture:
     where, inverse = kind.where, kind.inverse
-    model, frame, q, reference, plane, limits = given
     check_reference(reference)
     kinematics = Kinematics(model)
     tree = kinematics.tree
@@ -178,8 +168,13 @@ def _picture(
     return centre[chosen], [segment[:, chosen] for segment in segments], [f"{'xyz'[k]}{axis} [m]" for k in chosen]
 
 
-def _draw(where: str, ellipsoid: _EllipsoidPicture, text: str, unit: str, scale: float | None, ax: Any) -> Any:
-    semi_axes, centre, segments, labels = ellipsoid
+def _draw(
+    kind: _Kind, picture: _EllipsoidPicture, units: Sequence[str], relative: bool, scale: float | None, ax: Any
+) -> Any:
+    where, unit = kind.where, kind.unit
+    norm = "over their limits, of norm 1" if relative else f"of norm 1 [{', '.join(dict.fromkeys(units))}]"
+    text = f"{kind.text} {norm}"
+    semi_axes, centre, segments, labels = picture
     size = np.linalg.norm(semi_axes, axis=0)
     points = np.vstack(segments)
     reach = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
@@ -218,11 +213,7 @@ def _draw(where: str, ellipsoid: _EllipsoidPicture, text: str, unit: str, scale:
         loc="lower left",
         bbox_to_anchor=(0, 1.0),
         ncols=2,
-        frameon=False,
-        fontsize=SMALL,
-        title_fontsize=SMALL,
-        labelcolor=INK,
-        alignment="left",
+        **LEGEND,
     )
     key.get_title().set_color(INK)
     return ax

@@ -1,4 +1,4 @@
-"""The figures of the benchmarks: sizes of graphs, and how they grow with the number of joints."""
+"""Graph sizes: those of the benchmarks, how they grow with the number of joints, and simplified models."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.plotting.style import COLOURS, INK, SMALL, axes, label, legend, line_style
+from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, label, legend, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _GAP = 0.26
 """Distance between texts at the ends of lines, in powers of ten."""
@@ -144,3 +146,47 @@ def _check(where: str, results: object) -> None:
         )
     if not results or not all(results.values()):
         raise ArgumentError(f"{where}: got no counts; give at least one")
+
+
+def pruning_error(
+    simplified: SimplifiedDynamics | BoundCheck,
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    corners: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """The guaranteed bound of each joint's torque error, and the largest and RMS errors of samples, in % of the limit.
+
+    Args:
+        simplified: a :class:`~gdalembert.PrunedDynamics` or another simplified model, or the result of its
+            ``check``.
+        samples, seed, corners: arguments of ``check``, for a model.
+        ax: the Axes to draw on.
+
+    Raises:
+        ArgumentTypeError: if ``simplified`` is neither.
+        ArgumentError: if there are no samples.
+    """
+    if isinstance(simplified, SimplifiedDynamics):
+        simplified = simplified.check(samples, seed, corners=corners)
+    if not isinstance(simplified, BoundCheck):
+        raise ArgumentTypeError(
+            f"pruning_error: expected a PrunedDynamics or the result of its check, got {type(simplified).__name__}"
+        )
+    ax = axes("pruning_error", ax)
+    places = np.arange(len(simplified.names))
+    percent = 100 / simplified.tau_max
+    bound = ax.bar(places, percent * simplified.bound, width=0.7, color=BLUE, alpha=0.25, label="bound, guaranteed")
+    ax.hlines(percent * simplified.bound, places - 0.35, places + 0.35, color=BLUE, linewidth=1.6)
+    seen = f"largest of {simplified.samples:,} states"
+    largest = ax.bar(places, percent * simplified.observed, width=0.35, color=BLUE, label=seen)
+    style: dict[str, Any] = {"color": ORANGE, "markeredgecolor": INK, "markersize": 5, "clip_on": False, "zorder": 3}
+    (rms,) = ax.plot(places, percent * simplified.rms, "D", label="RMS error", **style)
+    ax.set_xticks(places, simplified.names)
+    label(ax, "", "torque error [% of the limit]")
+    ax.grid(visible=False, axis="x")
+    if not simplified.bound.any():
+        ax.text(0.5, 0.5, "no term is dropped", color=GREY, ha="center", transform=ax.transAxes)
+    legend(ax, [bound, largest, rms])
+    return ax

@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of, read_tree
+from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.phases import PhasesSolution
 from gdalembert.ocp.solution import Solution
-from gdalembert.plotting.coordinates import names_of, with_units
-from gdalembert.plotting.style import INK, label, legend, line_style, panels, shared_legend
+from gdalembert.plotting.style import INK, label, legend, line_style, names_of, panels, shared_legend, with_units
 from gdalembert.simulation.result import Simulation
 
-_NO_LIMIT = 1e100
-"""A larger limit of a model is none: it is infinite, or the largest double."""
 _UNSEEN = 1e-4
 """Part of the energy exchanged: less than this is not drawn."""
 _ROUNDING = 1e-9
@@ -77,7 +75,7 @@ def motion(
             style = line_style(k)
             ax.plot(simulation.t, array[:, k], label=name, drawstyle=drawstyle, **style)
             for bound in limits.get(key, np.zeros((0, array.shape[1])))[:, k]:
-                if abs(bound) < _NO_LIMIT:
+                if abs(bound) < NO_LIMIT:
                     ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
         label(ax, "time [s]" if ax is grid[-1] else "", titles[key])
         if names["q"] != names["v"] or names["v"] != names["u"]:

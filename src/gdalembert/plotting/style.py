@@ -1,29 +1,118 @@
-"""Shared style of the figures: colours, new Axes, labels, and legends next to the data."""
+"""What figures share: names and units of coordinates, trajectories, Axes, colours and legends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
 
-from gdalembert.errors import ArgumentTypeError, MissingPackageError
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError
+from gdalembert.model.configuration import check_unit_lengths
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.tree import Tree
+from gdalembert.ocp.solution import Solution
+from gdalembert.simulation.result import Simulation
+from gdalembert.spatial.arguments import numbers, table
+from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-if find_spec("matplotlib") is None:
-    raise MissingPackageError("gdalembert.plotting", "matplotlib")
-
+MotionLike: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
+"""What the figures take as a motion."""
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 """The palette of Okabe and Ito, which colour-blind readers can distinguish, and a grey."""
-
 _DASHES = ("-", "--", ":", "-.")
 SMALL = 8
 """Size of texts [pt]."""
+LEGEND: dict[str, Any] = {
+    "frameon": False,
+    "fontsize": SMALL,
+    "title_fontsize": SMALL,
+    "labelcolor": INK,
+    "alignment": "left",
+}
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the entries of q and of v, units of q, and which entries of v are ``linear``."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    q_units: tuple[str, ...]
+    linear: tuple[bool, ...]
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        return tuple("m/s" if linear else "rad/s" for linear in self.linear)
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        return tuple("N" if linear else "N m" for linear in self.linear)
+
+
+def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
+    """The names of the joints; modes and rotors of an arm follow them and are left out."""
+    tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+    first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
+    joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
+    return Names(
+        tuple(name for joint in joints for name in _entries(joint.name, joint.type.nq)),
+        tuple(name for joint in joints for name in _entries(joint.name, joint.type.nv)),
+        tuple(unit for joint in joints for unit in joint.type.configuration_units),
+        tuple(linear for joint in joints for linear in joint.type.linear),
+    )
+
+
+def _entries(name: str, length: int) -> list[str]:
+    return [name] if length == 1 else [f"{name}[{k}]" for k in range(length)]
+
+
+def with_units(what: str, units: Iterable[str]) -> str:
+    """Quantity with its units, as ``"q [rad, m]"``."""
+    return f"{what} [{', '.join(dict.fromkeys(units))}]"
+
+
+def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Array]:
+    """The parts ``"tq"`` or ``"tqva"`` of a motion, a row for each time; of a Solution at its stages.
+
+    Raises:
+        ArgumentTypeError: if the motion is not a Simulation, a Solution, or as many arrays as parts.
+        ArgumentError: if shapes do not fit the robot, or a unit length in q is off.
+    """
+    if isinstance(given, Simulation):
+        arrays = [np.asarray(getattr(given, part)) for part in parts]
+    elif isinstance(given, Solution):
+        arrays = [np.asarray(getattr(given.stages, part)) for part in parts]
+        arrays[0] = arrays[0].ravel()
+    else:
+        wanted = f"a Simulation, a Solution or ({', '.join(parts)})"
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != len(parts):
+            got = f"{len(given)} of them" if isinstance(given, list | tuple) else type(given).__name__
+            raise ArgumentTypeError(f"{where}: expected {wanted}, got {got}")
+        arrays = [numbers(f"{where}: {part}", each) for part, each in zip(parts, given, strict=True)]
+    widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
+    if arrays[0].ndim != 1 or not len(arrays[0]):
+        raise ArgumentError(f"{where}: t has shape {arrays[0].shape}; give the times (N,) [s]")
+    for part, array in zip(parts[1:], arrays[1:], strict=True):
+        table(f"{where}: {part} of {tree.name}", array, widths[part], len(arrays[0]))
+    if not isinstance(given, Simulation | Solution):
+        check_unit_lengths(f"{where}: q", arrays[1], tree)
+    return arrays
+
+
+if find_spec("matplotlib") is None:
+    raise MissingPackageError("gdalembert.plotting", "matplotlib")
 
 
 def line_style(k: int) -> dict[str, Any]:
@@ -58,7 +147,7 @@ class Panels(np.ndarray[Any, Any]):
         return self.flat[0].figure
 
     def savefig(self, *arguments: Any, **options: Any) -> None:
-        """As ``Figure.savefig``."""
+        """Save, as ``Figure.savefig``."""
         self.figure.savefig(*arguments, **options)
 
 
@@ -86,22 +175,12 @@ def label(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 def legend(ax: Axes, handles: list[Any] | None = None) -> None:
     """A legend to the right of the Axes, where no line is; of all labelled artists, or of the handles."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **_legend_style())
+    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **LEGEND)
 
 
 def shared_legend(ax: Axes, title: str = "") -> None:
     """One legend for all panels, from one of them, to the right of the figure."""
     key = ax.get_figure(root=True).legend(  # type: ignore[union-attr]
-        *ax.get_legend_handles_labels(), title=title, loc="outside right upper", **_legend_style()
+        *ax.get_legend_handles_labels(), title=title, loc="outside right upper", **LEGEND
     )
     key.get_title().set_color(INK)
-
-
-def _legend_style() -> dict[str, Any]:
-    return {
-        "frameon": False,
-        "fontsize": SMALL,
-        "title_fontsize": SMALL,
-        "labelcolor": INK,
-        "alignment": "left",
-    }

@@ -11,8 +11,18 @@ import pinocchio as pin
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.tree import Tree
-from gdalembert.plotting.coordinates import MotionLike, names_of, trajectory
-from gdalembert.plotting.style import INK, axes, label, legend, line_style, panels, shared_legend
+from gdalembert.plotting.style import (
+    INK,
+    MotionLike,
+    axes,
+    label,
+    legend,
+    line_style,
+    names_of,
+    panels,
+    shared_legend,
+    trajectory,
+)
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
 

@@ -6,21 +6,27 @@ robot, u here is what drives it in all: the efforts of the actuators, then the w
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.simulation.grid import Grid
-from gdalembert.spatial.arguments import real
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.spatial.arguments import MASKED, is_masked, number, numbers, real
 from gdalembert.spatial.arrays import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike] | Callable[[float, Array, Array, Array], npt.ArrayLike]
 """(t, q, v) → u, or (t, q, v, p) → u."""
+_ROUNDING = 1e-9
+"""Relative to the period: an output time as near to a sample as this is that sample."""
+_MOST = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -59,41 +65,98 @@ class Driver:
 
 
 @dataclass
-class Failure:
+class ControlFailure:
     """What went wrong in Python callables: the first exception, and the reason in words."""
 
     error: BaseException | None = None
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class ZeroOrderHold:
-    """One row of u for each output time, held until the next one."""
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The times at which a motion is interrupted, rising: output times, and those at which a digital controller acts.
 
-    table: Array
-    law: ClassVar[PythonLaw | None] = None
-    """The Python callable, if u is one that is evaluated within the intervals."""
+    Attributes:
+        t: the times (N) [s].
+        is_output: whether each of them is an output time (N).
+        is_sample: whether a callable that is held is called there (N).
+    """
+
+    t: Array
+    is_output: npt.NDArray[np.bool_]
+    is_sample: npt.NDArray[np.bool_]
+
+    @staticmethod
+    def of(outputs: Array, period: float | None) -> Grid:
+        """From output times; a callable that is held is called at all of them, or each ``period`` from the first on.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the period cannot be used.
+        """
+        if period is None:
+            every = np.ones(len(outputs), dtype=bool)
+            return Grid(outputs, every, every)
+        duration = outputs[-1] - outputs[0]
+        if (count := duration / number("simulate: period", period, "s")) > _MOST:
+            raise ArgumentError(f"simulate: period={period:g} s makes {count:.3g} samples; give at most {_MOST:g}")
+        samples = outputs[0] + period * np.arange(int(count + _ROUNDING) + 1)
+        after = np.clip(np.searchsorted(outputs, samples), 1, len(outputs) - 1)
+        near = np.where(samples - outputs[after - 1] < outputs[after] - samples, outputs[after - 1], outputs[after])
+        samples = np.where(np.abs(samples - near) <= _ROUNDING * period, near, samples)
+        t = np.union1d(outputs, samples)
+        return Grid(t, np.isin(t, outputs), np.isin(t, samples))
+
+
+class Control(ABC):
+    """What drives a robot; by default the numbers of an interval, held until the next output time."""
 
     @property
+    @abstractmethod
     def numbers(self) -> int:
         """How many constant numbers an interval needs."""
-        return int(self.table.shape[1])
+
+    @property
+    def laws(self) -> tuple[PythonFeedback, ...]:
+        """The Python callables that are evaluated within the intervals."""
+        return ()
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether a Python callable is called at the samples of a grid only."""
+        return False
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        """u within an interval; with ``called`` in place of what the Python callable returns."""
+        """u within an interval; with ``called`` in place of what the Python callables return."""
         return numbers
 
+    @abstractmethod
     def interval(self, k: int, x: Array) -> Array:
         """The constant numbers of the interval that starts at output time k in the state x."""
-        return np.asarray(self.table[k])
 
+    @abstractmethod
     def at(self, k: int, t: float, x: Array) -> Array:
         """u at output time k and just after it."""
-        return np.asarray(self.table[k])
 
     def before(self, k: int, u: Array) -> Array:
         """u just before output time k > 0; ``u`` has the rows of all output times."""
         return np.asarray(u[k - 1])
+
+
+@dataclass(frozen=True)
+class ZeroOrderHold(Control):
+    """One row of u for each output time, held until the next one."""
+
+    table: Array
+
+    @property
+    def numbers(self) -> int:
+        return int(self.table.shape[1])
+
+    def interval(self, k: int, x: Array) -> Array:
+        return np.asarray(self.table[k])
+
+    def at(self, k: int, t: float, x: Array) -> Array:
+        return np.asarray(self.table[k])
 
 
 @dataclass(frozen=True)
@@ -119,7 +182,7 @@ class FirstOrderHold(ZeroOrderHold):
 
 
 @dataclass(frozen=True)
-class ContinuousFeedback:
+class ContinuousFeedback(Control):
     """A ``casadi.Function`` (t, x) → u or (t, x, p) → u, or a Python callable wrapped as one.
 
     Attributes:
@@ -128,14 +191,17 @@ class ContinuousFeedback:
 
     function: ca.Function
     p: tuple[Array, ...] = ()
-    numbers: int = 0
 
     @property
-    def law(self) -> PythonLaw | None:
-        return self.function if isinstance(self.function, PythonFeedback) else None
+    def numbers(self) -> int:
+        return 0
+
+    @property
+    def laws(self) -> tuple[PythonFeedback, ...]:
+        return (self.function,) if isinstance(self.function, PythonFeedback) else ()
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        return ca.vec(self.function(t, x, *self.p)) if called is None or self.law is None else called
+        return called if self.laws and called is not None else ca.vec(self.function(t, x, *self.p))
 
     def interval(self, k: int, x: Array) -> Array:
         return np.empty(0)
@@ -148,17 +214,20 @@ class ContinuousFeedback:
 
 
 @dataclass(frozen=True)
-class SampledFeedback:
+class SampledFeedback(Control):
     """A Python callable that is called at the samples of a grid only; its value is held until the next one."""
 
     sampled: PythonFeedback
     grid: Grid
-    numbers: int
     values: dict[int, Array] = field(default_factory=dict)
-    law: ClassVar[PythonLaw | None] = None
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        return numbers
+    @property
+    def numbers(self) -> int:
+        return self.sampled.nu
+
+    @property
+    def is_sampled(self) -> bool:
+        return True
 
     def interval(self, k: int, x: Array) -> Array:
         return self.at(k, float(self.grid.t[k]), x)
@@ -168,12 +237,9 @@ class SampledFeedback:
             self.values[k] = self.sampled.value(t, x) if self.grid.is_sample[k] else self.values[k - 1]
         return self.values[k]
 
-    def before(self, k: int, u: Array) -> Array:
-        return np.asarray(u[k - 1])
-
 
 @dataclass(frozen=True)
-class SideBySide:
+class SideBySide(Control):
     """Two controls as one: the efforts of the actuators, then the wrenches.
 
     Attributes:
@@ -185,22 +251,23 @@ class SideBySide:
     split: int
 
     @property
-    def law(self) -> PythonLaw | None:
-        laws = [control.law for control in (self.first, self.second) if control.law is not None]
-        return BothLaws(*laws) if len(laws) == 2 else next(iter(laws), None)
-
-    @property
     def numbers(self) -> int:
         return self.first.numbers + self.second.numbers
 
+    @property
+    def laws(self) -> tuple[PythonFeedback, ...]:
+        return self.first.laws + self.second.laws
+
+    @property
+    def is_sampled(self) -> bool:
+        return self.first.is_sampled or self.second.is_sampled
+
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        own = (self.first, numbers[: self.first.numbers]), (self.second, numbers[self.first.numbers :])
-        parts, done = [], 0
-        for control, each in own:
-            end = done + (control.law.nu if control.law else 0)
-            parts.append(control.expression(t, x, each, None if called is None else called[done:end]))
-            done = end
-        return ca.vertcat(*parts)
+        n, of_first = self.first.numbers, sum(law.nu for law in self.first.laws)
+        before, after = (None, None) if called is None else (called[:of_first], called[of_first:])
+        return ca.vertcat(
+            self.first.expression(t, x, numbers[:n], before), self.second.expression(t, x, numbers[n:], after)
+        )
 
     def interval(self, k: int, x: Array) -> Array:
         return np.concatenate([self.first.interval(k, x), self.second.interval(k, x)])
@@ -213,47 +280,6 @@ class SideBySide:
         return np.concatenate(parts)
 
 
-Control = ZeroOrderHold | FirstOrderHold | ContinuousFeedback | SampledFeedback | SideBySide
-
-
-def is_sampled(control: Control) -> bool:
-    """Whether a Python callable is called at the samples of a grid only."""
-    if isinstance(control, SideBySide):
-        return is_sampled(control.first) or is_sampled(control.second)
-    return isinstance(control, SampledFeedback)
-
-
-class PythonLaw(Protocol):
-    """What Python callables return at (t, x)."""
-
-    @property
-    def nu(self) -> int: ...
-
-    @property
-    def failure(self) -> Failure: ...
-
-    def value(self, t: float, x: Array) -> Array: ...
-
-
-@dataclass(frozen=True)
-class BothLaws:
-    """What two callables return, one after the other."""
-
-    first: PythonLaw
-    second: PythonLaw
-
-    @property
-    def nu(self) -> int:
-        return self.first.nu + self.second.nu
-
-    @property
-    def failure(self) -> Failure:
-        return self.first.failure
-
-    def value(self, t: float, x: Array) -> Array:
-        return np.concatenate([self.first.value(t, x), self.second.value(t, x)])
-
-
 class PythonFeedback(ca.Callback):
     """A Python callable as (t, x) → u; its derivatives are finite differences.
 
@@ -261,7 +287,9 @@ class PythonFeedback(ca.Callback):
     on, so that the integrator fails.
     """
 
-    def __init__(self, law: Law, nq: int, nv: int, driver: Driver, failure: Failure, p: tuple[Array, ...] = ()) -> None:
+    def __init__(
+        self, law: Law, nq: int, nv: int, driver: Driver, failure: ControlFailure, p: tuple[Array, ...] = ()
+    ) -> None:
         ca.Callback.__init__(self)
         self.nq, self.nv, self.nu, self.p = nq, nv, driver.size, p
         self.law: Callable[..., npt.ArrayLike] = law
@@ -315,3 +343,119 @@ class PythonFeedback(ca.Callback):
 
     def eval(self, arg: Sequence[ca.DM]) -> list[ca.DM]:
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
+
+
+def is_python(given: Any) -> bool:
+    """Whether an argument is a Python callable."""
+    return callable(given) and not isinstance(given, ca.Function)
+
+
+def control(
+    dyn: Dynamics, u: Any, wrenches: Any, grid: Grid, p: Array, failure: ControlFailure, *, hold: bool, sampled: bool
+) -> Control:
+    """What drives a robot: the arguments u and wrenches of ``simulate``.
+
+    Feedback that takes the parameters is given ``p`` (n_p). A callable u is sampled with ``hold`` too; a callable of
+    wrenches never is, since the surroundings are no digital controller.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they cannot drive the robot.
+    """
+    reader = _Reader(grid, dyn.tree.nq, dyn.tree.nv, p, failure)
+    efforts = reader.read(Driver("u", (dyn.nu,)), u, hold=hold or sampled)
+    external = dyn.external_wrenches
+    if not external.is_input:
+        if wrenches is not None:
+            raise ArgumentError(
+                f"simulate: wrenches are given, but {dyn.tree.name} takes none; drop them, or make the robot with "
+                "wrenches={frame: reference}"
+            )
+        return efforts
+    acting = reader.read(Driver("wrenches", (6, len(external))), wrenches, hold=hold and not callable(wrenches))
+    return SideBySide(efforts, acting, dyn.nu)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads what drives a robot in a motion."""
+
+    grid: Grid
+    nq: int
+    nv: int
+    p: Array
+    failure: ControlFailure
+
+    def read(self, driver: Driver, given: Any, *, hold: bool) -> Control:
+        """The control that an argument is."""
+        if given is None:
+            return ZeroOrderHold(np.zeros((len(self.grid.t), driver.size)))
+        if isinstance(given, ca.Function):
+            return self._graph(driver, given, hold)
+        if callable(given) and not isinstance(given, type):
+            p = (self.p,) if _takes_parameters(driver, given, bool(len(self.p))) else ()
+            law = PythonFeedback(given, self.nq, self.nv, driver, self.failure, p)
+            return SampledFeedback(law, self.grid) if hold else ContinuousFeedback(law)
+        return self._table(driver, given, hold)
+
+    def _table(self, driver: Driver, given: Any, hold: bool) -> Control:
+        name, outputs = driver.name, self.grid.t[self.grid.is_output]
+        if is_masked(given):
+            raise ArgumentError(f"simulate: {name}: {MASKED}")
+        try:
+            values = real(given.full().ravel() if isinstance(given, ca.DM) and given.is_column() else given)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(
+                f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
+                f"callable (t, q, v) -> {name}"
+            ) from None
+        table = driver.rows(values)
+        if table is None:
+            table = driver.rows(values, len(outputs))
+        if table is None:
+            raise ArgumentError(
+                f"simulate: {name} has shape {values.shape}; give {driver.shape} for a constant, or "
+                f"{(len(outputs), *driver.shape)} with one row for each output time"
+            )
+        numbers(f"simulate: {name}", values)
+        if table.ndim == 1:
+            return ZeroOrderHold(np.tile(table, (len(self.grid.t), 1)))
+        if hold:
+            return ZeroOrderHold(table[np.searchsorted(outputs, self.grid.t, side="right") - 1])
+        on_grid = np.column_stack([np.interp(self.grid.t, outputs, column) for column in table.T])
+        return FirstOrderHold(on_grid, self.grid.t)
+
+    def _graph(self, driver: Driver, given: ca.Function, hold: bool) -> ContinuousFeedback:
+        name, nx, n_p = driver.name, self.nq + self.nv, len(self.p)
+        if hold:
+            raise ArgumentError(
+                f"simulate: hold=True takes rows of {name} or a callable, not a casadi.Function; drop hold"
+            )
+        inputs = [given.size_in(i) for i in range(given.n_in())]
+        outputs = [given.size_out(i) for i in range(given.n_out())]
+        fits = outputs == [(*driver.shape, 1)[:2]]
+        if n_p and fits and inputs == [(1, 1), (nx, 1), (n_p, 1)]:
+            return ContinuousFeedback(given, (self.p,))
+        if not fits or inputs != [(1, 1), (nx, 1)]:
+            result = f"({name}[{'x'.join(map(str, driver.shape))}])"
+            wanted = f"(t, x[{nx}]) -> {result}" + f" or (t, x[{nx}], p[{n_p}]) -> {result}" * bool(n_p)
+            raise ArgumentError(f"simulate: {name} is {given}; give a Function {wanted}")
+        return ContinuousFeedback(given)
+
+
+def _takes_parameters(driver: Driver, law: Law, parametric: bool) -> bool:
+    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature.
+
+    Raises:
+        ArgumentTypeError: if it takes neither.
+    """
+    try:
+        signature = inspect.signature(law)
+    except (TypeError, ValueError):
+        return False
+    for names in ("tqv", "tqvp")[: 1 + parametric]:
+        with contextlib.suppress(TypeError):
+            signature.bind(*names)
+            return len(names) == 4
+    name, n = driver.name, len(signature.parameters)
+    wanted = f"{name}(t, q, v)" + f" or {name}(t, q, v, p)" * parametric
+    raise ArgumentTypeError(f"simulate: {name} takes {n} argument{'' if n == 1 else 's'}; give {wanted}")

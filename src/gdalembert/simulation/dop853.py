@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.simulation.control import Control
-from gdalembert.simulation.integration import check_speed
+from gdalembert.simulation.integration import AdaptiveRungeKutta, check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
+from gdalembert.spatial.arguments import required
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.evaluation import Evaluation
-from gdalembert.spatial.packages import required
+from gdalembert.spatial.functions import Evaluation
 
 MAX_STEPS = 100_000
 """Between two output times, by default: a diverging motion must fail within seconds."""
@@ -36,67 +36,33 @@ _CHECKED = 100
 """Steps from one look at the speed to the next."""
 
 
-class Step:
-    """One step of y = [x; ``INTEGRALS``], in arrays that are kept.
-
-    Attributes:
-        t: when it begins (1), ``h``: its length (1), ``y``: before it (nx + 4), ``numbers``: of the control.
-        after: y after it. ``error``: its estimate as a part of the tolerances (1).
-    """
-
-    def __init__(self, plant: Plant, control: Control, p: Array, tableau: Any, reltol: float, abstol: float) -> None:
-        function = _step(plant, control, len(p), tableau, reltol, abstol)
-        self.t, self.h, self.y, self.numbers, given = arguments = [np.zeros(function.size1_in(i)) for i in range(5)]
-        self.after, self.error = results = [np.zeros(function.size1_out(i)) for i in range(2)]
-        given[:] = p
-        self._evaluation = Evaluation(function, arguments, results)
-
-    def make(self, t: float, h: float) -> float:
-        """The error; what is not finite is too large."""
-        self.t[0], self.h[0] = t, h
-        self._evaluation.evaluate()
-        error = float(self.error[0])
-        return math.inf if self._evaluation.failed() or math.isnan(error) else error
-
-
 @dataclass
-class Dop853:
-    """The integrator for the pieces of the output times, as :class:`~gdalembert.simulation.integration.Integrators`.
-
-    Steps end at each output time.
-
-    Attributes:
-        p: the parameters of the robot (n_p); empty if it has none.
-        reltol, abstol: tolerances of x and of ``INTEGRALS``; for v, ``abstol`` is divided by the length of the step
-            [s], since an error of v moves q by so much in a step.
-        max_steps: between two output times.
+class Dop853(AdaptiveRungeKutta):
+    """Steps of y = [x; ``INTEGRALS``], in arrays that are kept, which end at each output time.
 
     Raises:
         MissingPackageError: without SciPy, which has the coefficients.
     """
 
-    method: ClassVar[str] = "dop853"
-    plant: Plant
-    control: Control
-    p: Array
-    reltol: float
-    abstol: float
-    max_steps: float
-
     def __post_init__(self) -> None:
         tableau = required("simulate: method='dop853'", "scipy.integrate").DOP853
-        self._step = Step(self.plant, self.control, self.p, tableau, self.reltol, self.abstol)
+        function = _step(self.plant, self.control, len(self.p), tableau, self.reltol, self.abstol)
+        arguments = [np.zeros(function.size1_in(i)) for i in range(5)]
+        results = [np.zeros(function.size1_out(i)) for i in range(2)]
+        self._t, self._h, self._y, self._numbers, given = arguments
+        self._after, self._estimate = results
+        given[:] = self.p
+        self._evaluation = Evaluation(function, arguments, results)
         self._length, self._error = _FIRST, _SMALL
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
         nx, steps = len(x0), 0
-        rows, step = np.zeros((len(t) - 1, nx + len(INTEGRALS))), self._step
-        step.y[:nx], step.y[nx:] = x0, 0.0
+        rows = np.zeros((len(t) - 1, nx + len(INTEGRALS)))
+        self._y[:nx], self._y[nx:] = x0, 0.0
         for k, row in enumerate(rows):
-            step.numbers[:] = numbers[:, k]
+            self._numbers[:] = numbers[:, k]
             steps += self._interval(float(t[k]), float(t[k + 1]), x0[self.plant.nq :])
-            row[:] = step.y
+            row[:] = self._y
         return rows[:, :nx], rows[:, nx:], steps
 
     def _interval(self, t: float, end: float, v0: Array) -> int:
@@ -105,28 +71,35 @@ class Dop853:
         Raises:
             RuntimeError: if they are too many, or too short.
         """
-        step, steps, grow = self._step, 0, _GROW
+        steps, grow = 0, _GROW
         while t < end:
             proposed = min(self._length, end - t)
-            error = step.make(t, proposed)
+            error = self._try(t, proposed)
             steps += 1
             if error < 1:
                 factor = _SAFETY * (error + _TINY) ** (0.75 * _STABILIZED - 1 / 8) * self._error**_STABILIZED
                 self._error = max(error, _SMALL)
-                step.y[:] = step.after
+                self._y[:] = self._after
                 t = end if proposed == end - t else t + proposed
                 longer = proposed * min(grow, max(_SHRINK, factor))
                 self._length, grow = max(longer, self._length) if t == end else longer, _GROW
             else:
                 self._length, grow = proposed * max(_SHRINK, _SAFETY * error ** (-1 / 8)), 1.0
             if steps % _CHECKED == 0:
-                check_speed(step.y[self.plant.nq : self.plant.nq + len(v0)], v0)
+                check_speed(self._y[self.plant.nq : self.plant.nq + len(v0)], v0)
             if steps > self.max_steps:
                 raise RuntimeError("TOO_MUCH_WORK")
             if self._length < 10 * np.spacing(max(abs(t), abs(end))):
                 self._length = _FIRST
                 raise RuntimeError("the steps are too short")
         return steps
+
+    def _try(self, t: float, h: float) -> float:
+        """The error of a step as a part of the tolerances; what is not finite is too large."""
+        self._t[0], self._h[0] = t, h
+        self._evaluation.evaluate()
+        error = float(self._estimate[0])
+        return math.inf if self._evaluation.failed() or math.isnan(error) else error
 
 
 def _step(plant: Plant, control: Control, n_p: int, tableau: Any, reltol: float, abstol: float) -> ca.Function:

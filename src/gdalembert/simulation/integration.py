@@ -6,9 +6,10 @@ import contextlib
 import io
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import lengths, projected
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.simulation.control import Control, Failure
+from gdalembert.simulation.control import Control, ControlFailure
 from gdalembert.simulation.plant import INTEGRALS, Plant
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
@@ -40,7 +41,8 @@ _PIECES = 20
 piece, and a restart costs a multistep method about ten short steps."""
 
 
-class Integrator(Protocol):
+@dataclass
+class Integrator(ABC):
     """What integrates the pieces of a motion.
 
     Attributes:
@@ -51,14 +53,27 @@ class Integrator(Protocol):
     control: Control
     p: Array
 
-    @property
-    def method(self) -> str: ...
-
+    @abstractmethod
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
         """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps; RuntimeError if that fails.
 
         ``numbers`` are those of the control, a column for each interval.
         """
+
+
+@dataclass
+class AdaptiveRungeKutta(Integrator):
+    """A Runge–Kutta method that chooses its steps.
+
+    Attributes:
+        reltol, abstol: tolerances of x and of ``INTEGRALS``; for v, ``abstol`` is divided by the length of the step
+            [s], since an error of v moves q by so much in a step.
+        max_steps: between two output times.
+    """
+
+    reltol: float
+    abstol: float
+    max_steps: float
 
 
 @dataclass
@@ -83,7 +98,7 @@ class PartialMotion:
 
 def integrate(
     integrators: Integrator,
-    failure: Failure,
+    failure: ControlFailure,
     t: Array,
     x0: Array,
     advance: Callable[[int], None],
@@ -134,31 +149,24 @@ def check_speed(v: Array, start: Array) -> None:
         raise RuntimeError(RUNS_AWAY)
 
 
-def _check(failure: Failure) -> None:
+def _check(failure: ControlFailure) -> None:
     if failure.error is not None:
         raise RuntimeError(U_FAILED)
 
 
 @dataclass
-class Integrators:
+class Integrators(Integrator):
     """The integrators of CasADi for the pieces of the output times; pieces with the same times share one.
 
     Time is counted from the start t0 of a piece, which is a parameter next to the numbers of the control.
-
-    Attributes:
-        p: the parameters of the robot (n_p); empty if it has none.
     """
 
-    plant: Plant
-    control: Control
-    p: Array
     method: str
     step: float | None
     options: Mapping[str, Any]
     made: list[tuple[Array, ca.Function, int]] = field(default_factory=list)
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
         solver, steps = self._like(t)
         u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
         with self._quiet():
@@ -189,7 +197,7 @@ class Integrators:
         steps = 0
         if self.step is None:
             # a diverging motion must fail within seconds
-            settings["max_num_steps"] = 100_000 if self.control.law is None else 10_000
+            settings["max_num_steps"] = 100_000 if not self.control.laws else 10_000
             settings |= {"disable_internal_warnings": True, "quad_err_con": True}
         else:
             # so that at most one step of each interval is shorter

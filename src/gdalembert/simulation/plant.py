@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from gdalembert.compilation.external import external
+from gdalembert.compilation.machine_code import external
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.model.configuration import Blocks, unit_and_scale, unit_blocks
-from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.functions import function, symbols
 
 INTEGRALS = ("work", "dissipated", "constraint_work", "action")
@@ -35,11 +36,11 @@ class Plant:
     forces: ca.Function
 
 
-_PLANTS: WeakKeyDictionary[Robot, Plant] = WeakKeyDictionary()
-_COMPILED: WeakKeyDictionary[Robot, Plant] = WeakKeyDictionary()
+_PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
+_COMPILED: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
 
 
-def plant(robot: Robot, compiled: bool = False) -> Plant:
+def plant(robot: Dynamics | ConstrainedDynamics, compiled: bool = False) -> Plant:
     """The plant of a robot, built once, its ``flow`` also as machine code: its dynamics see unit lengths.
 
     dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
@@ -49,27 +50,27 @@ def plant(robot: Robot, compiled: bool = False) -> Plant:
         CompilationError: if it cannot be ``compiled``.
     """
     if robot not in _PLANTS:
-        _PLANTS[robot] = _new_plant(System.of(robot))
+        _PLANTS[robot] = _new_plant(ConstrainedDynamics.of("simulate", robot))
     if compiled and robot not in _COMPILED:
         graphs = _PLANTS[robot]
         _COMPILED[robot] = replace(graphs, flow=external(graphs.flow, 1, f"simulate: {robot.tree.name}"))
     return (_COMPILED if compiled else _PLANTS)[robot]
 
 
-def _new_plant(system: System) -> Plant:
-    dyn, outside = system.dynamics, system.dynamics.external_wrenches
+def _new_plant(con: ConstrainedDynamics) -> Plant:
+    dyn, outside = con.dynamics, con.dynamics.external_wrenches
     tree, nq, nu, blocks = dyn.tree, dyn.tree.nq, dyn.nu, unit_blocks(dyn.tree)
     s = symbols(x=nq + tree.nv, u=nu + 6 * len(outside) * outside.is_input) | (named := dyn.symbols())
     p = list(named.values())
     wrenches = [ca.reshape(s["u"][nu:], 6, len(outside))] if outside.is_input else []
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     v, tau = s["x"][nq:], dyn.actuators.tau(q, s["u"][:nu])
-    a, forces, against = system.motion(q, v, tau, wrenches, p)
+    a, forces = con.forward_dynamics(q, v, tau, *wrenches, *p)
     pushed = dyn.wrench_torque_expression(q, *(wrenches or [outside.constant]))
     power = (
         ca.dot(v, tau - pushed),
         dyn.dissipated_power_expression(q, v),
-        ca.dot(forces, against),
+        ca.dot(forces, con.velocity(q, v, *p)),
         dyn.kinetic_energy(q, v, *p),
     )
     outputs = {"xdot": ca.vertcat(scale * tree.configuration_rate(q, v), a), "power": ca.vertcat(*power)}

@@ -8,18 +8,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.model.configuration import projected
-from gdalembert.simulation.control import Control, PythonLaw
-from gdalembert.simulation.integration import U_FAILED, check_speed
+from gdalembert.simulation.control import Control
+from gdalembert.simulation.integration import U_FAILED, AdaptiveRungeKutta, check_speed
 from gdalembert.simulation.plant import INTEGRALS, Plant
+from gdalembert.spatial.arguments import required
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.evaluation import Evaluation
-from gdalembert.spatial.packages import required
+from gdalembert.spatial.functions import Evaluation
 
 TOLERANCES = 1e-7, 1e-9
 """``reltol`` and ``abstol`` by default: the estimate, of order 3, is cautious, and errors are as large as those of the
@@ -35,7 +35,7 @@ class Columns:
     """Rates of x and of ``INTEGRALS`` at k states, of a Function (t, x, w, p) → rates, in arrays that are kept.
 
     Attributes:
-        t: k × 1. ``x``: k × nx. ``w``: k × (what the Python callable returns, then the numbers of the control).
+        t: k × 1. ``x``: k × nx. ``w``: k × (what the Python callables return, then the numbers of the control).
         rates: k × (nx + 4).
     """
 
@@ -52,17 +52,17 @@ class Columns:
             raise RuntimeError("the evaluation fails")
 
 
-class Rates:
+class StateRates:
     """The rates of y = [x; ``INTEGRALS``] in a motion under a control.
 
-    w is what the Python callable returns, if there is one, then the constant numbers of the control in the interval.
+    w is what the Python callables return, then the constant numbers of the control in the interval.
     """
 
     def __init__(self, plant: Plant, control: Control, p: Array) -> None:
-        self.plant, self.law = plant, control.law
+        self.plant, self._laws = plant, control.laws
         self.nx = nx = plant.flow.size1_in(0)
         t, x, given = ca.MX.sym("t"), ca.MX.sym("x", nx), ca.MX.sym("p", len(p))
-        self._called = self.law.nu if self.law else 0
+        self._called = sum(law.nu for law in self._laws)
         w = ca.MX.sym("w", self._called + control.numbers)
         called, numbers = w[: self._called], w[self._called :]
         u = control.expression(t, plant.unit(x) if plant.blocks else x, numbers, called)
@@ -99,49 +99,36 @@ class Rates:
 
     def _evaluated(self, columns: Columns, t: float, x: Array) -> Array:
         columns.t[:], columns.x[:] = t, x
-        if self.law is not None:
+        if self._laws:
             for row, state in zip(columns.w, columns.x, strict=True):
-                row[: self._called] = self._u(self.law, t, state)
+                row[: self._called] = self._u(t, state)
         columns.evaluate()
         return columns.rates
 
-    def _u(self, law: PythonLaw, t: float, x: Array) -> Array:
+    def _u(self, t: float, x: Array) -> Array:
+        """What the Python callables return."""
         nq, blocks = self.plant.nq, self.plant.blocks
-        u = law.value(float(t), np.concatenate([projected(x[:nq], blocks), x[nq:]]) if blocks else x)
-        if law.failure.error is not None:
+        x = np.concatenate([projected(x[:nq], blocks), x[nq:]]) if blocks else x
+        u = np.concatenate([law.value(float(t), x) for law in self._laws])
+        if self._laws[0].failure.error is not None:
             raise RuntimeError(U_FAILED)
         return u
 
 
 @dataclass
-class Radau:
-    """The integrator for the pieces of the output times, as :class:`~gdalembert.simulation.integration.Integrators`.
-
-    Attributes:
-        p: the parameters of the robot (n_p); empty if it has none.
-        reltol, abstol: tolerances of x and of ``INTEGRALS``; for v, ``abstol`` is divided by the length of the step
-            [s], since an error of v moves q by so much in a step.
-        max_steps: between two output times.
+class Radau(AdaptiveRungeKutta):
+    """SciPy's Radau.
 
     Raises:
         MissingPackageError: without SciPy.
     """
 
-    method: ClassVar[str] = "radau"
-    plant: Plant
-    control: Control
-    p: Array
-    reltol: float
-    abstol: float
-    max_steps: float
-
     def __post_init__(self) -> None:
         self._solver_type: Any = required("simulate: method='radau'", "scipy.integrate").Radau
-        self._rates = Rates(self.plant, self.control, self.p)
+        self._rates = StateRates(self.plant, self.control, self.p)
         self._length: float | None = None
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        """States and ``INTEGRALS``, from t[0] on, at t[1:], and the number of steps."""
         rows, steps = [np.concatenate([x0, np.zeros(len(INTEGRALS))])[None]], 0
         for first, last in _stretches(numbers):
             self._rates.hold(numbers[:, first])

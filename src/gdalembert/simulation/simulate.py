@@ -11,16 +11,15 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.dynamics.parameters.physical import check_mass_matrix, columns, physical_parameters
+from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation import dop853, radau
-from gdalembert.simulation.control import Control, Failure, Law, is_sampled
-from gdalembert.simulation.drivers import control, is_python
-from gdalembert.simulation.fast_modes import warn_of_fast_modes
-from gdalembert.simulation.grid import Grid
+from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
 from gdalembert.simulation.integration import (
     ADAPTIVE,
     FASTEST,
@@ -34,25 +33,34 @@ from gdalembert.simulation.integration import (
 )
 from gdalembert.simulation.plant import INTEGRALS, Plant, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
-from gdalembert.simulation.system import Robot, System
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
-from gdalembert.spatial.progress import progress as show_progress
+from gdalembert.spatial.interrupts import progress as show_progress
 
 _UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 1e-3
 """Part of the energy exchanged, the second times ``reltol + abstol / max|v|``, the third with fixed steps: a larger
 imbalance is worth a warning."""
+_FAST = 1e3
+"""1/s: errors of constraints that decay faster ask for a method with Newton's iteration."""
+_ACCURACY = 0.01
+"""Part of the usual tolerances where constraints hold the robot: stabilised ones then drift by less than 1e-9 m."""
 _DRIFTED = 1e-4
 """[m, rad] A larger drift of constraints is worth a warning."""
 _ROUNDING = 1e-12
 """Part of the energies themselves: a smaller imbalance is rounding, of a robot that hardly moves."""
 _AT_REST = 1e-6
 """[rad/s, m/s] A robot that is never faster is at rest, and its energies are errors of its configuration."""
+_STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
+"""Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
+_MANY = 1e5
+"""More steps are worth a warning."""
+_STABLE = 2.8
+"""The longest step of the classical Runge–Kutta method times ω."""
 
 
 def simulate(
-    dyn: Robot,
+    dyn: Dynamics | ConstrainedDynamics,
     x0: npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike],
     t: npt.ArrayLike,
     u: npt.ArrayLike | ca.Function | Law | None = None,
@@ -129,28 +137,29 @@ def simulate(
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
     with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:
-        system = System.of(dyn)
-        robot, tree = system.dynamics, dyn.tree
+        con = ConstrainedDynamics.of("simulate", dyn)
+        robot, tree = con.dynamics, con.tree
         values = physical_parameters("simulate", robot, p)
         start, times = _start(x0, tree, unit_blocks(tree)), _times(t)
         if period is not None and not is_python(u):
             raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
         grid = Grid.of(times, period)
         check_mass_matrix("simulate", robot, start[: tree.nq], values)
-        system = system.started(start[: tree.nq], start[tree.nq :])
-        body = plant(system.robot, compiled)
+        con = con.anchored(start[: tree.nq])
+        con.check_state("simulate", start[: tree.nq], start[tree.nq :])
+        body = plant(con if con.nc else robot, compiled)
         is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
-        method, failure = _method(system, method, is_called, compiled), Failure()
-        settings = _settings(method, reltol, abstol, step, system.accuracy) | dict(options or {})
+        method, failure = _method(con, method, is_called, compiled), ControlFailure()
+        settings = _settings(method, reltol, abstol, step, _ACCURACY if con.nc else 1.0) | dict(options or {})
         warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
         what = "output times" if period is None else "times"
         with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
             integrators = _integrator(body, driven, values, method, step, settings)
             _check_first(tree.name, integrators, failure, start, float(times[0]))
-            motion = integrate(integrators, failure, grid.t, start, advance, is_sampled(driven), interrupts)
+            motion = integrate(integrators, failure, grid.t, start, advance, driven.is_sampled, interrupts)
         reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
-        result = _result(system, integrators, grid, motion)
+        result = _result(con, method, integrators, grid, motion)
     if interrupts.error is not None:
         raise _stopped(interrupts.error, result)
     if reason is not None:
@@ -161,7 +170,7 @@ def simulate(
     return result
 
 
-def _check_first(robot: str, integrators: Integrator, failure: Failure, x0: Array, t0: float) -> None:
+def _check_first(robot: str, integrators: Integrator, failure: ControlFailure, x0: Array, t0: float) -> None:
     """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
     u = integrators.control.at(0, t0, x0)
     first = integrators.plant.flow(x0, u, *columns(integrators.p, 1))[0].full()
@@ -174,7 +183,7 @@ def _check_first(robot: str, integrators: Integrator, failure: Failure, x0: Arra
         )
 
 
-def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
+def _cause(failure: ControlFailure, interrupts: Interrupts) -> Exception | None:
     """The exception of a callable, which is forgotten, so that it can be called again; raised if it is an interrupt."""
     cause, failure.error = failure.error, None
     if interrupts.error is not None:
@@ -182,6 +191,34 @@ def _cause(failure: Failure, interrupts: Interrupts) -> Exception | None:
     if cause is not None and not isinstance(cause, Exception):
         raise cause
     return cause
+
+
+def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array, duration: float, p: Array) -> None:
+    """Name the fastest vibration about q if the method takes very many steps for it, or is unstable, and a way out."""
+    if method not in (*_STEPS_PER_RADIAN, "rk4") or not dyn.forces:
+        return
+    given = p if len(p) else None
+    try:
+        frequencies, shapes = dyn.natural_modes(q, joints="free", p=given)
+    except (ArgumentError, np.linalg.LinAlgError):  # these forces have no vibrations
+        return
+    omega = frequencies[-1]
+    steps = _STEPS_PER_RADIAN.get(method, 0.0) * omega * duration
+    if steps > _MANY:
+        found = f"{method} takes about {steps:.1g} steps to follow that"
+    elif method == "rk4" and step is not None and omega * step > _STABLE:
+        found = f"rk4 is unstable with steps above {_STABLE / omega:.2g} s"
+    else:
+        return
+    shape, stiffness = shapes[:, -1], dyn.force_stiffness(q, given)
+    name = dyn.coordinate_names[int((shape * (stiffness @ shape)).argmax())]  # the share of elastic energy
+    fewer = "; or take fewer modes, participation(q) says what each carries" if dyn.modes else ""
+    warnings.warn(
+        f"simulate: {dyn.tree.name}: {name!r} vibrates at {omega / (2 * np.pi):.4g} Hz, and {found}; take "
+        f"method='radau', whose steps are long where it hardly vibrates{fewer}",
+        SimulationWarning,
+        stacklevel=3,
+    )
 
 
 def _warn_of_imbalance(result: Simulation, reltol: float, abstol: float) -> None:
@@ -254,11 +291,12 @@ def _flat(values: Any) -> Any:
     return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
-def _method(system: System, method: str, is_called: bool, compiled: bool) -> str:
+def _method(con: ConstrainedDynamics, method: str, is_called: bool, compiled: bool) -> str:
     choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", "dop853", *FIXED))
     if method == "auto":
         stiff, soft = ("bdf", "adams") if find_spec("scipy") is None else ("radau", "dop853" if compiled else "adams")
-        return stiff if is_called or system.is_damped else soft
+        is_damped = con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST
+        return stiff if is_called or is_damped else soft
     return method
 
 
@@ -296,8 +334,10 @@ def _integrator(
     return made(body, driven, p, **limits, max_steps=steps)
 
 
-def _result(system: System, integrators: Integrator, grid: Grid, motion: PartialMotion) -> Simulation:
-    dyn, body, driven = system.dynamics, integrators.plant, integrators.control
+def _result(
+    con: ConstrainedDynamics, method: str, integrators: Integrator, grid: Grid, motion: PartialMotion
+) -> Simulation:
+    dyn, body, driven = con.dynamics, integrators.plant, integrators.control
     nq, count, p = body.nq, motion.reached + 1, integrators.p
     u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
     before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
@@ -318,17 +358,17 @@ def _result(system: System, integrators: Integrator, grid: Grid, motion: Partial
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
         "forces": body.forces(x.T, u.T, *given).full().T,
-        "residual": system.residual(q, p),
+        "residual": con.residual(q.T, *given).full().T,
         "length_drift": motion.drift[rows],
         "p": p,
     } | dict(zip(INTEGRALS, motion.integrals[rows].T, strict=True))
     arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
     for array in arrays.values():
         array.setflags(write=False)
-    return Simulation(model=dyn.tree.name, method=integrators.method, steps=motion.steps, blocks=body.blocks, **arrays)
+    return Simulation(model=dyn.tree.name, method=method, steps=motion.steps, blocks=body.blocks, **arrays)
 
 
-def _reason(message: str | None, method: str, failure: Failure) -> str | None:
+def _reason(message: str | None, method: str, failure: ControlFailure) -> str | None:
     """Why the integration failed, and what to do; ``None`` if it did not."""
     if message is None:
         return None

@@ -1,60 +1,30 @@
 """Mathematics that knows no robot: algebra, motions and wrenches, Lie maps, Functions, batches, arguments."""
 
-from gdalembert.spatial.algebra import (
-    Matrix,
-    axis_rotation,
-    congruence,
-    constant,
-    cross_columns,
-    inertia_of,
-    outer,
-    pseudo_inertia_of,
-    rows,
-    skew,
-    spin,
-    symmetric,
-    transform,
-    translation,
-    twist,
-)
-from gdalembert.spatial.factorization import Factorization, symmetric_solve
-from gdalembert.spatial.lie.exponential_maps import inverse_screw_shift, screw_shift
-from gdalembert.spatial.lie.quaternions import (
-    quaternion_conjugate,
-    quaternion_exp,
-    quaternion_log,
-    quaternion_product,
-    quaternion_rotation,
-)
-from gdalembert.spatial.lie.series import cosine, sine_defect_over_cube, sine_over_angle, versine_over_square
-
-__all__ = [
-    "Factorization",
-    "Matrix",
-    "axis_rotation",
-    "congruence",
-    "constant",
-    "cosine",
-    "cross_columns",
-    "inertia_of",
-    "inverse_screw_shift",
-    "outer",
-    "pseudo_inertia_of",
-    "quaternion_conjugate",
-    "quaternion_exp",
-    "quaternion_log",
-    "quaternion_product",
-    "quaternion_rotation",
-    "rows",
-    "screw_shift",
-    "sine_defect_over_cube",
-    "sine_over_angle",
-    "skew",
-    "spin",
-    "symmetric",
-    "symmetric_solve",
-    "transform",
-    "translation",
-    "twist",
-    "versine_over_square",
-]
+from gdalembert.spatial.algebra import Matrix as Matrix
+from gdalembert.spatial.algebra import axis_rotation as axis_rotation
+from gdalembert.spatial.algebra import congruence as congruence
+from gdalembert.spatial.algebra import constant as constant
+from gdalembert.spatial.algebra import cross_columns as cross_columns
+from gdalembert.spatial.algebra import inertia_of as inertia_of
+from gdalembert.spatial.algebra import outer as outer
+from gdalembert.spatial.algebra import pseudo_inertia_of as pseudo_inertia_of
+from gdalembert.spatial.algebra import rows as rows
+from gdalembert.spatial.algebra import skew as skew
+from gdalembert.spatial.algebra import spin as spin
+from gdalembert.spatial.algebra import symmetric as symmetric
+from gdalembert.spatial.algebra import transform as transform
+from gdalembert.spatial.algebra import translation as translation
+from gdalembert.spatial.algebra import twist as twist
+from gdalembert.spatial.factorization import Factorization as Factorization
+from gdalembert.spatial.factorization import symmetric_solve as symmetric_solve
+from gdalembert.spatial.lie.maps import cosine as cosine
+from gdalembert.spatial.lie.maps import inverse_screw_shift as inverse_screw_shift
+from gdalembert.spatial.lie.maps import quaternion_conjugate as quaternion_conjugate
+from gdalembert.spatial.lie.maps import quaternion_exp as quaternion_exp
+from gdalembert.spatial.lie.maps import quaternion_log as quaternion_log
+from gdalembert.spatial.lie.maps import quaternion_product as quaternion_product
+from gdalembert.spatial.lie.maps import quaternion_rotation as quaternion_rotation
+from gdalembert.spatial.lie.maps import screw_shift as screw_shift
+from gdalembert.spatial.lie.maps import sine_defect_over_cube as sine_defect_over_cube
+from gdalembert.spatial.lie.maps import sine_over_angle as sine_over_angle
+from gdalembert.spatial.lie.maps import versine_over_square as versine_over_square

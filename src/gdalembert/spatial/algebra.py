@@ -32,7 +32,7 @@ def entries(x: Matrix) -> Any:
 
 
 def skew(w: Matrix) -> Matrix:
-    """[w×], the 3 × 3 matrix with ``skew(w) @ x == cross(w, x)``."""
+    """Skew matrix [w×], the 3 × 3 matrix with ``skew(w) @ x == cross(w, x)``."""
     return ca.skew(w)
 
 
@@ -60,7 +60,7 @@ def congruence(r: Matrix, s: Matrix) -> Matrix:
 def symmetric(m: Matrix) -> Matrix:
     """The upper triangle of M, and its mirror image below."""
     n = m.shape[0]
-    return rows(*([m[min(i, j), max(i, j)] for j in range(n)] for i in range(n)))
+    return rows(*([m[min(i, j), max(i, j)] for j in range(n)] for i in range(n))) if n else m
 
 
 def inertia_of(j: Matrix) -> Matrix:

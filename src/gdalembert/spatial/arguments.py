@@ -1,4 +1,4 @@
-"""Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa.
+"""Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa; packages.
 
 ``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
 Property: TypeAlias = float | Callable[[Any], Any]
@@ -29,6 +30,8 @@ SEEDS = 2**128 - 1
 """The largest seed: NumPy's own have 128 bits."""
 MASKED = "it has masked entries; leave them out, or give the numbers that they stand for"
 """What messages say of NumPy's masked arrays."""
+_DISTRIBUTIONS = {"rockit": "rockit-meco", "viser": "viser pycollada"}
+"""What pip installs, where it has another name than the package, or is more."""
 
 
 def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
@@ -241,8 +244,10 @@ def _check_axes(what: str, r: Array, tolerance: float) -> None:
         raise ArgumentError(f"{what}: its columns n, o, a are left-handed: n × o is −a; change the sign of one of them")
 
 
-def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bool = False) -> Array:
-    """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) 0.
+def evaluate(
+    what: str, unit: str, given: Property, eta: Array, *, least: float = 0.0, inclusive: bool = False
+) -> Array:
+    """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) a limit.
 
     Raises:
         ArgumentTypeError: if the function does not return one number for each abscissa.
@@ -258,9 +263,26 @@ def evaluate(what: str, unit: str, given: Property, eta: Array, *, inclusive: bo
         values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
     except (TypeError, ValueError, OverflowError):
         raise ArgumentTypeError(f"{what}: expected one number [{unit}] for each abscissa, got {shown(found)}") from None
-    wrong = ~np.isfinite(values) | (values < 0) | ((values == 0) & (not inclusive))
+    wrong = ~np.isfinite(values) | (values < least) | ((values == least) & (not inclusive))
     if wrong.any():
         k = int(wrong.argmax())
-        limit = "at least 0" if inclusive else "above 0"
-        raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}] and {limit}")
+        limit = f" and {'at least' if inclusive else 'above'} {least:g}" if np.isfinite(least) else ""
+        raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}]{limit}")
     return values
+
+
+def required(where: str, name: str) -> Any:
+    """The module.
+
+    Args:
+        where: what needs it.
+        name: of the module.
+
+    Raises:
+        MissingPackageError: if it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        package = (error.name or name).partition(".")[0]
+        raise MissingPackageError(where, package, _DISTRIBUTIONS.get(package, package)) from None

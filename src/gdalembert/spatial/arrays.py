@@ -1,6 +1,8 @@
-"""Arrays of numbers: frozen copies, equality by value, homogeneous transforms."""
+"""Arrays of numbers: frozen copies, equality by value, homogeneous transforms, independent columns."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -48,3 +50,42 @@ def turned_to(axis: Array) -> Array:
         x = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         x = x / np.linalg.norm(x)
     return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def independent_columns(a: Array, *tolerances: float, order: Iterable[int] | None = None) -> tuple[list[int], Array]:
+    """Columns that do not depend on those that were chosen before, and the orthonormal basis that they make.
+
+    By Gram–Schmidt: next is the first column in the order whose part that is orthogonal to those before is longer than
+    the tolerance; without an order, the one with the longest part (pivoting, as by LAPACK's geqp3).
+
+    Args:
+        a: m × n.
+        tolerances: lengths up to which a part counts as zero, in the unit of a; with several, one after the other.
+        order: a permutation of the columns.
+
+    Returns:
+        The r columns as they were chosen, and the basis (m × r); its first k columns span what the first k of them do.
+    """
+    rest, chosen, basis = np.array(a, dtype=float), list[int](), np.zeros((len(a), 0))
+    sequence = None if order is None else list(order)
+    for tolerance in tolerances:
+        while len(chosen) < len(a):
+            size = np.linalg.norm(rest, axis=0)
+            long = size > tolerance
+            if not long.any():
+                break
+            longest = int((size / size.max()).round(9).argmax())  # rounding does not choose among equals
+            k = longest if sequence is None else next(i for i in sequence if long[i])
+            chosen.append(k)
+            direction = rest[:, k] - basis @ (basis.T @ rest[:, k])  # once more, for what rounding leaves
+            direction /= np.linalg.norm(direction)
+            basis = np.column_stack([basis, direction])
+            rest -= np.outer(direction, direction @ rest)
+            rest[:, k] = 0.0
+    return chosen, basis
+
+
+def unit_columns(a: Array, negligible: float = 0.0) -> Array:
+    """The columns divided by their lengths; those that are no longer than this part of the longest one are zero."""
+    size = np.linalg.norm(a, axis=0)
+    return np.asarray(a / np.where(size > negligible * size.max(initial=0.0), size, np.inf))

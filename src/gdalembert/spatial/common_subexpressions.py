@@ -36,7 +36,8 @@ class _Table:
     def __init__(self) -> None:
         self.nodes: list[tuple[int, ...] | ca.SX] = []
         self._numbers: dict[tuple[object, ...], int] = {}
-        self._signs: set[Value] = set()
+        self.given_signs: set[Value] = set()
+        """The values that a minus is put before in the given graph."""
         self._zero, self._one, self._two = (self.constant(float(x))[0] for x in range(3))
 
     def input(self, entry: ca.SX) -> Value:
@@ -55,7 +56,7 @@ class _Table:
     def operation(self, op: int, *operands: Value) -> Value:
         """The result of ``ca.OP_…``."""
         if op == ca.OP_NEG:
-            self._signs.update(operands)
+            self.given_signs.update(operands)
             return _minus(*operands)
         if op == ca.OP_ADD:
             return self._sum(*operands)
@@ -65,7 +66,12 @@ class _Table:
             return self._product(*operands, *operands)
         if op == ca.OP_MUL:
             return self._product(*operands)
-        return self._unary(op, *operands) if len(operands) == 1 else self._binary(op, *operands)
+        if op == ca.OP_DIV:
+            return self._quotient(*operands)
+        if op in _EVEN | _ODD:
+            ((x, minus),) = operands
+            return self._number(op, x), minus and op in _ODD
+        return self._number(op, *map(self.with_sign, operands)), False
 
     def with_sign(self, value: Value) -> int:
         """The number of the value with its sign taken in."""
@@ -109,17 +115,6 @@ class _Table:
             return other_way_round, True
         return self._number(ca.OP_SUB, x, y), False
 
-    def _unary(self, op: int, a: Value) -> Value:
-        """An operation on one value."""
-        x = a[0] if op in _EVEN | _ODD else self.with_sign(a)
-        return self._number(op, x), a[1] and op in _ODD
-
-    def _binary(self, op: int, a: Value, b: Value) -> Value:
-        """Any other operation on two values."""
-        if op == ca.OP_DIV:
-            return self._quotient(a, b)
-        return self._number(op, self.with_sign(a), self.with_sign(b)), False
-
     def _quotient(self, a: Value, b: Value) -> Value:
         """a / b, the sign apart."""
         if a[0] == self._zero:
@@ -136,13 +131,8 @@ class _Table:
         """How many values have had their sign taken in."""
         return sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in self.nodes)
 
-    @property
-    def given_signs(self) -> int:
-        """How many different values a minus is put before in the given graph."""
-        return len(self._signs)
-
     def expressions(self, wanted: Iterable[int]) -> dict[int, ca.SX]:
-        """Those with the wanted numbers, and what they are made of."""
+        """Expressions with the wanted numbers, and what they are made of."""
         needed = set(wanted)
         for number in range(len(self.nodes) - 1, -1, -1):
             if number in needed and isinstance(node := self.nodes[number], tuple):
@@ -197,12 +187,10 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
         ca.SX(x.sparsity(), ca.vertcat(*(made[number] for number in numbers)))
         for numbers, x in zip(stored, outputs, strict=True)
     ]
-    return condensed if table.signs <= table.given_signs else _smaller(inputs, condensed, ca.cse(list(outputs)))
-
-
-def _smaller(inputs: Sequence[ca.SX], one: list[ca.SX], other: list[ca.SX]) -> list[ca.SX]:
-    sizes = [ca.Function("graph", list(inputs), outputs).n_instructions() for outputs in (one, other)]
-    return one if sizes[0] < sizes[1] else other
+    if table.signs <= len(table.given_signs):
+        return condensed
+    given = ca.cse(list(outputs))
+    return min(given, condensed, key=lambda made: ca.Function("graph", list(inputs), made).n_instructions())
 
 
 def _minus(value: Value) -> Value:

@@ -58,23 +58,24 @@ class Factorization:
 
     def half_solve(self, b: Matrix) -> Matrix:
         """Y = L⁻ᵀ B (n × k)."""
-        rows = ca.vertsplit(b)
+        rows = _rows_of(b)
         for k in reversed(range(len(rows))):
             for i, factor in self._factors[k].items():
                 rows[i] = rows[i] - factor * rows[k]
-        return ca.vertcat(*rows)
+        return ca.vertcat(ca.DM(0, b.shape[1]), *rows)
 
     def divide(self, y: Matrix) -> Matrix:
         """D⁻¹ Y (n × k)."""
-        return ca.vertcat(*(row / pivot for row, pivot in zip(ca.vertsplit(y), self.pivots, strict=True)))
+        rows = (row / pivot for row, pivot in zip(_rows_of(y), self.pivots, strict=True))
+        return ca.vertcat(ca.DM(0, y.shape[1]), *rows)
 
     def finish(self, y: Matrix) -> Matrix:
         """L⁻¹ D⁻¹ Y (n × k)."""
-        rows = ca.vertsplit(self.divide(y))
+        rows = _rows_of(self.divide(y))
         for k, factors in enumerate(self._factors):
             for i, factor in factors.items():
                 rows[k] = rows[k] - factor * rows[i]
-        return ca.vertcat(*rows)
+        return ca.vertcat(ca.DM(0, y.shape[1]), *rows)
 
     def solve(self, b: Matrix) -> Matrix:
         """X = M⁻¹ B (n × k)."""
@@ -106,3 +107,8 @@ def dense_inverse(m: Matrix) -> Matrix:
     Where M has zeros, :attr:`Factorization.inverse` takes fewer operations.
     """
     return symmetric(Factorization(m).solve(ca.DM.eye(m.shape[0])))
+
+
+def _rows_of(x: Matrix) -> list[Matrix]:
+    """The rows of a matrix, which may have none: a joint that cannot move."""
+    return list(ca.vertsplit(x)) if x.shape[0] else []

@@ -1,13 +1,21 @@
-"""The one place that makes ``casadi.Function`` objects: named, dense, and with every value computed once."""
+"""The one place that makes ``casadi.Function`` objects, named and dense, and what evaluates them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
+
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
@@ -15,10 +23,22 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
 
     A ``casadi.Function`` behaves as CasADi's functions do: it takes numbers, SX or MX, by position or by name; a
     missing keyword is 0, a scalar is broadcast.
+
+    Raises:
+        ArgumentError: if an output has a symbol that is not among the inputs.
     """
     dense = [ca.densify(ca.SX(output)) for output in outputs.values()]
     arguments = list(inputs.values())
-    small = eliminate_common_subexpressions(arguments, dense)
+    try:
+        small = eliminate_common_subexpressions(arguments, dense)
+    except RuntimeError as error:
+        free = ca.Function(name, arguments, dense, {"allow_free": True}).get_free()
+        if not free:
+            raise
+        raise ArgumentError(
+            f"{name}: its expression has the symbol {free[0]}, which is none of its inputs {', '.join(inputs)}; give a "
+            "number in its place, or make it a parameter"
+        ) from error
     return ca.Function(name, arguments, small, list(inputs), list(outputs))
 
 
@@ -48,3 +68,63 @@ def smaller(one: Matrix, other: Matrix) -> Matrix:
         if isinstance(each, ca.DM):
             return each
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
+
+
+class BatchFunction:
+    """A Function of vectors, with the one output ``shape`` (nothing, n, or n × n), at many states in one call.
+
+    Functions without Python in them are spread over threads.
+    """
+
+    def __init__(self, function: ca.Function, *shape: int) -> None:
+        self._function, self._shape = function, shape
+        self._mapped: dict[int, ca.Function] = {}
+        self._p: Array | None = None
+
+    def at(self, p: Array | None) -> BatchFunction:
+        """The Function of all inputs but the last one, which is p at every state; ``None``: of all inputs."""
+        twin = copy(self)
+        twin._p = p
+        return twin
+
+    def __call__(self, *columns: Array) -> Array:
+        n = len(columns[0])
+        if self._p is not None:
+            columns = (*columns, np.broadcast_to(self._p, (n, len(self._p))))
+        try:
+            values = self._map(n)(*(column.T for column in columns)).full()
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
+        if not self._shape:
+            return np.asarray(values[0])
+        side_by_side = values.reshape(self._shape[0], n, -1).transpose(1, 0, 2)
+        return np.asarray(side_by_side.reshape(n, *self._shape))
+
+    def _map(self, n: int) -> Any:
+        if n not in self._mapped:
+            self._mapped[n] = (
+                self._function.map(n, "thread", _THREADS)
+                if self._function.is_a("SXFunction") and n >= _THREADS > 1
+                else self._function.map(n)
+            )
+        return self._mapped[n]
+
+
+class Evaluation:
+    """A Function whose inputs are read from arrays, and whose outputs are written to others, at each call.
+
+    Attributes:
+        arguments, results: C-contiguous arrays of as many numbers as the inputs and outputs have nonzeros, in their
+            order: by columns.
+        evaluate: evaluates; RuntimeError where the Function raises one.
+        failed: whether the last evaluation did, in the words of CasADi: 0 if it did not.
+    """
+
+    def __init__(self, function: ca.Function, arguments: Sequence[Array], results: Sequence[Array]) -> None:
+        self.arguments, self.results = arguments, results
+        buffer, self.evaluate = function.buffer()
+        self.failed = buffer.ret
+        for setter, arrays in ((buffer.set_arg, arguments), (buffer.set_res, results)):
+            for i, array in enumerate(arrays):
+                setter(i, memoryview(array))  # type: ignore[arg-type, call-arg]  # CasADi has no types

@@ -1,4 +1,4 @@
-"""Ctrl-C, and what other signal handlers raise, while CasADi builds graphs, evaluates, integrates or solves.
+"""Long computations: their progress on stderr; Ctrl-C, and what other signal handlers raise, while CasADi computes.
 
 CasADi runs Python's signal handlers where it converts arrays and before it evaluates a Function. What they raise there
 is lost: it takes the array for one of a wrong type, or the evaluation for one that failed, and an integrator tries
@@ -13,26 +13,61 @@ import contextlib
 import functools
 import io
 import signal
+import sys
 import threading
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 _REPETITIONS = 100_000
 """More than any integrator endures, and u needs to return."""
-
 _AGAIN = 0.5
 """Time until an exception that was lost is raised again [s]; what cleans up needs less."""
-
 _SIGNALS = tuple(sorted(map(int, signal.valid_signals())))
-
-
 _run_again: Any = interrupt_main
-
 Handler = Callable[[int, FrameType | None], Any]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+
+@contextmanager
+def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """A function that is called with the number of units done since the last call.
+
+    Args:
+        what: the name of the computation.
+        total, unit: how many units there are, and their name in the plural.
+        shown: whether to show a bar, by tqdm, or a line that counts where tqdm is not installed.
+    """
+    if not shown:
+        yield lambda _: None
+        return
+    try:
+        bar = import_module("tqdm").tqdm
+    except ImportError:
+        with _line(what, total, unit) as advance:
+            yield advance
+        return
+    with bar(desc=what, total=total, unit=f" {unit}") as opened:
+        yield opened.update
+
+
+@contextmanager
+def _line(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        print(f"\r{what}: {done} of {total} {unit}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        print(file=sys.stderr)
 
 
 class Interrupts:
@@ -146,7 +181,7 @@ _EXIT = Interrupts.__exit__.__code__
 
 
 def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The same function, in which no exception of a signal handler is lost."""
+    """A function in which no exception of a signal handler is lost."""
 
     @functools.wraps(function)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:

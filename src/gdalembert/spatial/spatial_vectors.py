@@ -47,19 +47,19 @@ class Motion:
         return Wrench(-force @ self.angular, -moment @ self.angular - force @ self.linear)
 
     def about(self, p: Matrix) -> Motion:
-        """The same about the point p, in the same axes."""
+        """The motion of the point p, in the same axes."""
         return Motion(self.linear - spatial.skew(p) @ self.angular, self.angular)
 
     def turned(self, r: Matrix) -> Motion:
-        """The same in other axes, R x for x."""
+        """Vectors in other axes, R x for x."""
         return Motion(r @ self.linear, r @ self.angular)
 
     def seen_from(self, r: Matrix, p: Matrix) -> Motion:
-        """The same in the axes and about the origin of a frame placed at (R, p)."""
+        """Vectors in the axes and about the origin of a frame placed at (R, p)."""
         return self.about(p).turned(r.T)
 
     def to_parent(self, r: Matrix, p: Matrix) -> Motion:
-        """The same, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
+        """Vectors, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
         return self.turned(r).about(-p)
 
     @property
@@ -89,20 +89,24 @@ class Wrench:
         """6, or 6 × n: force first."""
         return ca.vertcat(self.force, self.moment)
 
+    def times(self, x: Matrix) -> Wrench:
+        """The sums of these, 3 × n, each times its entry of a column of x (n × m)."""
+        return Wrench(self.force @ x, self.moment @ x)
+
     def about(self, p: Matrix) -> Wrench:
-        """The same about the point p, in the same axes: m + f × p."""
+        """The wrench about the point p, in the same axes: m + f × p."""
         return Wrench(self.force, self.moment - spatial.skew(p) @ self.force)
 
     def turned(self, r: Matrix) -> Wrench:
-        """The same in other axes, R x for x."""
+        """Vectors in other axes, R x for x."""
         return Wrench(r @ self.force, r @ self.moment)
 
     def seen_from(self, r: Matrix, p: Matrix) -> Wrench:
-        """The same in the axes and about the origin of a frame placed at (R, p)."""
+        """Vectors in the axes and about the origin of a frame placed at (R, p)."""
         return self.about(p).turned(r.T)
 
     def to_parent(self, r: Matrix, p: Matrix) -> Wrench:
-        """The same, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
+        """Vectors, given in a frame placed at (R, p), in the axes and about the origin that it is placed in."""
         return self.turned(r).about(-p)
 
     def work(self, linear: Matrix, angular: Matrix) -> Matrix:

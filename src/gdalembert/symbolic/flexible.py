@@ -15,14 +15,14 @@ import numpy as np
 import sympy
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.link_model import LinkModel, Station, root
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.joints import Revolute
+from gdalembert.model.joints.deflection import FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.symbolic.formula import Vector, formulas
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.symbolic.formula import Vector, formulas, symbol
 from gdalembert.symbolic.graph import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.parameters import Constants
-from gdalembert.symbolic.trigonometric import symbol
 
 _MOST = 9
 """Largest number of links, and of modes of a link: each has one digit in the names of symbols."""
@@ -78,7 +78,7 @@ def flexible_arm_forms(
             raise ArgumentError(f"{what}: {min(taken)} is a coordinate or rate of the arm; give it another name")
     constants = Constants()
     down: Any = constants.vector(acceleration)
-    robot = explicit.SymbolicRobot(_links(counts, masses, constants), exact=False)
+    robot = explicit.SymbolicRobot(_tree(counts, masses, constants))
     # not the public functions of the same names: they evaluate, and take no free symbols
     terms = {
         "M": explicit.free_mass_matrix(robot),
@@ -106,36 +106,41 @@ def _integral(letter: str, i: int, *modes: int) -> sympy.Symbol:
     return symbol(f"{letter}_{i}" + "".join(str(j + 1) for j in sorted(modes)))
 
 
-def _links(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Constants) -> list[LinkModel]:
-    links: list[LinkModel] = []
-    first = len(counts)
+def _tree(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Constants) -> Tree:
+    """The arm, each joint on the tip of the link before it."""
+    joints: list[Joint] = []
+    inertias: list[tuple[int, ModalInertia]] = []
+    rotation, origin, first = np.eye(3), np.zeros(3), len(counts)
     for i, (n, mass) in enumerate(zip(counts, masses, strict=True), 1):
-        length = _integral("l", i)
+        length, link, turning = _integral("l", i), len(joints), Revolute((0.0, 0.0, 1.0))
+        inertia = _inertia(i, n, length, constants)
         tip: dict[str, Any] = {
-            "position": constants.vector([length, sympy.S.Zero, sympy.S.Zero]),
+            "origin": constants.vector([length, sympy.S.Zero, sympy.S.Zero]),
             "translation": constants.matrix([[0] * n, [_integral("u", i, j) for j in range(n)], [0] * n]),
             "rotation": constants.matrix([[0] * n, [0] * n, [_integral("theta", i, j) for j in range(n)]]),
             "shortening": np.zeros((n, n)),
-            "body": constants.matrix(sympy.diag(0, 0, 0, mass).tolist()),
+            "beam": np.array([1.0, 0.0, 0.0]),
         }
-        links.append(
-            LinkModel(
-                name=f"joint{i}",
-                type=Revolute((0.0, 0.0, 1.0)),
-                parent=i - 2,
-                parent_station=1,
-                placement=np.eye(4),
-                clamped=np.eye(4),
-                inertia=_inertia(i, n, length, constants),
-                stations=(root(n), Station(**tip)),
-                idx_q=i - 1,
-                idx_v=i - 1,
-                mode_idx_q=first,
-                mode_idx_v=first,
-            )
-        )
+        body: Any = constants.matrix(sympy.diag(0, 0, 0, mass).tolist())
+        joints.append(Joint(f"joint{i}", turning, link - 1, rotation, origin, inertia.rigid, i - 1, i - 1))
+        joints.append(Joint(f"tip{i}", FirstOrderDeflection(**tip), link, rotation, origin, body, first, first))
+        inertias.append((link, inertia))
         first += n
-    return links
+    nothing, links = np.zeros(first), tuple(range(0, len(joints), 2))
+    return Tree(
+        name="arm",
+        nq=first,
+        nv=first,
+        joints=tuple(joints),
+        links=links,
+        joint_names=tuple(joints[i].name for i in links),
+        armature=nothing,
+        damping=nothing,
+        friction=nothing,
+        gravity=np.zeros(3),
+        frames=(),
+        modal_inertias=tuple(inertias),
+    )
 
 
 def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> ModalInertia:

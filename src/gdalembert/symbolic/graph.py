@@ -18,11 +18,10 @@ import sympy
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.instructions import evaluate, operation_name
-from gdalembert.symbolic.formula import Formula, formula
-from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, rational
+from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, formula, rational
 
 Formulas: TypeAlias = npt.NDArray[np.object_]
-"""A matrix of :class:`~gdalembert.symbolic.trigonometric.TrigonometricPolynomial`, two-dimensional."""
+"""A matrix of :class:`~gdalembert.symbolic.formula.TrigonometricPolynomial`, two-dimensional."""
 Inputs: TypeAlias = Mapping[str, Sequence[Formula]]
 """A formula (a number, a string, an expression) for each entry of inputs of a Function."""
 
@@ -194,8 +193,7 @@ def _evaluated(function: ca.Function, inputs: Sequence[Sequence[Any]], algebra: 
 def _sympy_number(x: float) -> sympy.Expr:
     if not np.isfinite(x):
         return sympy.nan if np.isnan(x) else sympy.oo if x > 0 else -sympy.oo
-    meant = rational(x)
-    return sympy.Rational(meant.numerator, meant.denominator)
+    return sympy.Rational(rational(x))
 
 
 def _truth(condition: sympy.Expr) -> Any:
@@ -215,36 +213,19 @@ _COMMON: dict[int, Callable[..., Any]] = {
     ca.OP_ASSIGN: lambda x: x,
 }
 
+_NAMES = "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf sign floor"
 _SYMPY = Algebra(
     "SymPy",
     _sympy_number,
     _COMMON
+    | {getattr(ca, f"OP_{name.upper()}"): getattr(sympy, name) for name in _NAMES.split()}
     | {
         ca.OP_POW: sympy.Pow,
         ca.OP_CONSTPOW: sympy.Pow,
-        ca.OP_SQRT: sympy.sqrt,
-        ca.OP_EXP: sympy.exp,
-        ca.OP_LOG: sympy.log,
         ca.OP_EXPM1: lambda x: sympy.exp(x) - 1,
         ca.OP_LOG1P: lambda x: sympy.log(1 + x),
-        ca.OP_SIN: sympy.sin,
-        ca.OP_COS: sympy.cos,
-        ca.OP_TAN: sympy.tan,
-        ca.OP_ASIN: sympy.asin,
-        ca.OP_ACOS: sympy.acos,
-        ca.OP_ATAN: sympy.atan,
-        ca.OP_ATAN2: sympy.atan2,
-        ca.OP_SINH: sympy.sinh,
-        ca.OP_COSH: sympy.cosh,
-        ca.OP_TANH: sympy.tanh,
-        ca.OP_ASINH: sympy.asinh,
-        ca.OP_ACOSH: sympy.acosh,
-        ca.OP_ATANH: sympy.atanh,
-        ca.OP_ERF: sympy.erf,
         ca.OP_HYPOT: lambda x, y: sympy.sqrt(x**2 + y**2),
         ca.OP_FABS: sympy.Abs,
-        ca.OP_SIGN: sympy.sign,
-        ca.OP_FLOOR: sympy.floor,
         ca.OP_CEIL: sympy.ceiling,
         ca.OP_FMIN: sympy.Min,
         ca.OP_FMAX: sympy.Max,

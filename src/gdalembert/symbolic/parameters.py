@@ -29,9 +29,8 @@ from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
-from gdalembert.symbolic.formula import Formula, Vector, angle, formula, formulas
+from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 from gdalembert.symbolic.tree import SymbolicTree, in_symbols
-from gdalembert.symbolic.trigonometric import TrigonometricPolynomial, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")

@@ -22,11 +22,10 @@ from sympy.core.function import Application
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Force
-from gdalembert.dynamics.parameters.parameters import Parameters, parameters_of
+from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.substitution import mapped, substituted
 
 _CASADI = {
     "sin": ca.sin,

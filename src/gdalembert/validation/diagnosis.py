@@ -1,4 +1,4 @@
-"""Sentences about what is wrong with a system under test, and at which joints.
+"""Sentences about checks that failed: what is wrong in which term, and at which joints.
 
 Each term of tau that differs from the reference is compared with the results of common mistakes: a factor, a missing
 or doubled armature, another direction of gravity, damping, centrifugal terms alone, another body. An explanation is
@@ -8,18 +8,18 @@ named.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
-from gdalembert.validation import differences, readings, wording
+from gdalembert.validation import differences
 from gdalembert.validation.differences import EXPLAINED, accounts_for, differs, factor, factors
 from gdalembert.validation.references import ReferenceSample
 from gdalembert.validation.report import Check
-from gdalembert.validation.states import Mask
-from gdalembert.validation.torque_terms import TorqueTerms
+from gdalembert.validation.states import Mask, TorqueTerms
 
 SMALL = 1e-5
 """Smaller relative differences are not explained: they are seldom due to a wrong formula."""
@@ -31,8 +31,14 @@ SYMMETRIC, POSITIVE_DEFINITE, SKEW = "M symmetric", "M positive definite", "dM/d
 UNDER_WRENCHES = tuple(
     f"{name} under wrenches" for name in ("inverse_dynamics", "forward_dynamics", "state_derivative (a)")
 )
-ELASTIC_ENERGY, POWER_BALANCE, FRAMES_ON_NODES = "elastic_energy", "power balance", "frames on nodes"
+ELASTIC_ENERGY, POWER_BALANCE = "elastic_energy", "power balance"
 """Names of checks that are not simply those of Functions."""
+_UNDEFORMED = (
+    "undeformed, the arm is not the model with rigid beams in place of its flexible links: a link, a placement or "
+    "gravity is different"
+)
+_BLOCKS = "terms are not the blocks of the equation of motion"
+_WRONG, _OPPOSITE, _MISSING = "is wrong", "has the opposite sign", "is missing"
 
 
 class Explanation(NamedTuple):
@@ -54,12 +60,6 @@ class Failure(NamedTuple):
     implied_by: tuple[str, ...]
     sentence: str = "wrong, with no simple cause"
 
-
-_UNDEFORMED = (
-    "undeformed, the arm is not the model with rigid beams in place of its flexible links: a link, a placement or "
-    "gravity is different"
-)
-_BLOCKS = "terms are not the blocks of the equation of motion"
 
 FAILURES: dict[str, Failure] = {
     "nle": Failure(("inverse_dynamics",)),
@@ -104,7 +104,6 @@ FAILURES: dict[str, Failure] = {
         ("inverse_dynamics", "kinetic_energy", "potential_energy", "mass_matrix"),
         "the power of tau minus that of the dampers is not the rate of kinetic and potential energy",
     ),
-    FRAMES_ON_NODES: Failure((), "what is attached to a node of a flexible link does not move with it as a rigid body"),
     "terms (m)": Failure(("mass_matrix",), _BLOCKS),
     "terms (C)": Failure(("nle", "coriolis_matrix", "generalized_gravity"), _BLOCKS),
     "terms (G)": Failure(("generalized_gravity",), _BLOCKS),
@@ -115,8 +114,6 @@ FAILURES: dict[str, Failure] = {
     "undeformed g": Failure(("generalized_gravity",), _UNDEFORMED),
 }
 """By name of the check."""
-
-_WRONG, _OPPOSITE, _MISSING = "is wrong", "has the opposite sign", "is missing"
 
 
 def sentences(failed: Mapping[str, Check], explained: Mapping[str, Sequence[Explanation]]) -> tuple[str, ...]:
@@ -153,16 +150,16 @@ def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanatio
     """What is wrong in which term of tau, and at which joints."""
     if explanations := _explain_not_finite(own, sample):
         return explanations
-    tau, names = sample.terms.tau, sample.names
+    tau, names = sample.terms.tau, sample.reference.velocity_names
     wrong = differs(own.tau, tau, sample.tolerance)
     if np.any(wrong) and (order := differences.permutation(own.tau, tau)) is not None:
         moved = [f"{names[k]!r} in the place of {names[i]!r}" for i, k in enumerate(order) if i != k]
-        return [Explanation(f"tau is in another order: joint {wording.listed(moved)}", True)]
+        return [Explanation(f"tau is in another order: joint {listed(moved)}", True)]
     if np.any(wrong) and None not in factors(own.tau, tau, wrong):
         return _explain_vector("tau", own.tau, tau, wrong, sample)
     explanations = _explain_terms(own, sample)
     is_simple = len(explanations) <= 1 and all(each.is_complete and not each.is_local for each in explanations)
-    if not is_simple and (text := readings.reading(own.tau, sample)) is not None:
+    if not is_simple and (text := differences.convention_error(own.tau, sample)) is not None:
         return [Explanation(text, True)]
     if any(not explanation.is_complete for explanation in explanations):
         explanations += _explain_body(own.tau - tau, sample)
@@ -179,7 +176,7 @@ def _explain_terms(own: TorqueTerms, sample: ReferenceSample) -> list[Explanatio
 
 def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation]:
     """What is wrong with a mass matrix (n × nv × nv)."""
-    reference, names = sample.terms.mass_matrix, sample.names
+    reference = sample.terms.mass_matrix
     wrong = differs(own, reference, sample.tolerance)
     if not np.any(wrong):
         return []
@@ -189,11 +186,11 @@ def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation
         return [Explanation(f"mass matrix {_relation(s, sample)}", True)]
     explanations, wrong = _explain_armature(own - reference, wrong, sample)
     if np.any(one_sided := wrong & ~wrong.T):
-        where = wording.entries(one_sided, names, _order(np.any(one_sided, axis=1), sample))
+        where = _entries(one_sided, np.any(one_sided, axis=1), sample)
         text = f"mass matrix is not symmetric: wrong at {where}, right at the transposed entry"
         explanations.append(Explanation(text, False))
     if np.any(wrong := wrong & wrong.T):
-        where = wording.symmetric_entries(wrong, names, _order(np.any(wrong, axis=1), sample))
+        where = _symmetric_entries(wrong, sample)
         explanations.append(Explanation(f"mass matrix is wrong {where}", False))
     return explanations
 
@@ -208,9 +205,9 @@ def explain_velocity(own: Array, sample: ReferenceSample) -> list[Explanation]:
         return _explain_vector("velocity terms", own, reference, wrong, sample)
     damping = differences.damping(own - reference, v)
     if accounts_for(damping * v, own - reference, reference):
-        shown = [f"{sample.names[j]!r} ({wording.number(damping[j])})" for j in np.flatnonzero(wrong)]
-        text = f"velocity terms contain damping proportional to v, which {sample.source} does not have"
-        return [Explanation(f"{text}, at joint {wording.listed(shown)}", True)]
+        shown = [f"{sample.reference.velocity_names[j]!r} ({_number(damping[j])})" for j in np.flatnonzero(wrong)]
+        text = f"velocity terms contain damping proportional to v, which {sample.reference.source} does not have"
+        return [Explanation(f"{text}, at joint {listed(shown)}", True)]
     centrifugal = differences.centrifugal(sample)
     if accounts_for(centrifugal, own, reference):
         text = "velocity terms are the centrifugal terms (v_j²) alone: the products v_j v_k are missing"
@@ -233,26 +230,21 @@ def explain_gravity(own: Array, sample: ReferenceSample) -> list[Explanation]:
         return [_not_finite("gravity", own, sample)]
     if (s := factor(own, reference)) is not None and _relation(s, sample) in (_OPPOSITE, _MISSING):
         return [Explanation(f"gravity {_relation(s, sample)}", True)]
-    if sample.model is not None:
-        field = differences.gravity_field(sample.model, sample.states, own, reference)
+    if sample.reference.model is not None:
+        field = differences.gravity_field(sample.reference.model, sample.states, own, reference)
         if field is not None:
-            given = wording.vector(sample.model.gravity.linear)
-            text = f"gravity acts as in a field of {wording.vector(field)} m/s²; the model's is {given}"
+            given = _vector(sample.reference.model.gravity.linear)
+            text = f"gravity acts as in a field of {_vector(field)} m/s²; the model's is {given}"
             return [Explanation(text, True)]
     return _explain_vector("gravity", own, reference, wrong, sample)
 
 
 def explain_kinetic_energy(own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
     """What is wrong with a kinetic energy (n)."""
-    of_armature = 0.5 * sample.states.v**2 @ sample.tree.armature
+    of_armature = 0.5 * sample.states.v**2 @ sample.reference.tree.armature
     if np.any(of_armature) and accounts_for(reference - of_armature, own, reference):
         return [Explanation("armature is missing", True)]
-    return _explain_scalar("kinetic energy", own, reference, sample)
-
-
-def explain_potential_energy(own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with a potential energy, by its rate (n)."""
-    return _explain_scalar("potential energy", own, reference, sample)
+    return explain_scalar("kinetic energy", own, reference, sample)
 
 
 def explain_addend(what: str, difference: Array, addend: Array, sample: ReferenceSample) -> list[Explanation]:
@@ -262,7 +254,8 @@ def explain_addend(what: str, difference: Array, addend: Array, sample: Referenc
     return [Explanation(f"{what} {_relation(s, sample)}", True)]
 
 
-def _explain_scalar(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
+def explain_scalar(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Whether an energy, or its rate (n), has a factor."""
     s = factor(own, reference)
     return [] if s is None else [Explanation(f"{what} {_relation(s, sample)}", True)]
 
@@ -280,12 +273,12 @@ def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample
     if not np.any(wrong):
         return []
     if (s := factor(own, reference)) is not None:
-        return [Explanation(wording.sentence(what, _relation(s, sample)), True)]
+        return [Explanation(_sentence(what, _relation(s, sample)), True)]
     way_of = {
         int(j): _WRONG if of_entry is None else _relation(of_entry, sample)
         for j, of_entry in zip(np.flatnonzero(wrong), factors(own, reference, wrong), strict=True)
     }
-    for joint in sample.tree.joints:  # its entries turn into each other
+    for joint in sample.reference.tree.joints:  # its entries turn into each other
         own_ways = {j: way_of[j] for j in joint.columns if j in way_of}
         if len(set(own_ways.values())) > 1:
             way_of |= dict.fromkeys(own_ways, _WRONG)
@@ -293,7 +286,7 @@ def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample
     for j, way in way_of.items():
         ways.setdefault(way, np.zeros_like(wrong))[j] = True
     return [
-        Explanation(f"{wording.sentence(what, way)} at {_joints(where, sample)}", way != _WRONG, True)
+        Explanation(f"{_sentence(what, way)} at {_joints(where, sample)}", way != _WRONG, True)
         for way, where in ways.items()
     ]
 
@@ -312,7 +305,7 @@ def _not_finite(what: str, values: Array, sample: ReferenceSample) -> Explanatio
     finite = np.isfinite(values).reshape(*values.shape[:2], -1)
     where = _joints(~np.all(finite, axis=(0, 2)), sample)
     share = "some states" if np.any(np.all(finite, axis=(1, 2))) else "all states examined"
-    return Explanation(wording.sentence(what, f"is not finite at {where}, in {share}"), True)
+    return Explanation(_sentence(what, f"is not finite at {where}, in {share}"), True)
 
 
 def _explain_nonlinear(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
@@ -326,7 +319,7 @@ def _explain_nonlinear(own: TorqueTerms, sample: ReferenceSample) -> list[Explan
 
 def _explain_armature(difference: Array, wrong: Mask, sample: ReferenceSample) -> tuple[list[Explanation], Mask]:
     """What constant differences on the diagonal mean, and the entries that are wrong besides."""
-    rest, armature = wrong.copy(), sample.tree.armature
+    rest, armature = wrong.copy(), sample.reference.tree.armature
     only_diagonal = np.sum(wrong) == np.sum(np.diag(wrong))
     joints: dict[str, list[str]] = {}
     for j in np.flatnonzero(np.diag(wrong)):
@@ -342,9 +335,11 @@ def _explain_armature(difference: Array, wrong: Mask, sample: ReferenceSample) -
             way, value = "mass matrix is off by a constant, as if the armature were different,", f"{mean:+.6g}"
         else:
             continue
-        joints.setdefault(way, []).append(f"{sample.names[j]!r} ({' '.join((value, sample.units[j])).strip()})")
+        joints.setdefault(way, []).append(
+            f"{sample.reference.velocity_names[j]!r} ({' '.join((value, sample.reference.units[j])).strip()})"
+        )
         rest[j, j] = False
-    return [Explanation(f"{way} at joint {wording.listed(at)}", True) for way, at in joints.items()], rest
+    return [Explanation(f"{way} at joint {listed(at)}", True) for way, at in joints.items()], rest
 
 
 def _explain_body(difference: Array, sample: ReferenceSample) -> list[Explanation]:
@@ -357,15 +352,72 @@ def _explain_body(difference: Array, sample: ReferenceSample) -> list[Explanatio
     return [Explanation(text, True)]
 
 
-def _joints(where: Mask, sample: ReferenceSample) -> str:
-    return wording.joints(where, sample.names, _order(where, sample))
-
-
-def _order(where: Mask, sample: ReferenceSample) -> list[int]:
-    return wording.outermost_first(where, sample.tree)
-
-
 def _relation(s: float, sample: ReferenceSample) -> str:
     if abs(s + 1) <= EXPLAINED:
         return _OPPOSITE
-    return _MISSING if abs(s) <= EXPLAINED else f"is {s:.6g} times {sample.owner}"
+    return _MISSING if abs(s) <= EXPLAINED else f"is {s:.6g} times {sample.reference.owner}"
+
+
+def listed(given: Iterable[str], most: int = 8) -> str:
+    """Phrases separated by commas, only so many of them."""
+    items = list(given)
+    return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"
+
+
+def _joints(where: Mask, sample: ReferenceSample) -> str:
+    """The joints where the mask (nv) is true, the outermost first."""
+    if np.all(where) and len(sample.reference.velocity_names) > 1:
+        return "every joint"
+    names, order = sample.reference.velocity_names, _outermost_first(where, sample.reference.tree)
+    return f"joint {listed(repr(names[j]) for j in order if where[j])}"
+
+
+def _entries(where: Mask, wrong: Mask, sample: ReferenceSample) -> str:
+    """The entries of a matrix where the mask (nv × nv) is true; those of the outermost wrong joints (nv) first."""
+    rank = np.argsort(_outermost_first(wrong, sample.reference.tree))
+    found = sorted(np.argwhere(where).tolist(), key=lambda entry: sorted(rank[entry]))
+    return listed(f"{sample.reference.velocity_names[i]!r} × {sample.reference.velocity_names[j]!r}" for i, j in found)
+
+
+def _symmetric_entries(where: Mask, sample: ReferenceSample) -> str:
+    """The entries of a symmetric matrix: the upper triangle, or the one row and column that all of them are in."""
+    if np.all(where) and len(sample.reference.velocity_names) > 1:
+        return "at every joint"
+    for j, name in enumerate(sample.reference.velocity_names):
+        others = np.delete(np.delete(where, j, axis=0), j, axis=1)
+        if np.sum(where) > 2 and not np.any(others):
+            return f"in the row and column of joint {name!r}"
+    return f"at {_entries(np.triu(where), np.any(where, axis=1), sample)}"
+
+
+def _outermost_first(where: Mask, tree: Tree) -> list[int]:
+    """The entries of v: first those of wrong joints that no other wrong joint is mounted on, all from the tips inwards.
+
+    Errors travel to the ancestors of the joint where they are made.
+    """
+    inner: set[int] = set()
+    wrong = [any(where[k] for k in joint.columns) for joint in tree.joints]
+    for joint, is_wrong in zip(tree.joints, wrong, strict=True):
+        parent = joint.parent if is_wrong else -1
+        while parent >= 0:
+            inner |= set(tree.joints[parent].columns)
+            parent = tree.joints[parent].parent
+    return sorted(range(len(where)), key=lambda k: (k in inner, -k))
+
+
+def _sentence(what: str, predicate: str) -> str:
+    """Subject and predicate; the verb of the predicate ("is", "has") agrees with the subject."""
+    if what.endswith("terms"):
+        verb, _, rest = predicate.partition(" ")
+        return f"{what} {'are' if verb == 'is' else 'have'} {rest}"
+    return f"{what} {predicate}"
+
+
+def _vector(values: Iterable[float]) -> str:
+    """Numbers in parentheses, to 6 digits."""
+    return f"({', '.join(_number(x) for x in values)})"
+
+
+def _number(value: float) -> str:
+    """A number to 6 digits; rounding noise is 0."""
+    return f"{0.0 if abs(value) < 1e-9 else value:.6g}"

@@ -1,4 +1,9 @@
-"""A Dynamics under test: all its Functions, and the laws that hold between them."""
+"""A Dynamics under test: all its Functions, and the laws that hold between them.
+
+Derivatives are compared along one direction with those of its own ``inverse_dynamics``, which CasADi differentiates and
+which is compared with the reference itself. Differences would not do: they lose all digits where smooth Coulomb
+friction changes its sign.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,10 @@ import numpy as np
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, GdalembertError, UnsupportedError
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import directional_derivative
-from gdalembert.validation import derivatives, diagnosis
+from gdalembert.spatial.functions import BatchFunction, directional_derivative
+from gdalembert.validation import diagnosis
 from gdalembert.validation.diagnosis import (
     DQ_DT,
     DV_DT,
@@ -26,36 +31,66 @@ from gdalembert.validation.diagnosis import (
     UNDER_WRENCHES,
     Explanation,
 )
-from gdalembert.validation.references import Reference, ReferenceSample
-from gdalembert.validation.report import Check
-from gdalembert.validation.residuals import (
+from gdalembert.validation.references import LOADED, Reference, ReferenceSample, WrenchesUnderTest, under_some
+from gdalembert.validation.report import (
     AFTER_CLEANING,
     EXACT,
     LAW,
     SOLVED,
+    Check,
     Residual,
     condition_numbers,
     eigenvalues,
     power_scale,
 )
-from gdalembert.validation.states import Mask, States
+from gdalembert.validation.states import Mask, States, TorqueTerms, decompose, times
 from gdalembert.validation.systems import SystemUnderTest
-from gdalembert.validation.torque_terms import TorqueTerms, decompose, times
-from gdalembert.validation.wrenches import LOADED, WrenchesUnderTest, under_some
 
+TORQUE_ALONG = "inverse_dynamics_along"
+"""tau differentiated by CasADi."""
+
+TORQUE_UNDER_WRENCHES = "inverse_dynamics_under_constant_wrenches"
+"""tau that is differentiated, where wrenches act."""
+
+OF_TORQUE, OF_ACCELERATION = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 ROUNDING = 1e-14
 """Relative error of M and tau by rounding alone."""
-
 _SINGULAR = 1e12
 """Condition number of M above which accelerations are not judged."""
-
-Explain = Callable[[ReferenceSample], list[Explanation]]
-
+Explain = Callable[[], list[Explanation]]
+"""What explains a check that failed."""
 ReferenceAt = Callable[[Array | None], Reference]
 """The reference that has p."""
-
 POWER, MASS_MATRIX_RATE = "power", "mass_matrix_rate"
 """Functions made of those of the system under test."""
+
+
+def direction_of(scales: Array) -> Array:
+    """d (nv): in which no entry of a matrix hides, each entry of the size of its coordinate."""
+    direction: Array = scales * np.random.default_rng(0).uniform(0.5, 1.5, len(scales))
+    return direction
+
+
+def tau_along(dynamics: Dynamics, inverse_dynamics: ca.Function, d: Array) -> BatchFunction:
+    """(q, v, a, p) → the derivatives of tau as q, and as v, moves along d (2 nv)."""
+    s = dynamics.symbols("q", "v", "a")
+    q, v, *_ = inputs = list(s.values())
+    tau, moved = inverse_dynamics(*inputs), dynamics.tree.configuration_rate(q, ca.SX(d))
+    return _stacked(
+        TORQUE_ALONG, inputs, directional_derivative(tau, q, moved), directional_derivative(tau, v, ca.SX(d))
+    )
+
+
+def times_direction(dynamics: Dynamics, derivatives: ca.Function, d: Array) -> BatchFunction:
+    """The matrices of a Function of derivatives times d, one below the other."""
+    s = dynamics.symbols(*derivatives.name_in()[:3])
+    inputs = [*s.values()]
+    return _stacked(derivatives.name(), inputs, *(matrix @ ca.DM(d) for matrix in derivatives.call(inputs)))
+
+
+def _stacked(name: str, inputs: list[ca.SX], *outputs: Matrix) -> BatchFunction:
+    stacked = ca.densify(ca.vertcat(*outputs))
+    return BatchFunction(ca.Function(name, inputs, [stacked]), stacked.shape[0])
 
 
 def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
@@ -117,14 +152,14 @@ class DynamicsUnderTest(SystemUnderTest):
         return WrenchesUnderTest(dynamics, functions, shapes_of_functions(self.tree)).at(p)
 
     def _derivatives(self, dynamics: Dynamics) -> dict[str, BatchFunction]:
-        d = derivatives.direction_of(self.reference.scales)
+        d = direction_of(self.reference.scales)
         tau = built(dynamics, "inverse_dynamics")
-        made = {derivatives.ALONG: derivatives.tau_along(dynamics, tau, d)}
+        made = {TORQUE_ALONG: tau_along(dynamics, tau, d)}
         if dynamics.external_wrenches:
-            made[derivatives.TAU] = BatchFunction(tau, self.tree.nv)
-        for name in (derivatives.OF_TORQUE, derivatives.OF_ACCELERATION):
+            made[TORQUE_UNDER_WRENCHES] = BatchFunction(tau, self.tree.nv)
+        for name in (OF_TORQUE, OF_ACCELERATION):
             try:
-                made[name] = derivatives.times_direction(dynamics, built(dynamics, name), d)
+                made[name] = times_direction(dynamics, built(dynamics, name), d)
             except UnsupportedError as error:
                 self._unsupported.append(f"{name}: {error}")
         return made
@@ -199,19 +234,19 @@ class DynamicsUnderTest(SystemUnderTest):
     def _derivative_residuals(self, states: States, reference: TorqueTerms) -> Iterator[Residual]:
         """Derivatives of a by the implicit function theorem: M da = −dtau."""
         f, q, v, a, part = self._functions, states.q, states.v, states.a, "derivatives"
-        by_q, by_v = np.split(f[derivatives.ALONG](q, v, a), 2, axis=1)
-        if derivatives.OF_TORQUE in f:
-            own = np.split(f[derivatives.OF_TORQUE](q, v, a), 2, axis=1)
+        by_q, by_v = np.split(f[TORQUE_ALONG](q, v, a), 2, axis=1)
+        if OF_TORQUE in f:
+            own = np.split(f[OF_TORQUE](q, v, a), 2, axis=1)
             sizes = reference.sizes(states, self.tree.gravity)
             each = zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), (sizes.tau, sizes.rate), strict=True)
             for name, value, expected, size in each:
                 yield Residual(name, part, value, expected, LAW, addends=size)
-        if derivatives.OF_ACCELERATION in f:
+        if OF_ACCELERATION in f:
             condition = condition_numbers(reference.mass_matrix)
             scale = self._acceleration_scale(condition, reference, a)
-            pushed = f[derivatives.TAU](q, v, a) - self.torque(q, v, a) if derivatives.TAU in f else 0.0
-            own = np.split(f[derivatives.OF_ACCELERATION](q, v, reference.tau + pushed), 3, axis=1)
-            d = np.broadcast_to(derivatives.direction_of(self.reference.scales), v.shape)
+            pushed = f[TORQUE_UNDER_WRENCHES](q, v, a) - self.torque(q, v, a) if TORQUE_UNDER_WRENCHES in f else 0.0
+            own = np.split(f[OF_ACCELERATION](q, v, reference.tau + pushed), 3, axis=1)
+            d = np.broadcast_to(direction_of(self.reference.scales), v.shape)
             expected_of = dict(zip(diagnosis.ACCELERATION_DERIVATIVES, (-by_q, -by_v, d), strict=True))
             for value, (name, expected) in zip(own, expected_of.items(), strict=True):
                 torque = times(reference.mass_matrix, value)
@@ -282,28 +317,28 @@ class DynamicsUnderTest(SystemUnderTest):
     # What explains a check that failed.
 
     def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
-        explanations = self._explanations()
-        explained = {name: explanations[name](sample) if name in explanations else [] for name in failed}
-        return diagnosis.sentences(failed, explained)
+        explain = self._explanations(sample)
+        return diagnosis.sentences(failed, {name: explain[name]() if name in explain else [] for name in failed})
 
-    def _explanations(self) -> dict[str, Explain]:
-        """By name of the check; the laws have none but that they fail."""
+    def _explanations(self, sample: ReferenceSample) -> dict[str, Explain]:
+        """Explanations by name of the check; the laws have none but that they fail."""
+        f, states, terms = self._functions, sample.states, sample.terms
+        q, v = states.q, states.v
+        kinetic, power = _kinetic_energy(terms, v), _power(terms, v)
         return {
-            "inverse_dynamics": self._explain_inverse_dynamics,
-            "mass_matrix": self._explain_mass_matrix,
-            "nle": self._explain_nle,
-            "generalized_gravity": self._explain_gravity,
-            "coriolis_matrix": self._explain_coriolis_matrix,
-            UNDER_WRENCHES[0]: self._explain_under_wrenches,
-            "kinetic_energy": self._explain_kinetic_energy,
-            "potential_energy": self._explain_potential_energy,
+            "inverse_dynamics": lambda: diagnosis.explain_torque(decompose(self.torque, states), sample),
+            "mass_matrix": lambda: diagnosis.explain_mass_matrix(f["mass_matrix"](q), sample),
+            "nle": lambda: self._explain_nle(sample),
+            "generalized_gravity": lambda: diagnosis.explain_gravity(
+                f["generalized_gravity"](q) + sample.springs, sample
+            ),
+            "coriolis_matrix": lambda: diagnosis.explain_velocity(
+                times(f["coriolis_matrix"](q, v), v) + sample.dampers, sample
+            ),
+            UNDER_WRENCHES[0]: lambda: self._explain_under_wrenches(sample),
+            "kinetic_energy": lambda: diagnosis.explain_kinetic_energy(f["kinetic_energy"](q, v), kinetic, sample),
+            "potential_energy": lambda: diagnosis.explain_scalar("potential energy", f[POWER](q, v), power, sample),
         }
-
-    def _explain_inverse_dynamics(self, sample: ReferenceSample) -> list[Explanation]:
-        return diagnosis.explain_torque(decompose(self.torque, sample.states), sample)
-
-    def _explain_mass_matrix(self, sample: ReferenceSample) -> list[Explanation]:
-        return diagnosis.explain_mass_matrix(self._functions["mass_matrix"](sample.states.q), sample)
 
     def _explain_nle(self, sample: ReferenceSample) -> list[Explanation]:
         q, v, nle = sample.states.q, sample.states.v, self._functions["nle"]
@@ -313,15 +348,6 @@ class DynamicsUnderTest(SystemUnderTest):
             *diagnosis.explain_gravity(at_rest, sample),
         ]
 
-    def _explain_gravity(self, sample: ReferenceSample) -> list[Explanation]:
-        gravity = self._functions["generalized_gravity"](sample.states.q)
-        return diagnosis.explain_gravity(gravity + sample.springs, sample)
-
-    def _explain_coriolis_matrix(self, sample: ReferenceSample) -> list[Explanation]:
-        q, v = sample.states.q, sample.states.v
-        product = times(self._functions["coriolis_matrix"](q, v), v)
-        return diagnosis.explain_velocity(product + sample.dampers, sample)
-
     def _explain_under_wrenches(self, sample: ReferenceSample) -> list[Explanation]:
         if self._wrenches is None:
             return []
@@ -330,16 +356,6 @@ class DynamicsUnderTest(SystemUnderTest):
         own = self._wrenches.functions["inverse_dynamics"](q, v, a, w) - self.torque(q, v, a)
         reference = self.reference.loaded_torque(states, self._wrenches.external, w) - sample.terms.tau
         return diagnosis.explain_wrenches(own, sample, reference)
-
-    def _explain_kinetic_energy(self, sample: ReferenceSample) -> list[Explanation]:
-        q, v = sample.states.q, sample.states.v
-        own = self._functions["kinetic_energy"](q, v)
-        return diagnosis.explain_kinetic_energy(own, _kinetic_energy(sample.terms, v), sample)
-
-    def _explain_potential_energy(self, sample: ReferenceSample) -> list[Explanation]:
-        q, v = sample.states.q, sample.states.v
-        own = self._functions[POWER](q, v)
-        return diagnosis.explain_potential_energy(own, _power(sample.terms, v), sample)
 
 
 def _rates(dynamics: Dynamics) -> dict[str, BatchFunction]:

@@ -16,13 +16,11 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.batch import BatchFunction
+from gdalembert.spatial.functions import BatchFunction
 from gdalembert.validation import diagnosis
 from gdalembert.validation.references import Reference, ReferenceSample
-from gdalembert.validation.report import Check
-from gdalembert.validation.residuals import AFTER_CLEANING, Residual
-from gdalembert.validation.states import States, Torque
-from gdalembert.validation.torque_terms import decompose
+from gdalembert.validation.report import AFTER_CLEANING, Check, Residual
+from gdalembert.validation.states import States, Torque, decompose
 
 
 class SystemUnderTest(ABC):
@@ -48,7 +46,7 @@ class SystemUnderTest(ABC):
         raise UnsupportedError(f"{self.name}: no reference at other values of p")
 
     def effort(self, samples: int) -> tuple[str, float]:
-        """What validating will take, in words, and in seconds; nothing where it is not worth telling."""
+        """Effort of validating, in words and in seconds; nothing for what is fast."""
         return "", 0.0
 
     @property
@@ -97,7 +95,7 @@ class TorqueFunction(SystemUnderTest):
             self._is_callable = True
 
     def effort(self, samples: int) -> tuple[str, float]:
-        """Of a Python callable, by the time of its first call, whose result is kept."""
+        """Effort of a Python callable, by the time of its first call, whose result is kept."""
         if not self._is_callable:
             return super().effort(samples)
         first = next(self.reference.states(1, 0, 1))

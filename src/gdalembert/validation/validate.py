@@ -3,7 +3,7 @@
 ``pin.rnea`` is right for every joint type and every order of joints. It is therefore the only dynamics of Pinocchio
 that is trusted here: g, h = C v and the columns of M are what it gives at rest, at a = 0, and at unit accelerations.
 What cannot be compared with it is judged by the laws of mechanics. Pinocchio knows a flexible arm only undeformed; the
-reference for the rest is a second computation (:mod:`gdalembert.validation.reference_recursion`).
+reference for the rest is a second computation (:mod:`gdalembert.validation.references`).
 
 For a Function or a callable, tau is compared, and the terms that can be computed from it: g = f(q, 0, 0), C v = f(q, v,
 0) − g, columns of M = f(q, 0, e_j) − g. The law is that tau is their sum.
@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import casadi as ca
+import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.constraints.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
@@ -44,14 +44,13 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import Interrupts
-from gdalembert.spatial.progress import progress as show_progress
+from gdalembert.spatial.interrupts import progress as show_progress
 from gdalembert.validation import diagnosis
+from gdalembert.validation.diagnosis import listed
 from gdalembert.validation.dynamics import DynamicsUnderTest
 from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
-from gdalembert.validation.parameters import explain_by_parameters, values_of_parameters
 from gdalembert.validation.references import AddedForces, PinocchioReference
-from gdalembert.validation.report import Check, Report, State
-from gdalembert.validation.residuals import AFTER_CLEANING, WorstResiduals, worst_of
+from gdalembert.validation.report import AFTER_CLEANING, Check, Report, State, WorstResiduals, worst_of
 from gdalembert.validation.states import States
 from gdalembert.validation.systems import SystemUnderTest, TorqueFunction
 
@@ -60,6 +59,8 @@ __all__ = ["Check", "Report", "State", "System", "validate"]
 System = Dynamics | ca.Function | Callable[[Array, Array, Array], npt.ArrayLike]
 """What can be validated: a Dynamics, or anything (q, v, a) → tau."""
 
+_RANDOM = 4
+"""Random p beside that of the model."""
 _STATES_OF_DIAGNOSIS = 64
 _STATES_OF_PARAMETERS = 3
 _SLOW = 10.0
@@ -145,7 +146,7 @@ def _at_each_p(
         )
     if not isinstance(system, Dynamics):
         return [TorqueFunction(system, PinocchioReference(model, _tree_of(model)), p)]
-    values = values_of_parameters(system, p, seed)
+    values = _values_of_parameters(system, p, seed)
     under_test = _under_test(system, model, values[0] if values else None)
     return [under_test, *(under_test.changed(other) for other in values[1:samples])]
 
@@ -183,12 +184,13 @@ def _compare(
 
 
 def _under_test(system: Dynamics, model: pin.Model | None, p: Array | None) -> SystemUnderTest:
-    """The system under test with the reference that fits it: no rigid model is one for flexible links."""
-    if not system.tree.is_rigid:
-        tree = None if model is None else _tree_of(model)
-        return FlexibleArmUnderTest(cast(Arm, system), model, tree, p)
-    tree = _tree_of(model)
-    own = system.tree
+    """The system under test with the reference that fits it: Pinocchio's rnea of the model.
+
+    A flexible arm has its own reference; a rigid model is one for the undeformed arm alone.
+    """
+    if isinstance(system, Arm):
+        return FlexibleArmUnderTest(system, model, None if model is None else _tree_of(model), p)
+    tree, own = _tree_of(model), system.tree
     if (own.nq, own.nv) != (tree.nq, tree.nv):
         raise ArgumentError(
             f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
@@ -220,7 +222,9 @@ def _diagnose(
         if large:
             sentences += _sentences(under_test, large, states)
             if under_test is not at_each_p[0]:
-                sentences.append(explain_by_parameters(at_each_p[0], under_test, large, states[:_STATES_OF_PARAMETERS]))
+                sentences.append(
+                    _explain_by_parameters(at_each_p[0], under_test, large, states[:_STATES_OF_PARAMETERS])
+                )
         known |= large.keys()
     return tuple(sentences)
 
@@ -261,3 +265,57 @@ def _check_arguments(samples: object, seed: object, tolerance: object, progress:
         number("validate: tolerance", tolerance)
     if progress is not None and not isinstance(progress, bool):
         raise ArgumentTypeError(f"validate: progress: expected True, False or None, got {progress!r}")
+
+
+def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Array]:
+    """The p that the states are shared out over; none of a robot without parameters.
+
+    Raises:
+        ArgumentError: if p is given for a robot without parameters; and as
+            :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
+    """
+    parameters = dynamics.parameters
+    if not parameters:
+        if p is not None:
+            raise ArgumentError(f"validate: p: {dynamics.tree.name!r} has no parameters; leave p out")
+        return []
+    values = parameters.vector(p, "validate: p")
+    if p is not None or not isinstance(parameters, ModelParameters):
+        return [values]
+    rng = np.random.default_rng(seed)
+    return [values, *(parameters.random(rng) for _ in range(_RANDOM))]
+
+
+def _explain_by_parameters(
+    nominal: SystemUnderTest, wrong: SystemUnderTest, failed: Collection[str], states: States
+) -> str:
+    """Which parameters make checks fail that are right at p of the model.
+
+    Args:
+        nominal, wrong: the system under test at p of the model, and at a p where checks fail.
+        failed: the names of these checks.
+        states: at which it fails.
+    """
+
+    def fails(p: Array) -> bool:
+        worst = WorstResiduals(nominal.reference.velocity_names, None)
+        worst.update(nominal.changed(frozen(p)).residuals(states), states)
+        return any(check.name in failed and not check.ok for check in worst.checks())
+
+    assert nominal.p is not None
+    assert wrong.p is not None
+    names, start = nominal.parameter_names, np.array(nominal.p)
+    # a massless body has no first moment: Pinocchio divides by the mass
+    masses = [k for k, name in enumerate(names) if name.endswith(".m") and start[k] == 0]
+    alone = [k for k in masses if fails(_with(start, k, wrong.p))]
+    if not alone:
+        start[masses] = wrong.p[masses]
+        alone = [k for k in range(len(names)) if k not in masses and fails(_with(start, k, wrong.p))]
+    text = "right at p of the model, wrong at other values of"
+    return f"{text} {listed(repr(names[k]) for k in alone)}" if alone else f"{text} p, though of no single parameter"
+
+
+def _with(p: Array, k: int, other: Array) -> Array:
+    changed = np.array(p)
+    changed[k] = other[k]
+    return changed

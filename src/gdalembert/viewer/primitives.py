@@ -104,8 +104,9 @@ def primitives(
         if roots is not None and i in roots:
             ends.append(roots[i])
         for k, end in enumerate(ends):
-            if np.linalg.norm(end) > _SMALL * size:
-                yield Primitive(f"{name} link {k}", i, *_rod(end, thin), color_of(i))
+            if (length := float(np.linalg.norm(end))) > _SMALL * size:
+                along = pin.SE3(turned_to(end / length), end / 2)
+                yield Primitive(f"{name} link {k}", i, along, coal.Cylinder(thin, length), color_of(i))
         if is_leaf:
             yield _leaf(tree.joints[i], i, size)
 
@@ -121,11 +122,6 @@ def _ends(tree: Tree, i: int, leave_out: Collection[int]) -> tuple[list[Array], 
         ends = [joint.translation for joint in children if joint.translation.any()]
     unique = {tuple(np.round(end, 9) + 0.0): end for end in ends}
     return list(unique.values()), is_leaf
-
-
-def _rod(end: Array, radius: float) -> tuple[pin.SE3, coal.Cylinder]:
-    length = float(np.linalg.norm(end))
-    return pin.SE3(turned_to(end / length), end / 2), coal.Cylinder(radius, length)
 
 
 def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[Primitive]:

@@ -1,4 +1,4 @@
-"""The content of the picture: bodies that move with joints, tubes along flexible links, frames; and their placements.
+"""The content of the picture, and how it moves: bodies, tubes along flexible links, frames; their placements.
 
 ``ViserVisualizer`` shows a ``pin.Model``. A proxy model stands for a ``Tree``: it has a joint for each joint of the
 tree, with placements from the tree's own graph. So rigid robots and flexible arms are shown in the same way.
@@ -6,7 +6,9 @@ tree, with placements from the tree's own graph. So rigid robots and flexible ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -16,25 +18,125 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.assembly import Assembly
+from gdalembert.flexible.beams.beam import Beam, Rectangle, Tube
+from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import centreline, links_of
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.tree import FlexibleTree
-from gdalembert.model.configuration import neutral
+from gdalembert.flexible.rods.cosserat_rod import Links
+from gdalembert.model.configuration import check_unit_lengths, neutral, projected, unit_blocks
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Frame, Tree
+from gdalembert.ocp.phases import PhasesSolution
+from gdalembert.ocp.solution import Solution
+from gdalembert.simulation.result import Simulation
+from gdalembert.spatial.arguments import number, numbers, table
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
-from gdalembert.viewer.primitives import FOOT, Primitive, color_of, extent, primitives
-from gdalembert.viewer.tube import Profile, SweptTube, profile_of
+from gdalembert.viewer.primitives import FOOT, color_of, extent, primitives
 
+_AROUND = 24
 _SECTIONS = 41
 """Number of sections of a tube along a flexible link."""
 _BEAM, _SLIDE = 0.016, 0.012
 """Radius of a beam with an unknown section, relative to its length; and of a slide, relative to the robot's extent."""
 _NEAR = 0.09
 """Frames at a smaller distance, relative to the robot's extent, share a label."""
+Interpolant = Callable[[float], Array]
+"""t [s] → q (nq)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The outlines of n cross-sections, counter-clockwise about x: ``points`` (n × m × 2), y and z [m]."""
+
+    points: Array
+    is_round: bool
+
+    @classmethod
+    def circles(cls, radii: Array) -> Profile:
+        """Circular cross-sections (n)."""
+        angles = 2 * np.pi * np.arange(_AROUND) / _AROUND
+        unit = np.column_stack([np.cos(angles), np.sin(angles)])
+        return cls(radii[:, None, None] * unit, True)
+
+    @classmethod
+    def rectangles(cls, widths: Array, heights: Array) -> Profile:
+        """Rectangular cross-sections (n), widths along y and heights along z."""
+        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) / 2
+        return cls(corners * np.stack([widths, heights], axis=-1)[:, None, :], False)
+
+
+def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
+    """The cross-sections of a beam.
+
+    A beam with a cross-section has its own. A beam given by stiffness and inertia has those of the solid bar with the
+    same radii of gyration: circles if both are the same, else rectangles.
+
+    Args:
+        beam: the beam of the link.
+        abscissae: (n) [m].
+        radius: radius if the beam does not determine its cross-sections [m].
+    """
+    if isinstance(beam, Beam):
+        if isinstance(beam.section, Tube):
+            return Profile.circles(beam.section.radii(abscissae)[0])
+        if isinstance(beam.section, Rectangle):
+            return Profile.rectangles(*beam.section.sides(abscissae))
+        i_y, i_z = _gyration(beam, abscissae)
+        if i_y is not None and i_z is not None:
+            if np.allclose(i_y, i_z):
+                return Profile.circles(2 * np.sqrt(i_y))
+            return Profile.rectangles(np.sqrt(12 * i_z), np.sqrt(12 * i_y))
+    return Profile.circles(np.full(len(abscissae), radius))
+
+
+def _gyration(beam: Beam, abscissae: Array) -> tuple[Array | None, Array | None]:
+    """∫σ_z² dA / A and ∫σ_y² dA / A [m²], or ``None`` if the beam does not determine them."""
+    mu, (j_y, j_z) = beam.along("mass_per_length", abscissae), beam.section_inertias(abscissae)
+    if j_y.min() > 0 and j_z.min() > 0:
+        return j_y / mu, j_z / mu
+    if beam.EA is not None and beam.EI_y is not None and beam.EI_z is not None:
+        ea = beam.along("EA", abscissae)
+        return beam.along("EI_y", abscissae) / ea, beam.along("EI_z", abscissae) / ea
+    return None, None
+
+
+@dataclass(frozen=True, eq=False)
+class SweptTube:
+    """A tube along a line that depends on q.
+
+    Attributes:
+        name: unique. ``joint``: index of the link in ``Tree.joints``, for its colour.
+        line: (q) → (positions, rotations) of n sections, 3 × n and 3 × 3n, x along the tube.
+        profile: the outlines of these sections.
+    """
+
+    name: str
+    joint: int
+    line: ca.Function
+    profile: Profile
+
+    @property
+    def faces(self) -> Array:
+        """Triangles (k × 3), counter-clockwise from outside: the wall, then the ends with vertices of their own."""
+        n, m = self.profile.points.shape[:2]
+        found: list[tuple[int, int, int]] = []
+        for k in range(n - 1):
+            for i in range(m):
+                a, b = k * m + i, k * m + (i + 1) % m
+                found += [(a, b, b + m), (a, b + m, a + m)]
+        first, last = n * m, (n + 1) * m
+        for i in range(1, m - 1):
+            found += [(first, first + i + 1, first + i), (last, last + i, last + i + 1)]
+        return np.array(found)
+
+    def vertices(self, q: Array) -> Array:
+        """Vertices (k × 3) [m] at a configuration (nq)."""
+        positions, rotations = (x.full() for x in self.line(q))
+        axes = rotations.T.reshape(-1, 3, 3)[:, 1:]
+        wall = positions.T[:, None, :] + np.einsum("kia,kab->kib", self.profile.points, axes)
+        return np.concatenate([wall.reshape(-1, 3), wall[0], wall[-1]])
 
 
 class Scene:
@@ -63,7 +165,7 @@ class Scene:
         self,
         robot: pin.Model | Dynamics,
         *,
-        links: Mapping[str, FlexibleLink] | None = None,
+        links: Links | None = None,
         visual_model: pin.GeometryModel | None = None,
         frames: bool | Sequence[str] = False,
     ) -> None:
@@ -83,9 +185,8 @@ class Scene:
             robot = require_flexible_arm("Viewer", robot)
             behind = self.tree.nq - self.tree.nv
             self.modes = slice(robot.modes.start + behind, robot.modes.stop + behind)
-            rotors = [len(self.tree.joints) - 1 - k for k in range(len(robot.assembly.rotors))]
-            hidden = [*rotors, *_particles(robot.tree, robot.assembly)]
-            for beam in robot.assembly.beams.values():
+            hidden = [len(self.tree.joints) - 1 - k for k in range(len(robot.flexibility.rotors))]
+            for beam in robot.flexibility.links.values():
                 root = self.tree.frames[find_frame(self.tree, beam.root)]
                 roots[root.joint] = root.translation
             self.tubes += _beams(robot, links_of(robot, links))
@@ -104,7 +205,9 @@ class Scene:
         self.visual_model = pin.GeometryModel()
         if visual_model is None:
             for each in primitives(self.tree, self.size, roots=roots, leave_out=hidden):
-                self.visual_model.addGeometryObject(_object(each))
+                own = pin.GeometryObject(_plain(each.name), each.joint + 1, 0, each.placement, each.geometry)
+                own.meshColor = np.array([*each.color, 1.0])
+                self.visual_model.addGeometryObject(own)
         else:
             self._adopt(visual_model)
 
@@ -154,12 +257,6 @@ def _plain(name: str) -> str:
     return name.replace("/", "_")
 
 
-def _object(primitive: Primitive) -> pin.GeometryObject:
-    found = pin.GeometryObject(_plain(primitive.name), primitive.joint + 1, 0, primitive.placement, primitive.geometry)
-    found.meshColor = np.array([*primitive.color, 1.0])
-    return found
-
-
 def _slides(tree: Tree, size: float) -> list[SweptTube]:
     """A tube from the frame of each prismatic joint to its link."""
     found = []
@@ -176,15 +273,9 @@ def _slides(tree: Tree, size: float) -> list[SweptTube]:
     return found
 
 
-def _particles(tree: FlexibleTree, assembly: Assembly) -> Iterator[int]:
-    """The joints that carry the mass of links that shorten; they come after the stations of their link."""
-    for link, joint in zip(assembly.links, tree.links, strict=True):
-        yield from tree.stations(joint)[len(link.stations) - 1 :]
-
-
-def _beams(arm: Arm, links: Mapping[str, FlexibleLink]) -> list[SweptTube]:
+def _beams(arm: Arm, links: Links) -> list[SweptTube]:
     found = []
-    for name, beam in arm.assembly.beams.items():
+    for name, beam in arm.flexibility.links.items():
         abscissae = np.linspace(0, beam.length, _SECTIONS)
         line = centreline(arm, name, abscissae, links=links)
         profile = profile_of(links[name].beam, abscissae, _BEAM * beam.length)
@@ -221,3 +312,58 @@ def _shown(
         else:
             labels[near] += f", {frame.name}"
     return list(zip(chosen, labels, strict=True))
+
+
+def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
+    """Start [s] and end [s] of a motion, and its interpolant.
+
+    Args:
+        tree: the robot.
+        given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+            :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations
+            (N × nq); the last three are interpolated on the configuration space.
+
+    Raises:
+        ArgumentTypeError: if it is none of these.
+        ArgumentError: if shapes do not fit, times do not increase, or a unit length in q is off.
+    """
+    if isinstance(given, Simulation):
+        if given.q.shape[1] != tree.nq:
+            raise ArgumentError(f"play: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
+        return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
+    if isinstance(given, Solution):
+        given = (given.t, given.q)
+    if isinstance(given, PhasesSolution):
+        later = np.append(True, np.diff(given.t) > 0)
+        given = (given.t[later], given.q[later])
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ArgumentTypeError(f"play: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}")
+    t = numbers("play: t", given[0])
+    if t.ndim != 1 or t.size < 2:
+        raise ArgumentError(f"play: t has shape {t.shape}; give at least two times (N,) [s]")
+    q = table(f"play: q of {tree.name}", given[1], tree.nq, t.size)
+    if np.any(np.diff(t) <= 0):
+        k = int(np.argmax(np.diff(t) <= 0))
+        raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
+    check_unit_lengths("play: q", q, tree)
+    q = projected(q, unit_blocks(tree))
+    interpolate = interpolation(tree)
+
+    def at(time: float) -> Array:
+        k = min(int(np.searchsorted(t, time, side="right")) - 1, t.size - 2)
+        return np.asarray(interpolate(q[k], q[k + 1], (time - t[k]) / (t[k + 1] - t[k])).full().ravel())
+
+    return float(t[0]), float(t[-1]), at
+
+
+def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Array, Array]:
+    """Times of the frames after the first one, by the clock and in the motion [s].
+
+    Raises:
+        ArgumentTypeError: if ``speed`` or ``fps`` is not a number.
+        ArgumentError: if one is not positive and finite.
+    """
+    speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")
+    last = (end - start) / speed
+    clock = np.append(np.arange(0, last * (1 - ROUND_OFF), 1 / fps), last)
+    return clock, np.append(start + speed * clock[:-1], end)

@@ -7,7 +7,8 @@ import io
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,16 +18,13 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning
+from gdalembert.flexible.rods.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
-from gdalembert.model.load_urdf import load_urdf
-from gdalembert.spatial.arguments import integer, number
-from gdalembert.spatial.packages import required
-from gdalembert.viewer.loading import visuals
-from gdalembert.viewer.motion import frame_times, motion_of
+from gdalembert.model.load_urdf import load_urdf, read_source
+from gdalembert.spatial.arguments import integer, number, required
 from gdalembert.viewer.primitives import color_of, extent
-from gdalembert.viewer.scene import Scene
+from gdalembert.viewer.scene import Scene, frame_times, motion_of
 from gdalembert.viewer.server import serve
 
 _BACKGROUND = np.array([244.0, 246.0, 249.0])
@@ -37,6 +35,43 @@ _LETTERS = 1.5
 """Time for a browser to load the font of labels [s]; viser does not report it."""
 _TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.85])
 """Directions from the robot to the camera; the one from above is for flat robots."""
+
+
+def visuals(
+    source: str | os.PathLike[str], model: pin.Model, package_dirs: Sequence[str | os.PathLike[str]] = ()
+) -> pin.GeometryModel | None:
+    """The ``<visual>`` bodies of a URDF.
+
+    Args:
+        source: a shipped name, a path, or the text of a URDF, as :func:`~gdalembert.load_urdf` takes it.
+        model: the model loaded from it.
+        package_dirs: folders to search for ``package://``, besides the folder of the file.
+
+    Returns:
+        ``None`` if the URDF has none, or they cannot be read.
+
+    Warns:
+        UrdfWarning: if it has some that cannot be read.
+    """
+    data, name, _, shipped = read_source(source)
+    text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
+    if "<visual" not in text:
+        return None
+    own = [] if shipped or "<" in str(source) else [str(Path(source).resolve().parent)]
+    try:
+        found = pin.buildGeomFromUrdfString(
+            model, text, pin.GeometryType.VISUAL, None, [*own, *(os.fspath(folder) for folder in package_dirs)]
+        )
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        warnings.warn(
+            f"{name}: its visual bodies cannot be read ({reason}), and it is drawn with cylinders and boxes; "
+            "give package_dirs=, the folders that its meshes are in",
+            UrdfWarning,
+            stacklevel=3,
+        )
+        return None
+    return found if found.ngeoms else None
 
 
 class Viewer:
@@ -78,7 +113,7 @@ class Viewer:
         robot: str | os.PathLike[str] | pin.Model | Dynamics,
         *,
         q: npt.ArrayLike | None = None,
-        links: Mapping[str, FlexibleLink] | None = None,
+        links: Links | None = None,
         visual_model: pin.GeometryModel | None = None,
         package_dirs: Sequence[str | os.PathLike[str]] = (),
         frames: bool | Sequence[str] = False,
@@ -90,7 +125,7 @@ class Viewer:
         self._closed = False
         self.scale = number("Viewer: scale", scale, inclusive=True)
         integer("Viewer: port", port, 0, 65535)
-        viser, visualizer = _viser()
+        viser = required("the 3-D view", "viser")
         if isinstance(robot, str | os.PathLike):
             source, robot = robot, load_urdf(robot)
             if visual_model is None:
@@ -100,7 +135,7 @@ class Viewer:
         with _quiet():
             self.server = serve(viser, host, port, self.scene.tree.name)
         try:
-            self._fill(visualizer)
+            self._fill()
         except Exception:
             self.close()
             raise
@@ -109,7 +144,9 @@ class Viewer:
 
             webbrowser.open(self.url)
 
-    def _fill(self, visualizer: Any) -> None:
+    def _fill(self) -> None:
+        from pinocchio.visualize import ViserVisualizer
+
         scene = self.scene
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         self._set_camera()
@@ -117,7 +154,7 @@ class Viewer:
         self.server.scene.add_light_hemisphere(
             "/sky", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=3.0
         )
-        self.visualizer = visualizer(scene.model, pin.GeometryModel(), scene.visual_model, data=scene.data)
+        self.visualizer = ViserVisualizer(scene.model, pin.GeometryModel(), scene.visual_model, data=scene.data)
         scene.place(self.q)
         self.visualizer.initViewer(viewer=self.server)
         axes = 0.08 * scene.size
@@ -344,11 +381,3 @@ def _round_length(at_most: float) -> float:
 def _quiet() -> contextlib.redirect_stdout[io.StringIO]:
     """Suppress what viser prints when it starts and stops."""
     return contextlib.redirect_stdout(io.StringIO())
-
-
-def _viser() -> tuple[Any, Any]:
-    """The module viser, and Pinocchio's visualizer."""
-    viser = required("the 3-D view", "viser")
-    from pinocchio.visualize import ViserVisualizer
-
-    return viser, ViserVisualizer

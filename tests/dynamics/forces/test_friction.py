@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert import modes, ocp
+from gdalembert import ocp
 from gdalembert.dynamics.forces import Damping, JointFriction
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, ModelError, UnknownNameError
 from gdalembert.export.notes import notes
@@ -21,7 +21,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic import symbolic_tree
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.ocp import slider
-from tests.helpers.validated_arms import FLEXIBLE_JOINT, LIGHT, PLANAR
+from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR
 
 KINDS = ["RX", "Spherical", "PY", "FreeFlyer", "RUBZ", "Universal"]
 FORMULATIONS = [gd.GeneralizedDAlembert, gd.LagrangeEuler, gd.NewtonEuler]
@@ -60,39 +60,6 @@ def vector(x: ca.DM) -> Array:
 # Laws.
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_friction_of_the_model_is_added_to_pinocchios_torque(formulation: type[gd.Dynamics], model: pin.Model) -> None:
-    dyn, data = formulation(model, clean=0, friction="model"), model.createData()
-    for q, v, a in states(model, np.random.default_rng(22), 3):
-        v = 0.01 * v  # within the smoothing velocity, and beyond it
-        added = friction(model.damping, model.friction, 0.01, v)
-        expected = pin.rnea(model, data, q, v, a) + added
-        assert relative_error(vector(dyn.inverse_dynamics(q, v, a)), expected) < 1e-12
-        assert relative_error(vector(dyn.nle(q, v)), pin.nonLinearEffects(model, data, q, v) + added) < 1e-12
-        assert relative_error(vector(dyn.generalized_gravity(q)), pin.computeGeneralizedGravity(model, data, q)) < 1e-12
-        # the elimination of M loses its condition number, about 1e3
-        assert relative_error(vector(dyn.forward_dynamics(q, v, expected)), a) < 1e-9
-
-
-def test_friction_of_joints_by_name(model: pin.Model) -> None:
-    given = {
-        "RX_0": gd.Friction(0.3, 0.2),
-        "FreeFlyer_3": gd.Friction([1, 2, 3, 4, 5, 6], 0.5, smoothing=0.4),
-        "Universal_5[1]": gd.Friction(coulomb=2.0, smoothing=0.1),
-    }
-    dyn, free = gd.NewtonEuler(model, friction=given), gd.NewtonEuler(model)
-    nv, own = model.nv, {joint.name: list(joint.columns) for joint in dyn.tree.joints}
-    viscous, coulomb, smoothing = np.zeros(nv), np.zeros(nv), np.ones(nv)
-    for name, each in given.items():
-        viscous[own[name]], coulomb[own[name]], smoothing[own[name]] = each.viscous, each.coulomb, each.smoothing
-    q, v, a = states(model, np.random.default_rng(23), 1)[0]
-    found = vector(dyn.inverse_dynamics(q, v, a) - free.inverse_dynamics(q, v, a))
-    # of a difference of torques of 1e2
-    assert relative_error(found, friction(viscous, coulomb, smoothing, v)) < 1e-11
-    assert np.count_nonzero(found) == 8
-    assert np.array_equal(dyn.damping_matrix, np.diag(viscous))
-
-
 def test_friction_costs_nothing_where_there_is_none() -> None:
     free = gd.load_urdf("two_link_arm")
 
@@ -102,38 +69,6 @@ def test_friction_costs_nothing_where_there_is_none() -> None:
     assert size(friction={}) == size(friction={"joint1": gd.Friction()}) == size(friction="model") == size()
     assert not gd.NewtonEuler(free, friction="model").forces_depend_on_velocity
     assert size(friction={"joint1": gd.Friction(1.0)}) <= size() + 3  # a constant, a product, a sum
-
-
-def test_friction_takes_out_the_power_that_it_says(model: pin.Model) -> None:
-    force = JointFriction.of(read_tree(model), "model")
-    for q, v, _ in states(model, np.random.default_rng(24), 5):
-        power = float(force.power(ca.DM(q), ca.DM(v)))
-        assert relative_error(power, v @ friction(model.damping, model.friction, 0.01, v)) < 1e-14
-        assert power > 0
-    assert float(force.power(ca.DM(q), ca.DM(model.nv, 1))) == 0
-
-
-@pytest.mark.parametrize("formulation", [gd.GeneralizedDAlembert, gd.NewtonEuler])
-def test_derivatives_have_the_slope_of_friction(formulation: type[gd.Dynamics]) -> None:
-    """Those by v, of first and second order, against central differences of fourth order, good to 1e-9."""
-    dyn = formulation(gd.load_urdf("two_link_arm"), clean=0, friction={"joint1": JOINT1})
-    q, v, a = np.array([[0.3, -0.5], [0.1, 0.2], [0.3, 0.4]])
-    lam = np.array([0.8, -0.6])
-
-    def slope(f: Callable[[Array], Array], e: Array, h: float = 2e-3) -> Array:
-        return (8 * (f(v + h * e) - f(v - h * e)) - (f(v + 2 * h * e) - f(v - 2 * h * e))) / (12 * h)
-
-    _, by_v = dyn.inverse_dynamics_derivatives(q, v, a)
-    _, _, by_vv, _ = dyn.inverse_dynamics_hessian(q, v, a, lam)
-    tau = vector(dyn.inverse_dynamics(q, v, a))
-    _, da_dv, _ = dyn.forward_dynamics_derivatives(q, v, tau)
-    for k, e in enumerate(np.eye(2)):
-        first = slope(lambda x: vector(dyn.inverse_dynamics(q, x, a)), e)
-        second = slope(lambda x: lam @ dyn.inverse_dynamics_derivatives(q, x, a)[1].full(), e)
-        assert relative_error(by_v.full()[:, k], first) < 1e-9
-        assert relative_error(by_vv.full()[:, k], second) < 1e-8  # a higher derivative of tanh
-        accelerations = slope(lambda x: vector(dyn.forward_dynamics(q, x, tau)), e)
-        assert relative_error(da_dv.full()[:, k], accelerations) < 1e-8
 
 
 # Motions.
@@ -237,41 +172,10 @@ def test_friction_by_name_keeps_its_values_in_other_models() -> None:
 # Every robot.
 
 
-def arm(model: pin.Model, **options: Any) -> gd.FlexibleArm:
-    links = {name: gd.FlexibleLink(beam, bending_y=modes.hermite()) for name, beam in LIGHT.items()}
-    return gd.FlexibleArm(model, links, FLEXIBLE_JOINT, **options)
-
-
-def test_an_arm_has_the_friction_of_its_joints() -> None:
-    model = PLANAR.copy()
-    model.damping[:], model.friction[:] = [0.3, 0.2], [0.5, 0.4]
-    rubbing, free = arm(model, friction="model", parameters=["friction"]), arm(model)
-    assert rubbing.parameters.names == ("joint1.viscous", "joint1.coulomb", "joint2.viscous", "joint2.coulomb")
-    q, v = 0.1 * np.random.default_rng(28).normal(size=(2, free.tree.nv))
-    expected = np.zeros(free.tree.nv)
-    expected[:2] = friction(model.damping, model.friction, 0.01, v[:2])
-    found = vector(rubbing.nle(q, v, rubbing.parameters.values) - free.nle(q, v))
-    assert relative_error(found, expected) < 1e-12
-    added = rubbing.damping_matrix - free.damping_matrix
-    assert relative_error(added, np.diag([0.3, 0.2, *np.zeros(len(v) - 2)])) < 1e-14
-    assert rubbing.parameters.write(model, [1, 2, 3, 4]).damping.tolist() == [1, 3]
-    copy = pickle.loads(pickle.dumps(rubbing))
-    assert copy.friction == "model"
-    assert copy.parameters.names == rubbing.parameters.names
-
-
 def test_the_motor_of_a_flexible_joint_has_friction_of_its_own() -> None:
     motor = gd.FlexibleArm(PLANAR, {}, FLEXIBLE_JOINT, friction={"joint2 rotor": gd.Friction(0.6, 0.1)})
     assert motor.damping_matrix[-1, -1] == pytest.approx(0.6 + 0.3)  # and the damping of the flexible joint
     report = gd.validate(motor, against=PLANAR, samples=5)
-    assert report.ok, str(report)
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_robots_with_friction_are_validated(formulation: type[gd.Dynamics]) -> None:
-    chain = build(np.random.default_rng(29), ["RX", "PY"], [0, 1], mimic=1)
-    chain.damping[:], chain.friction[:] = 0.3, 0.2
-    report = gd.validate(formulation(chain, friction="model"), against=chain, samples=20)
     assert report.ok, str(report)
 
 

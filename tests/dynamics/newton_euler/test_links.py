@@ -1,4 +1,4 @@
-"""Links and their motions, beside the placements of the tree and their derivatives."""
+"""Links: their axes, rates, columns and frames."""
 
 from __future__ import annotations
 
@@ -11,39 +11,15 @@ import pytest
 
 from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.newton_euler.links import move, place
+from gdalembert.dynamics.newton_euler.links import place
 from gdalembert.dynamics.newton_euler.rotations import NO_TURN
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import Revolute
-from gdalembert.model.regrouping import keeps_joint_axes, prepare, sense_of
+from gdalembert.model.regrouping import prepare, sense_of
 from gdalembert.spatial.algebra import transform
 from tests.helpers.models import JOINTS, QUICK_JOINTS, build, relative_error, states
-from tests.helpers.newton_euler import MODELS, composed, everything, prepared, symbolic_placements
+from tests.helpers.newton_euler import MODELS, everything, prepared
 from tests.helpers.sets import quick, with_extras
-
-
-@pytest.mark.parametrize("name", with_extras(MODELS, "fixed", "free", "mimic", "all"))
-def test_links_are_where_their_tree_places_them(name: str) -> None:
-    """Axes may be those of the joint, before its turn about z."""
-    model = MODELS[name]()
-    tree = prepared(model)
-    keeping = 0
-    for q, _, _ in states(model, np.random.default_rng(6), 2):
-        links = place(tree, ca.DM(q))
-        for link, (r, p), (r0, p0) in zip(links, composed(links), tree.placements(ca.DM(q)), strict=True):
-            assert np.abs(p - p0.full().ravel()).max() < 1e-12
-            assert np.abs(r[:, 2] - r0.full()[:, 2]).max() < 1e-13
-            held = r.T @ r0.full()
-            keeps = keeps_joint_axes(link.joint)
-            keeping += keeps
-            assert keeps or np.abs(held - np.eye(3)).max() < 1e-13
-            assert not keeps or link.turn is NO_TURN
-            # the body turns by what the axes do not
-            body = link.joint.pseudo_inertia
-            assert np.abs(ca.DM(link.first).full().ravel() - held @ body[:3, 3]).max() < 1e-12
-            assert np.abs(ca.DM(link.second).full() - held @ body[:3, :3] @ held.T).max() < 1e-12
-            assert link.mass == body[3, 3]
-    assert keeping > 0
 
 
 @pytest.mark.parametrize("name", ["fixed", *quick(["mimic"]), *with_extras(["legs"])])
@@ -91,35 +67,6 @@ def test_rates_carry_sense_and_scaling_and_columns_neither() -> None:
         assert relative_error(link.rate * link.columns.angular, angular.full()) < 1e-15
         seen.add((scaling == 1, link.rate > 0))
     assert {(True, True), (True, False), (False, False)} <= seen
-
-
-@pytest.mark.parametrize("name", with_extras(MODELS, "fixed", "free", "mimic", "all"))
-def test_motions_are_rates_of_placements(name: str) -> None:
-    """ω, α and U, velocity and acceleration, from the links' placements and their derivatives along the motion."""
-    model = MODELS[name]()
-    tree = prepared(model)
-    s = {letter: ca.SX.sym(letter, n) for letter, n in (("q", tree.nq), ("v", tree.nv), ("a", tree.nv))}
-    q, v, a = s.values()
-    q_rate = read_tree(model).configuration_rate(q, v)
-    links = place(tree, q)
-    motions = move(links, q, v, a, ca.DM(3, 1))
-    outputs = []
-    for i, ((r, _), (body_r, p)) in enumerate(zip(symbolic_placements(links), tree.placements(q), strict=True)):
-        x = ca.vertcat(ca.vec(body_r), p)
-        x_rate = ca.jtimes(x, q, q_rate)
-        x_second = ca.jtimes(x_rate, q, q_rate) + ca.jtimes(x_rate, v, a)
-        motion = motions[i]
-        rate, second = (ca.reshape(y[:9], 3, 3) @ body_r.T for y in (x_rate, x_second))
-        outputs += [
-            r @ ca.skew(motion.omega) @ r.T - rate,
-            r @ motion.spin.matrix @ r.T - second,
-            r @ motion.velocity - x_rate[9:],
-            r @ motion.acceleration - x_second[9:],
-            motion.spin.matrix - ca.skew(motion.alpha) - ca.skew(motion.omega) @ ca.skew(motion.omega),
-        ]
-    differences = ca.Function("differences", list(s.values()), [ca.vertcat(*map(ca.vec, outputs))])
-    for state in states(model, np.random.default_rng(7), 2):
-        assert np.abs(differences(*state).full()).max() < 1e-9
 
 
 @pytest.mark.parametrize("keep_axes", [True, False])

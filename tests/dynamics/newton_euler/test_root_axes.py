@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import casadi as ca
@@ -13,20 +14,18 @@ import gdalembert as gd
 from benchmarks.common.robots import chain
 from gdalembert.dynamics import recursive_newton_euler
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.dynamics.newton_euler.derivatives import coriolis_matrix, inverse_dynamics_derivatives
-from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import Placing, place
+from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
-from tests.dynamics.test_derivatives import DIFFERENCED, check_against_differences, jacobian
-from tests.dynamics.test_wrenches import check_derivatives_by_differences, references
 from tests.helpers.models import CONSTANT_SUBSPACE, QUICK_JOINTS, build, relative_error, states
 from tests.helpers.newton_euler import MODELS, composed, prepared
 from tests.helpers.sets import quick, with_extras
+from tests.laws.cases import draw
+from tests.laws.machine import check
 
 EXACT = 1e-12
-SOLVED = 1e-11  # condition numbers of M reach 1e3
 
 Write = Callable[[Tree, ca.DM, ca.DM, ca.DM, Placing], ca.DM]
 
@@ -81,62 +80,28 @@ def test_the_axes_do_not_matter_on_trees_of_everything(name: str, what: str) -> 
 # Forward dynamics.
 
 
-def check_against_pinocchio(model: pin.Model, tree: Tree) -> None:
-    q, v, a = states(model, np.random.default_rng(6), 1)[0]
-    data = model.createData()
-    tau = pin.rnea(model, data, q, v, a)
-    truth = [x.copy() for x in pin.computeABADerivatives(model, data, q, v, tau)]
-    found = forward_dynamics_derivatives(tree, ca.DM(q), ca.DM(v), ca.DM(tau)).full()
-    for ours, theirs in zip(np.hsplit(found, 3), truth, strict=True):
-        assert relative_error(ours, theirs) < SOLVED
-    assert np.array_equal(found[:, 2 * model.nv :], found[:, 2 * model.nv :].T)
-
-
-@pytest.mark.parametrize("joint", quick(CONSTANT_SUBSPACE, *QUICK_JOINTS))
-def test_derivatives_of_forward_dynamics(joint: str) -> None:
-    """Below each joint type two limbs, beside it another."""
-    model = build(np.random.default_rng(7), ["RX", joint, "RevoluteUnaligned", "RZ", "PY", "RX"], [0, 1, 2, 3, 2, 1])
-    for tree in (read_tree(model), prepared(model)):
-        check_against_pinocchio(model, tree)
-
-
-@pytest.mark.parametrize("held", [True, False])
-def test_derivatives_of_forward_dynamics_of_a_free_robot(held: bool) -> None:
-    model = build(np.random.default_rng(8), ["FreeFlyer", "RX", "RevoluteUnaligned", "RZ", "PY"], [0, 1, 2, 1, 4])
-    if not held:
-        model.armature = np.concatenate([np.zeros(6), model.armature[6:]])
-    check_against_pinocchio(model, prepared(model))
-
-
-def test_derivatives_of_forward_dynamics_of_several_trees() -> None:
-    model = build(np.random.default_rng(9), ["RX", "RevoluteUnaligned", "Spherical", "PY"], [0, 1, 0, 3])
-    check_against_pinocchio(model, prepared(model))
-
-
 @pytest.fixture
 def swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every robot is taken for a long chain."""
+    """Every robot is taken for a long chain, and moved by articulated bodies."""
+    monkeypatch.setattr(recursive_newton_euler.RecursiveNewtonEuler, "_is_deep", True)
     monkeypatch.setattr(recursive_newton_euler, "_LONG", 0)
     monkeypatch.setattr(recursive_newton_euler, "_VERY_LONG", 0)
 
 
-@pytest.mark.usefixtures("swept")
-def test_wrenches_and_forces_are_added_to_what_is_swept() -> None:
-    model = build(np.random.default_rng(10), ["RX", "RevoluteUnaligned", "PY"], [0, 1, 2])
-    check_derivatives_by_differences(model, "newton_euler", references(model))
-    damped = gd.NewtonEuler(model, clean=0, friction=dict.fromkeys(model.names[1:], gd.Friction(viscous=0.3)))
-    q, v, tau = states(model, np.random.default_rng(11), 1)[0]
-    da_dv, forward = damped.forward_dynamics_derivatives(q, v, tau)[1].full(), damped.forward_dynamics
-    assert relative_error(da_dv, jacobian(lambda d: forward(q, v + d, tau).full().ravel(), 3)) < DIFFERENCED
+def draws_of(formulation: str, number: int) -> list[int]:
+    seeds = (seed for seed in range(1000) if draw(seed).formulation == formulation)
+    return list(itertools.islice(seeds, number))
+
+
+DRAWS = [*draws_of("newton_euler", 12), 78, *draws_of("flexible_arm", 12)]
 
 
 @pytest.mark.usefixtures("swept")
-@pytest.mark.parametrize(("joint", "mimic"), [("RUBX", None), ("RX", 2), ("Ellipsoid", None)])
-def test_what_cannot_be_swept_is_not(joint: str, mimic: int | None) -> None:
-    """Joints that share a coordinate, and columns that are not constant."""
-    model = build(np.random.default_rng(12), ["RX", joint, "PY"], [0, 1, 2], mimic=mimic)
-    assert gd.NewtonEuler(model)._can_be_swept == (joint == "RUBX")
-    check_against_differences(model, "newton_euler")
+@pytest.mark.parametrize("seed", quick(DRAWS, 6, 43, 78))
+def test_what_is_swept_obeys_the_laws(seed: int) -> None:
+    """Joints that share a coordinate, columns that are not constant, modes, wrenches and forces included."""
+    for law in ("equation_of_motion", "derivatives", "constraints", "regularized_constraints"):
+        check(draw(seed), law)
 
 
 # Instructions, at most.

@@ -15,19 +15,35 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.simplification import simplification
+from gdalembert import modes
 from gdalembert.dynamics.simplified import series
-from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics, SimplifiedOptions
-from gdalembert.dynamics.simplified.pruning import contributions, droppable
-from gdalembert.dynamics.simplified.recipes import PrunedDynamics, TranslationalRotational
-from gdalembert.dynamics.simplified.series import Shape, Term
+from gdalembert.dynamics.simplified.dynamics import (
+    PrunedDynamics,
+    SimplifiedDynamics,
+    SimplifiedOptions,
+    TranslationalRotational,
+)
+from gdalembert.dynamics.simplified.series import Shape, Term, contributions, droppable
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.joints import Prismatic
 from tests.helpers import models
+from tests.helpers.models import relative_error
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 
 A_MAX = simplification.A_MAX
 KINDS = ("RX", "RUBY", "PrismaticUnaligned", "RevoluteUnaligned", "PX", "Universal")
+LONG_ENTRIES = [pytest.param(entry, marks=pytest.mark.long) for entry in ((0, 0), (0, 1), (2, 2), None)]
+BEAMS = {
+    "link1": gd.FlexibleLink(gd.Beam(None, 0.6, EI_z=10.0), modes.clamped_free(1)),
+    "link2": gd.FlexibleLink(gd.Beam(0.8, 0.45, EI_z=10.0), modes.clamped_free(1)),
+}
+LIMITS = {
+    "a_max": [5.0, 5.0, 50.0, 50.0],
+    "v_max": [2.0, 2.0, 1.0, 1.0],
+    "tau_max": [20.0, 10.0, 50.0, 50.0],
+    "q_range": (-0.1, 0.1),
+}
 
 
 @cache
@@ -166,9 +182,6 @@ def test_rates_at_their_limits_make_larger_errors() -> None:
     dyn = puma(0.03)
     inside, corners = dyn.check(2000), dyn.check(2000, corners=True)
     assert np.all(corners.rms > 1.2 * inside.rms)
-
-
-LONG_ENTRIES = [pytest.param(entry, marks=pytest.mark.long) for entry in ((0, 0), (0, 1), (2, 2), None)]
 
 
 @pytest.mark.parametrize("entry", [(1, 2), *LONG_ENTRIES])
@@ -464,7 +477,7 @@ def test_a_missing_a_max_names_the_class(make: Any) -> None:
 @pytest.mark.parametrize("cls", [PrunedDynamics, TranslationalRotational])
 def test_help_describes_every_argument(cls: type[gd.Dynamics]) -> None:
     for name in ("a_max", *SimplifiedOptions.__optional_keys__):
-        assert f"\n        {name}: " in (cls.__doc__ or "")
+        assert re.search(rf"\n        (\w+, )*{name}(, \w+)*: ", cls.__doc__ or "")
 
 
 @pytest.mark.long
@@ -518,7 +531,7 @@ def test_what_is_no_finite_sum_is_refused() -> None:
     dyn = puma(0)
     x = ca.SX.sym("x", 6)
     with pytest.raises(UnsupportedError, match="strange differs from the sum"):
-        series.expand(dyn._coordinates, x, [series.Entry("strange", ca.cos(3 * x[1]), 2, 1.0)])
+        series.expand(dyn._coordinates, x, [series.Expansion("strange", ca.cos(3 * x[1]), 2, 1.0)])
 
 
 # The benchmark and its page
@@ -603,3 +616,47 @@ def test_a_bound_that_does_not_hold_ends_the_benchmark(monkeypatch: pytest.Monke
     dyn.__dict__["bound"] = np.zeros(6)
     with pytest.raises(SystemExit, match="IS EXCEEDED"):
         simplification.checked(dyn, 10)
+
+
+def arm(**options: object) -> gd.FirstOrderArm:
+    return gd.FirstOrderArm(gd.load_urdf("two_link_flexible"), BEAMS, **options)
+
+
+def states(count: int, nv: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-1, 1, size=(count, 3, nv)) * np.array([[1, 1, 0.1, 0.1]])
+
+
+def test_no_error_keeps_all() -> None:
+    """The expansion in angles and modal coordinates is the arm, K q and D v included."""
+    exact = arm(friction={"joint1": gd.Friction(0.3)})
+    found = gd.PrunedDynamics(exact, 0.0, **LIMITS)
+    assert found.dropped == ()
+    assert found.modes == exact.modes
+    for q, v, a in states(5, 4):
+        for name, arguments in (("inverse_dynamics", (q, v, a)), ("mass_matrix", (q,)), ("nle", (q, v))):
+            own, other = (getattr(dyn, name)(*arguments).full() for dyn in (found, exact))
+            assert relative_error(own, other) < 1e-12
+        energies = [float(dyn.kinetic_energy(q, v) + dyn.potential_energy(q)) for dyn in (found, exact)]
+        assert relative_error(energies[0], energies[1]) < 1e-12
+
+
+def test_a_bound_that_holds() -> None:
+    exact = arm()
+    found = gd.PrunedDynamics(exact, 0.02, **LIMITS)
+    assert len(found.dropped) > 0
+    assert np.all(found.bound <= 0.02 * np.array(LIMITS["tau_max"]))
+    assert found.check(2000, corners=True).ok
+    whole = gd.PrunedDynamics(exact, 0.0, **LIMITS)
+    assert found.inverse_dynamics.n_instructions() < whole.inverse_dynamics.n_instructions()
+    again = pickle.loads(pickle.dumps(found))
+    assert again.kept == found.kept
+
+
+def test_what_is_refused() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    with pytest.raises(UnsupportedError, match=r"differs from the sum of its .* take FirstOrderArm"):
+        gd.PrunedDynamics(gd.FlexibleArm(model, BEAMS), 0.01, **LIMITS)
+    with pytest.raises(ArgumentError, match=r"^PrunedDynamics: .* is given with options of its own; give it none"):
+        gd.PrunedDynamics(arm(), 0.01, friction="model", **LIMITS)
+    with pytest.raises(UnsupportedError, match="its links are flexible, and TranslationalRotational takes them for"):
+        gd.TranslationalRotational(arm(), ["joint2"], **LIMITS)

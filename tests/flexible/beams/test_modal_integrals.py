@@ -12,9 +12,9 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible import modes
 from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.modal_mass import eigenmodes, modal_mass
+from gdalembert.flexible.beams.modal_integrals import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.link_model import Station, check_body
+from gdalembert.flexible.station import Station, check_body
 from gdalembert.model.modal_inertia import ModalInertia
 
 LENGTH = 1.3
@@ -277,49 +277,6 @@ def test_samples_are_breaks() -> None:
         left, right = (6 * rise / h - 4 * a - 2 * b) / h, (2 * a + 4 * b - 6 * rise / h) / h
         bending += 3.0 * h * (left**2 + left * right + right**2) / 3
     assert abs(found.stiffness[0, 0] - bending) < 1e-13 * bending
-
-
-def turned(x: ModalInertia | Station) -> ModalInertia | Station:
-    """The same link after a turn by 90° about x, which takes y to z and z to −y."""
-    r = np.eye(4)[[0, 2, 1, 3]]
-    r[1] *= -1
-    if isinstance(x, Station):
-        turn = r[:3, :3]
-        return Station(turn @ x.position, turn @ x.translation, turn @ x.rotation, x.shortening, r @ x.body @ r.T)
-    return replace(x, rigid=r @ x.rigid @ r.T, first=r @ x.first @ r.T, second=r @ x.second @ r.T)
-
-
-@pytest.mark.parametrize("name", BEAMS)
-def test_y_and_z_are_alike(name: str) -> None:
-    """Turned by 90° about x: what bent in y bends in z, and what bent in z bends in −y."""
-    beam = BEAMS[name]
-    other = replace(beam, EI_y=beam.EI_z, EI_z=beam.EI_y, section_inertia=beam.section_inertia[::-1])
-    a, b, t = modes.craig_bampton(1), modes.clamped_free(2), modes.sine(1)
-    families = {"bending_y": a, "bending_z": b, "torsion": t}
-    exchanged = {"bending_y": b, "bending_z": a, "torsion": t}
-    # modes of the turned link in the order of the other one: z of the first is −y of it
-    order, sign = [3, 4, 0, 1, 2, 5], np.array([-1, -1, 1, 1, 1, 1.0])
-    found, wanted = integrals.beam_inertia(other, exchanged), turned(integrals.beam_inertia(beam, families))
-    pairs = np.ix_(order, order)
-    signs = np.outer(sign, sign)
-    shape_order, shape_sign = [*order, 6, 7], np.concatenate([sign, np.ones(2)])
-    shape_pairs = np.ix_(shape_order, shape_order)
-    moved = ModalInertia(
-        wanted.rigid,
-        wanted.first[shape_order] * shape_sign[:, None, None],
-        wanted.second[shape_pairs] * np.outer(shape_sign, shape_sign)[..., None, None],
-        wanted.shortening[:, order][:, :, order],
-        wanted.stiffness[pairs] * signs,
-    )
-    assert deviation(found, moved) < TIGHT
-    for eta in (0.4, LENGTH):
-        here, there = (
-            integrals.beam_station(other, exchanged, eta),
-            turned(integrals.beam_station(beam, families, eta)),
-        )
-        assert np.abs(here.translation - there.translation[:, order] * sign).max() < TIGHT
-        assert np.abs(here.rotation - there.rotation[:, order] * sign).max() < TIGHT
-        assert np.abs(here.shortening - there.shortening[pairs] * signs).max() < TIGHT
 
 
 def test_station() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from gdalembert.flexible.reference.book_1984 import inverse_dynamics
 from gdalembert.flexible.reference.cetinkunt_book_1988 import coriolis_vector, gravity_vector, mass_matrix
-from tests.helpers.arms import CASES, KINEMATICS, QUICK_CASES, case, row_of_links, state
+from tests.helpers.arms import BY_EXACTNESS, CASES, KINEMATICS, QUICK_CASES, case, row_of_links, state, tree_of
 from tests.helpers.models import relative_error
-from tests.helpers.reference_arms import rigid_model
 from tests.helpers.sets import quick
 
 TIGHT = 1e-12
@@ -22,13 +20,10 @@ TIGHT = 1e-12
 def test_explicit(name: str, exact: bool, shortening: bool) -> None:
     """tau = M a + V + G; at f = 0 as well, and next to it."""
     robot = case(name, shortening=shortening)
+    tree = tree_of(robot.links, robot.gravity, BY_EXACTNESS[exact])
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
-    explicit = (
-        mass_matrix(robot.links, q, exact=exact) @ a
-        + coriolis_vector(robot.links, q, v, exact=exact)
-        + gravity_vector(robot.links, robot.gravity, q, exact=exact)
-    )
-    tau = inverse_dynamics(robot.links, robot.gravity, q, v, a, exact=exact)
+    explicit = mass_matrix(tree, q) @ a + coriolis_vector(tree, q, v) + gravity_vector(tree, q)
+    tau = inverse_dynamics(tree, q, v, a)
     both = ca.Function("both", [q, v, a], [tau, explicit])
     for seed, size in ((1, 1.0), (2, 1.0), (3, 1e-9), (4, 0.0)):
         x, rate, acceleration = state(robot, seed)
@@ -38,25 +33,12 @@ def test_explicit(name: str, exact: bool, shortening: bool) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("name", quick(CASES, *QUICK_CASES))
-def test_rigid_limit(name: str, exact: bool) -> None:
-    """With modes that rest at f = 0 the joints need what those of the rigid robot need."""
-    robot = case(name, seed=1)
-    model, where = rigid_model(robot)
-    x, v, a = (np.where(robot.modal, 0, part) for part in state(robot, 1))
-    tau = inverse_dynamics(
-        robot.links, robot.gravity, ca.DM(robot.configuration(x)), ca.DM(v), ca.DM(a), exact=exact
-    ).full()
-    expected = pin.rnea(model, model.createData(), x[where], v[where], a[where])
-    assert relative_error(tau.ravel()[where], expected) < TIGHT
-
-
-@pytest.mark.parametrize("exact", [True, False])
 def test_derivative_at_rest(exact: bool) -> None:
     """d tau / dq at f = 0, where a linearisation starts, against differences of the fourth order (which allow 1e-9)."""
     robot = case("two spatial", shortening=exact)
+    tree = tree_of(robot.links, robot.gravity, BY_EXACTNESS[exact])
     q, v, a = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("a", robot.nv)
-    tau = inverse_dynamics(robot.links, robot.gravity, q, v, a, exact=exact)
+    tau = inverse_dynamics(tree, q, v, a)
     both = ca.Function("both", [q, v, a], [tau, ca.jacobian(tau, q)])
     x, rate, acceleration = state(robot, 1)
     rest, h = np.where(robot.modal, 0, x), 1e-3
@@ -77,7 +59,7 @@ def test_linear_in_the_number_of_links(exact: bool, most: int) -> None:
         row = row_of_links(links)
         nv = 5 * links
         x = [ca.SX.sym(name, nv) for name in "qva"]
-        tau = ca.densify(inverse_dynamics(row, [0, 0, -9.81], *x, exact=exact))
+        tau = ca.densify(inverse_dynamics(tree_of(row, np.array([0, 0, -9.81]), BY_EXACTNESS[exact]), *x))
         return int(ca.Function("tau", x, ca.cse([tau])).n_instructions())
 
     sizes = [size(links) for links in (2, 3, 4, 6)]

@@ -10,9 +10,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.flexible.link_model import Station, root
-from gdalembert.model.joints.deflection import Angle, Deflection
-from gdalembert.spatial.arrays import Array
+from gdalembert.flexible.station import Station, root
+from gdalembert.model.joints.deflection import Angle, Deflection, FirstOrderDeflection
+from gdalembert.spatial.arrays import Array, homogeneous
+from tests.helpers.arms import BY_EXACTNESS
 from tests.helpers.models import relative_error, unit
 
 TIGHT = 1e-13
@@ -71,15 +72,15 @@ class General(Deflection):
 def test_placement(kind: str) -> None:
     station = section(kind)
     for f, _, _ in states():
-        r, p = station.deflection().placement(ca.DM(f))
-        shear, same = station.deflection(exact=False).placement(ca.DM(f))
+        r, p = station.deflection(np.eye(4)).placement(ca.DM(f))
+        shear, same = station.deflection(np.eye(4), kind=FirstOrderDeflection).placement(ca.DM(f))
         theta = station.rotation @ f
         assert relative_error(numbers(r), pin.exp3(theta)) < TIGHT
         assert relative_error(numbers(shear), np.eye(3) + pin.skew(theta)) < TIGHT
         expected = station.position + station.translation @ f - [0.5 * f @ station.shortening @ f, 0, 0]
         assert relative_error(numbers(p).ravel(), expected) < TIGHT
         assert relative_error(numbers(same).ravel(), expected) < TIGHT
-        e = numbers(station.deflection().transform(ca.DM(f)))
+        e = numbers(station.deflection(np.eye(4)).transform(ca.DM(f)))
         assert (
             relative_error(e, np.block([[numbers(r), expected[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])) < TIGHT
         )
@@ -88,7 +89,7 @@ def test_placement(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_subspace_is_the_velocity(kind: str) -> None:
     """Rᵀ Ṙ = [ω×] and Rᵀ ṗ, each by differentiation of the placement."""
-    deflection = section(kind).deflection()
+    deflection = section(kind).deflection(np.eye(4))
     f, v = ca.SX.sym("f", N), ca.SX.sym("v", N)
     r, p = deflection.placement(f)
     turned = r.T @ ca.jtimes(r, f, v)
@@ -104,7 +105,7 @@ def test_subspace_is_the_velocity(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_rates(kind: str, exact: bool) -> None:
     """subspace_rate and displacement_rate against directional derivatives."""
-    deflection = section(kind).deflection(exact=exact)
+    deflection = section(kind).deflection(np.eye(4), kind=BY_EXACTNESS[exact])
     f, v = ca.SX.sym("f", N), ca.SX.sym("v", N)
     _, p = deflection.placement(f)
     expected = [ca.jtimes(ca.densify(x), f, v) for x in deflection.subspace(f)]
@@ -122,7 +123,7 @@ def test_rates(kind: str, exact: bool) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_with_the_subspace(kind: str, exact: bool) -> None:
     """What is written without the 3 × n matrix is the product with it."""
-    deflection = section(kind).deflection(exact=exact)
+    deflection = section(kind).deflection(np.eye(4), kind=BY_EXACTNESS[exact])
     moment = np.array([0.3, -0.8, 0.5])
     for f, v, a in states():
         _, angular = deflection.subspace(ca.DM(f))
@@ -138,7 +139,7 @@ def test_products_with_the_subspace(kind: str, exact: bool) -> None:
 def test_second_derivative_at_zero() -> None:
     """d²R = ½ ([a×][b×] + [b×][a×]) and dJ_r = −½ [a×] at f = 0, where sin t / t of t = |ϑ| has no derivative."""
     station = section("all")
-    deflection = station.deflection()
+    deflection = station.deflection(np.eye(4))
     f = ca.SX.sym("f", N)
     r, _ = deflection.placement(f)
     second = ca.Function("d2R", [f], [ca.jacobian(ca.jacobian(ca.vec(r), f), f)])(np.zeros(N)).full()
@@ -155,7 +156,7 @@ def test_second_derivative_at_zero() -> None:
 
 @pytest.mark.parametrize("kind", ["planar", "oblique", "none"])
 def test_one_axis_is_a_case_of_several(kind: str) -> None:
-    special, general = section(kind).deflection(), General.of(section(kind).deflection())
+    special, general = section(kind).deflection(np.eye(4)), General.of(section(kind).deflection(np.eye(4)))
     assert special.rotation_axis is not None
     for f, v, a in states():
         f, v, a = ca.DM(f), ca.DM(v), ca.DM(a)
@@ -171,14 +172,16 @@ def test_one_axis_is_a_case_of_several(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["all", "bending"])
 def test_several_axes_are_seen(kind: str) -> None:
-    assert section(kind).deflection().rotation_axis is None
+    assert section(kind).deflection(np.eye(4)).rotation_axis is None
 
 
 @pytest.mark.parametrize(("off", "seen"), [(5e-16, False), (4e-15, True), (1e-9, True)])
 def test_a_second_axis_is_seen_from_rounding_on(off: float, seen: bool) -> None:
     """Four units in the last place of the largest number are rounding."""
     rotation = np.array([[0.0, 0, off], [0, 0, 0], [1, 1, 1]])
-    deflection = Station(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))).deflection()
+    deflection = Station(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))).deflection(
+        np.eye(4)
+    )
     assert (deflection.rotation_axis is None) == seen
 
 
@@ -186,7 +189,7 @@ def test_one_axis_is_a_small_graph() -> None:
     f, v, a = (ca.SX.sym(name, N) for name in "fva")
 
     def size(kind: str) -> int:
-        deflection = section(kind).deflection()
+        deflection = section(kind).deflection(np.eye(4))
         rotation, _ = deflection.placement(f)
         _, angular = deflection.subspace(f)
         return int(ca.n_nodes(ca.horzcat(rotation, angular, deflection.angular_acceleration(f, v, a))))
@@ -197,7 +200,7 @@ def test_one_axis_is_a_small_graph() -> None:
 def test_first_order_is_the_first_order() -> None:
     """R_E and S differ from the exact ones by what is quadratic in f."""
     station = section("all")
-    exact, first = station.deflection(), station.deflection(exact=False)
+    exact, first = station.deflection(np.eye(4)), station.deflection(np.eye(4), kind=FirstOrderDeflection)
     f, _, _ = states()[0]
 
     def errors(scale: float) -> Array:
@@ -215,7 +218,7 @@ def test_seen_in_another_frame() -> None:
     rng = np.random.default_rng(3)
     r, p = pin.exp3(rng.normal(size=3)), rng.normal(size=3)
     for kind in KINDS:
-        own, seen = section(kind).deflection(), section(kind).deflection(r, p)
+        own, seen = section(kind).deflection(np.eye(4)), section(kind).deflection(homogeneous(r, p))
         assert (own.rotation_axis is None) == (seen.rotation_axis is None)
         for f, v, _ in states():
             r_own, p_own = (numbers(x) for x in own.placement(ca.DM(f)))
@@ -229,11 +232,11 @@ def test_seen_in_another_frame() -> None:
 
 
 def test_size_and_value() -> None:
-    one, same, other = (section("all", seed).deflection() for seed in (0, 0, 1))
+    one, same, other = (section("all", seed).deflection(np.eye(4)) for seed in (0, 0, 1))
     assert one == same
     assert hash(one) == hash(same)
     assert one != other
-    assert one != section("all").deflection(exact=False)
+    assert one != section("all").deflection(np.eye(4), kind=FirstOrderDeflection)
     assert pickle.loads(pickle.dumps(one)) == one
     assert (one.nq, one.nv) == (N, N)
     assert numbers(one.neutral()).shape == (N, 1)
@@ -241,7 +244,7 @@ def test_size_and_value() -> None:
 
 def test_root_and_rigid_links_do_not_move() -> None:
     for n in (0, 2):
-        deflection = root(n).deflection()
+        deflection = root(n).deflection(np.eye(4))
         e = deflection.transform(ca.SX.sym("f", n))
         assert relative_error(numbers(ca.DM(e)), np.eye(4)) == 0
         linear, angular = deflection.subspace(ca.DM.zeros(n))

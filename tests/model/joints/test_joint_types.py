@@ -10,8 +10,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import gdalembert as gd
+from gdalembert.errors import ModelError
 from gdalembert.model import joints as jt
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import JOINTS, build, inertia, relative_error, unit
 
 NAMES = sorted(name for joint_type in jt.JOINT_TYPES for name in joint_type.pinocchio_names if name in JOINTS)
@@ -62,27 +65,6 @@ def test_type_and_lengths_are_pinocchios(name: str) -> None:
     assert name in type(joint).pinocchio_names
     assert (joint.nq, joint.nv) == (model.nq, model.nv)
     assert relative_error(full(joint.neutral()).ravel(), pin.neutral(model)) == 0
-
-
-@each_pinocchio
-def test_subspace_is_pinocchios(name: str) -> None:
-    model, joint = of(name)
-    data = model.joints[1].createData()
-    for q in configurations(model, 3):
-        model.joints[1].calc(data, q)
-        own = full(ca.vertcat(*joint.subspace(ca.DM(q))))
-        assert relative_error(own, np.asarray(data.S).reshape(6, -1)) < 1e-14
-
-
-@each_pinocchio
-def test_integrate_and_difference_are_pinocchios(name: str) -> None:
-    model, joint = of(name)
-    rng = np.random.default_rng(2)
-    for q in configurations(model, 3):
-        v = 0.5 * rng.normal(size=model.nv)
-        reached = pin.integrate(model, q, v)
-        assert relative_error(full(joint.integrate(ca.DM(q), ca.DM(v))).ravel(), reached) < 1e-14
-        assert relative_error(full(joint.difference(ca.DM(q), ca.DM(reached))).ravel(), v) < 1e-12
 
 
 @each_pinocchio
@@ -260,3 +242,19 @@ def test_the_line_mass_of_an_axis_is_that_of_the_axis_turned_to_z() -> None:
     of_z = jt.Revolute((0.0, 0.0, 1.0)).inertia_shared_with_parent(turn @ body @ turn.T)
     assert relative_error(turn @ of_axis @ turn.T, of_z) < 1e-14
     assert np.count_nonzero(of_z) == 4
+
+
+class Symbolic(jt.Translation):
+    """A translation whose S is a matrix of symbols, though its entries are 0 and 1."""
+
+    def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
+        linear, angular = super().subspace(q)
+        return ca.SX(linear), angular
+
+
+def test_a_type_gives_numbers_for_numbers() -> None:
+    tree = read_tree(build(np.random.default_rng(0), ["Translation"], [0]))
+    symbolic = replace(tree, joints=(replace(tree.joints[0], type=Symbolic()),))
+    message = "joint 'Translation_0': placement and subspace of its type Symbolic give symbols for numbers; give DM for"
+    with pytest.raises(ModelError, match=message):
+        _ = gd.NewtonEuler(symbolic).forward_dynamics

@@ -1,1 +1,1 @@
-"""Constraints: contacts with the surroundings and loops between links, and the dynamics of a robot that has them."""
+"""Constraints: contacts with the surroundings and loops between links, as rows of a KKT system."""

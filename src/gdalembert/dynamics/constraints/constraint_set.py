@@ -6,20 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
+import numpy as np
+import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.relative_motion import (
-    FramePair,
-    RelativeMotion,
-    placement_error,
-    relative_motion,
-    second_frame,
-)
+from gdalembert.dynamics.constraints.relative_motion import FramePair, RelativeMotion
+from gdalembert.dynamics.constraints.selected_rows import motion_type, residual
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.factorization import Factorization, dense_inverse
-from gdalembert.spatial.spatial_vectors import Wrench
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class ConstraintSet:
 
         J a + J̇ v + damping E + stiffness c = 0                                       (Baumgarte 1972)
 
-    Rows are in the axes of the first frame of each pair.
+    Rows of points and frames are in the axes of the first frame of each pair.
 
     Attributes:
         pairs: the frames that are held together.
@@ -48,6 +44,19 @@ class ConstraintSet:
         """The number of scalar constraints of each pair."""
         return [pair.rows for pair in self.pairs]
 
+    @property
+    def is_holonomic(self) -> npt.NDArray[np.bool_]:
+        """Whether each row is the rate of a residual."""
+        return np.array([each for pair in self.pairs for each in pair.holds.is_holonomic], dtype=bool)
+
+    @property
+    def each(self) -> list[ConstraintSet]:
+        """Each constraint alone."""
+        ends = np.cumsum(self.rows)[:-1]
+        gains = (np.split(x, ends) for x in (self.stiffness, self.damping, self.restitution))
+        parts = zip(self.pairs, *gains, strict=True)
+        return [ConstraintSet((pair,), k, d, self.regularization, e) for pair, k, d, e in parts]
+
     def split(self, x: Matrix) -> list[Matrix]:
         """The rows of each pair."""
         ends = [0]
@@ -57,23 +66,24 @@ class ConstraintSet:
 
     def motions(self, tree: Tree, q: Matrix) -> list[RelativeMotion]:
         """The relative motion of each pair, in axes of its own."""
-        return [relative_motion(tree, pair, q) for pair in self.pairs]
+        return [motion_type(pair).of(tree, pair, q) for pair in self.pairs]
 
     def residual(self, tree: Tree, q: Matrix) -> Matrix:
         """c."""
-        return ca.vertcat(*(placement_error(tree, pair, q) for pair in self.pairs))
+        return ca.vertcat(*(residual(tree, pair, q) for pair in self.pairs))
 
     def jacobian(self, tree: Tree, q: Matrix) -> Matrix:
         """J."""
-        return ca.vertcat(*(m.to_first_frame(m.jacobian(tree.nv)) for m in self.motions(tree, q)))
+        rows = (m.to_first_frame(m.jacobian) for m in self.motions(tree, q))
+        return ca.vertcat(ca.DM(0, tree.nv), *rows)
 
     def bias_acceleration(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
         """J̇ v."""
-        return ca.vertcat(*(m.to_first_frame(m.bias(q, v)) for m in self.motions(tree, q)))
+        return ca.vertcat(*(m.to_first_frame(m.bias(v)) for m in self.motions(tree, q)))
 
     def velocity(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
         """E."""
-        return ca.vertcat(*(m.to_first_frame(m.jacobian(tree.nv) @ v) for m in self.motions(tree, q)))
+        return ca.vertcat(*(m.to_first_frame(m.jacobian @ v) for m in self.motions(tree, q)))
 
     def correction(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
         """damping E + stiffness c, structurally zero where there is neither."""
@@ -82,7 +92,7 @@ class ConstraintSet:
             total = total + spatial.constant(self.damping) * self.velocity(tree, q, v)
         if self.stiffness.any():
             errors = (
-                placement_error(tree, pair, q) if stiffness.nnz() else ca.DM(pair.rows, 1)
+                residual(tree, pair, q) if stiffness.nnz() else ca.DM(pair.rows, 1)
                 for pair, stiffness in zip(self.pairs, self.split(spatial.constant(self.stiffness)), strict=True)
             )
             total = total + spatial.constant(self.stiffness) * ca.vertcat(*errors)
@@ -91,28 +101,24 @@ class ConstraintSet:
     def acceleration_error(self, tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """J a + J̇ v + damping E + stiffness c."""
         motions = self.motions(tree, q)
-        rates = (m.to_first_frame(m.jacobian(tree.nv) @ a + m.bias(q, v)) for m in motions)
+        rates = (m.to_first_frame(m.jacobian @ a + m.bias(v)) for m in motions)
         return ca.vertcat(*rates) + self.correction(tree, q, v)
 
     def wrenches(self, tree: Tree, q: Matrix, forces: Matrix) -> tuple[list[int], Matrix]:
         """The frames that the forces act on, and the wrench on each in its own axes (6 × n)."""
         frames, wrenches = [], []
         for pair, force in zip(self.pairs, self.split(forces), strict=True):
-            wrench = Wrench(force[:3], ca.DM(3, 1) if pair.is_point else force[3:])
-            first, second = pair.frames(tree)
-            if first.joint >= 0:
-                frames.append(pair.first)
-                wrenches.append(wrench)
-            if second.joint >= 0:
-                r, x = second_frame(tree, pair, q)
-                frames.append(pair.second)
-                wrenches.append((-wrench).turned(r.T) if pair.is_point else (-wrench).seen_from(r, x))
-        return frames, ca.horzcat(*(wrench.vector for wrench in wrenches))
+            both = zip(motion_type(pair).wrenches(pair, tree, q, force), pair.frames(tree), strict=True)
+            for index, (wrench, frame) in zip((pair.first, pair.second), both, strict=True):
+                if frame.joint >= 0:
+                    frames.append(index)
+                    wrenches.append(wrench)
+        return frames, ca.horzcat(ca.DM(6, 0), *(wrench.vector for wrench in wrenches))
 
     def torques(self, tree: Tree, q: Matrix, forces: Matrix) -> Matrix:
         """Jᵀ f (nv), as the forces act on the robot."""
         parts = zip(self.motions(tree, q), self.split(forces), strict=True)
-        return sum((m.jacobian(tree.nv).T @ m.from_first_frame(f) for m, f in parts), ca.DM(tree.nv, 1))
+        return sum((m.jacobian.T @ m.from_first_frame(f) for m, f in parts), ca.DM(tree.nv, 1))
 
     @property
     def proximal_steps(self) -> int:
@@ -141,33 +147,33 @@ class ConstraintSet:
 
 
 @dataclass(frozen=True)
-class HeldMotions:
-    """The motions that constraints hold at q, with rows in axes of the pairs' own, where J has the fewest terms.
+class ConstraintJacobian:
+    """J of constraints at q, with rows in axes of the pairs' own, where it has the fewest terms.
 
-    Of a flexible robot, whose links may turn to first order only, they are in the axes of the first frames: there
-    forces and rates make the same power all the same.
+    Of links that turn to first order only they are in the axes of the first frames: there forces and rates make the
+    same power all the same.
 
     Attributes:
         constraints: the constraints.
         motions: the relative motion of each pair.
         is_turned: whether the rows are in axes of the pairs' own.
-        jacobian: J.
+        matrix: J.
     """
 
     constraints: ConstraintSet
     motions: Sequence[RelativeMotion]
     is_turned: bool
-    jacobian: Matrix
+    matrix: Matrix
 
     @classmethod
-    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix) -> HeldMotions:
+    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix) -> ConstraintJacobian:
         motions = constraints.motions(tree, q)
-        held = cls(constraints, motions, tree.is_rigid, ca.DM(0, tree.nv))
-        return replace(held, jacobian=held._rows(motion.jacobian(tree.nv) for motion in motions))
+        rows = cls(constraints, motions, not tree.is_first_order, ca.DM(0, tree.nv))
+        return replace(rows, matrix=rows._rows(motion.jacobian for motion in motions))
 
-    def bias(self, q: Matrix, v: Matrix) -> Matrix:
+    def bias(self, v: Matrix) -> Matrix:
         """J̇ v."""
-        return self._rows(motion.bias(q, v) for motion in self.motions)
+        return self._rows(motion.bias(v) for motion in self.motions)
 
     def _rows(self, parts: Iterable[Matrix]) -> Matrix:
         """Rows of each pair from those in its own axes."""
@@ -186,33 +192,29 @@ class HeldMotions:
 
 
 @dataclass(frozen=True)
-class Held:
-    """The KKT system of a robot that is held, solved by M = Lᵀ D L, with rows in axes of the pairs' own.
+class KKTSystem:
+    """The KKT system of a robot with constraints, solved by M = Lᵀ D L, with rows in axes of the pairs' own.
 
         M a − Jᵀ f = r           J a = s
 
     X = L⁻ᵀ Jᵀ keeps the zeros of the branches of the tree, and G = Xᵀ D⁻¹ X.
     """
 
-    motions: HeldMotions
+    rows: ConstraintJacobian
     mass: Factorization
     half: Matrix
     scaled: Matrix
 
     @classmethod
-    def of(cls, motions: HeldMotions, m: Matrix) -> Held:
+    def of(cls, rows: ConstraintJacobian, m: Matrix) -> KKTSystem:
         """The system with M."""
         mass = Factorization(m)
-        half = mass.half_solve(motions.jacobian.T)
-        return cls(motions, mass, half, mass.divide(half))
-
-    @property
-    def compliance(self) -> Matrix:
-        """G = J M⁻¹ Jᵀ."""
-        return spatial.symmetric(self.half.T @ self.scaled)
+        half = mass.half_solve(rows.matrix.T)
+        return cls(rows, mass, half, mass.divide(half))
 
     def solve(self, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
         """a, and f in the axes of the first frames, of columns r (nv) and s (rows, in the axes of the system)."""
         y = self.mass.half_solve(r)
-        f = self.motions.constraints.solve(self.compliance, s - self.scaled.T @ y)
-        return self.mass.finish(y + self.half @ f), self.motions.to_first_frames(f)
+        g = spatial.symmetric(self.half.T @ self.scaled)
+        f = self.rows.constraints.solve(g, s - self.scaled.T @ y)
+        return self.mass.finish(y + self.half @ f), self.rows.to_first_frames(f)

@@ -36,7 +36,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, integer, number, vector
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Wrench
 
@@ -77,9 +77,10 @@ def friction_cone(
     number(f"{where}: mu", mu)
     choice(f"{where}: form", form, _FORMS)
     _check_used(where, form, edges=(edges, _PYRAMIDS), smoothing=(smoothing, ("norm",)))
-    n, edges = _unit(where, normal), integer(f"{where}: edges", 4 if edges is None else edges, 3)
+    n = unit_vector(f"{where}: normal", normal, "the direction from the ground to the robot")
+    edges = integer(f"{where}: edges", 4 if edges is None else edges, 3)
     s = symbols(force=3)
-    pressure, slip = spatial.constant(n).T @ s["force"], spatial.constant(_ground_axes(n)) @ s["force"]
+    pressure, slip = spatial.constant(n).T @ s["force"], spatial.constant(axes_across(n)) @ s["force"]
     if form in _PYRAMIDS:
         angles = 2 * np.pi * np.arange(edges) / edges
         sides = spatial.constant(clean_matrix(np.column_stack([np.cos(angles), np.sin(angles)])))
@@ -147,16 +148,17 @@ def _of_pyramid(mu: float, edges: int, form: str) -> float:
     return mu if form == "circumscribed" else mu * float(np.cos(np.pi / edges))
 
 
-def _unit(where: str, normal: npt.ArrayLike) -> Array:
-    n = vector(f"{where}: normal", normal, 3, names="xyz")
-    length = np.linalg.norm(n)
-    if length == 0:
-        raise ArgumentError(f"{where}: normal is zero (0, 0, 0); give the direction from the ground to the robot")
-    return clean_matrix(n / length)
+def unit_vector(what: str, given: npt.ArrayLike, wanted: str = "a direction") -> Array:
+    """A direction (3) of length 1."""
+    direction = vector(what, given, 3, names="xyz")
+    if not direction.any():
+        raise ArgumentError(f"{what} is zero (0, 0, 0); give {wanted}")
+    direction = direction / np.abs(direction).max()  # its square may overflow
+    return frozen(clean_matrix(direction / np.linalg.norm(direction)))
 
 
-def _ground_axes(n: Array) -> Array:
-    """Two axes across the normal (2 × 3), the first along x, or y where the normal is x."""
+def axes_across(n: Array) -> Array:
+    """Two axes across a unit vector (2 × 3), the first along x, or y where that is x."""
     x, y = (along - n * (n @ along) for along in np.eye(3)[:2])
     first = x if np.linalg.norm(x) > NEGLIGIBLE else y
     first = first / np.linalg.norm(first)

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constraint import Constraint, check_two_links
+from gdalembert.dynamics.constraints.constraint_types import ConstraintType, Frame6D, Point3D
 from gdalembert.dynamics.frames import joint_frame
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.rounding import clean_matrix
@@ -30,19 +31,19 @@ class JointPair(ByValue, Constraint):
 
     Attributes:
         title: for messages.
-        kind, stiffness, damping, is_world_aligned: as of a :class:`Constraint`.
+        kind, holds, stiffness, damping: as of a :class:`Constraint`.
         joints: Pinocchio's names of them; ``"universe"`` is one.
         placement_1, placement_2: of the frames in those of the joints (4 × 4).
     """
 
     title: str
     kind: str
+    holds: ConstraintType
     joints: tuple[str, str]
     placement_1: Array
     placement_2: Array
     stiffness: float
     damping: float
-    is_world_aligned: bool
 
     @property
     def name(self) -> str:
@@ -102,16 +103,17 @@ def read_constraint(tree: Tree, given: Any) -> JointPair:
     kind = _kind(given)
     title = f"{model} {given.name!r}" if given.name else f"{model}({joints[0]!r}, {joints[1]!r}, {kind!r})"
     _check(title, given, tree)
+    is_aligned = getattr(given, "reference_frame", pin.LOCAL) == pin.LOCAL_WORLD_ALIGNED
     corrector = getattr(given, "baumgarte_corrector_parameters", None) or given.m_baumgarte_parameters
     return JointPair(
         title=title,
         kind=kind,
+        holds=Point3D() if kind == "3D" else Frame6D(is_aligned),
         joints=joints,
         placement_1=_placement(title, given, 1),
         placement_2=_placement(title, given, 2),
         stiffness=number(f"{title}: Kp", corrector.Kp, inclusive=True),
         damping=number(f"{title}: Kd", corrector.Kd, inclusive=True),
-        is_world_aligned=getattr(given, "reference_frame", pin.LOCAL) == pin.LOCAL_WORLD_ALIGNED,
     )
 
 
@@ -137,8 +139,9 @@ def _kind(given: Any) -> str:
 
 def _check(title: str, given: Any, tree: Tree) -> None:
     """Refuse what a constraint model says beyond two frames and a corrector."""
-    if tree.is_rigid and getattr(given, "nv", tree.nv) != tree.nv:
-        raise ArgumentError(f"{title}: it is of a model with nv={given.nv}, {tree.name} has nv={tree.nv}")
+    nv = len(tree.friction)  # of the model
+    if getattr(given, "nv", nv) != nv:
+        raise ArgumentError(f"{title}: it is of a model with nv={given.nv}, {tree.name} has nv={nv}")
     if getattr(given, "reference_frame", pin.LOCAL) not in (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED):
         raise UnsupportedError(
             f"{title}: reference_frame is {given.reference_frame}; give pin.LOCAL or pin.LOCAL_WORLD_ALIGNED"

@@ -1,4 +1,4 @@
-"""The motion of one frame against another: what a constraint holds at zero.
+"""The motion of one frame against another, which a constraint holds at zero, and its derivatives.
 
 Frame 1 moves against frame 2, which is fixed in another link or in the universe. In axes common to both, with S v what
 each joint adds to the motion, l its linear part at the origin x of the frame and ω the angular velocity summed up to
@@ -14,59 +14,56 @@ moves; that of two points does, as long as they are apart, and so all joints cou
 
 The common axes are those in which E has the fewest terms: of the first link above the universe that a contact has, or
 of C.
+
+Derivatives are those of entries in the axes of frame 1, which a joint that moves along its column e = (l; ω) carries
+along: it moves what is on its other side by −e × …: the twist V and its rate A there, and ẋ, ẍ of the point x. With V₋
+and V₊ of the links before and behind the joint, and V that of the two in which its column is not fixed,
+
+    frame (6D)   ∂E/∂q = V × e
+                 ∂Ė/∂q = A × e + (V × e) × (E − V)
+                 ∂Ė/∂v = V₋ × e + e × (E − V₊)
+    point (3D)   ∂ẋ/∂q = ω₋ × l − ω × ẋ₋
+                 ∂ẍ/∂q = U₋ l − ω × ẍ₋ + 2 (ω₋ × ω) × (ẋ − ẋ₋)                U = [ω̇ ×] + [ω ×]²
+                 ∂ẍ/∂v = (ω₋ + ω₊) × l + ω × (2 ẋ − ẋ₋ − ẋ₊)
+
+besides the gradient of S(q). Of the torques Jᵀ f only those of the joints before it change, by what carries f along:
+
+    ∂(e_iᵀ f)/∂q_j = e_i · (e_j ×* f)        i before j
+
+(Ours. Those of single frames stand in Carpentier and Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms,
+2018.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain as chained
+from typing import ClassVar
 
 import casadi as ca
 
-from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.errors import ArgumentError
+from gdalembert import spatial
+from gdalembert.dynamics.constraints.chains import (
+    Blocks,
+    Chain,
+    Instant,
+    derivatives_of_point,
+    end_of,
+    frame_in_axes,
+    moving_joints,
+    placed_outward,
+    torques_carried,
+    torques_of_gradient,
+)
+from gdalembert.dynamics.constraints.constraint_types import ConstraintType
+from gdalembert.dynamics.frame_motion import of_columns, placement
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.algebra import Matrix, transform
-from gdalembert.spatial.lie.exponential_maps import motion_log
-from gdalembert.spatial.spatial_vectors import Motion
+from gdalembert.spatial.algebra import Matrix, cross_columns, transform
+from gdalembert.spatial.lie.maps import motion_log, motion_log_jacobian
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _NULL = ca.DM(3, 1)
-_HERE = ca.DM.eye(3), _NULL
-_AT_REST = Motion(_NULL, _NULL)
-
-
-@dataclass(frozen=True)
-class Instant:
-    """The motion of a frame at a = 0, in some axes, about a point x that it carries.
-
-    Attributes:
-        twist: W.
-        acceleration: of x (3), classical.
-        angular: ω̇.
-    """
-
-    twist: Motion
-    acceleration: Matrix
-    angular: Matrix
-
-    @property
-    def rate(self) -> Motion:
-        """Ẇ about the place where x is."""
-        return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
-
-    def moved(self, own: Motion, rate: Motion) -> Instant:
-        """The motion of the link behind a joint that adds ``own``, with ``rate`` in the axes of one of its links."""
-        twist = self.twist + own
-        acceleration = self.acceleration + ca.cross(self.twist.angular + twist.angular, own.linear) + rate.linear
-        return Instant(twist, acceleration, self.angular + ca.cross(self.twist.angular, own.angular) + rate.angular)
-
-    def turned(self, r: Matrix) -> Instant:
-        """The same in other axes, R x for x."""
-        return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
-
-
-STILL = Instant(_AT_REST, _NULL, _NULL)
 
 
 @dataclass(frozen=True)
@@ -76,39 +73,24 @@ class FramePair:
     Attributes:
         name: of the constraint, for messages.
         first, second: indices of the frames in ``Tree.frames``; one of them may be fixed in the universe.
-        is_point: whether their origins alone are held together (3D), or the frames (6D).
-        is_anchored: whether both are known.
-        is_world_aligned: whether the acceleration of frames (6D) is Ẇ₁ − Ẇ₂, as Pinocchio takes it in
-            LOCAL_WORLD_ALIGNED; it is the same where W₁ = W₂.
+        holds: what is held.
+        is_anchored: whether both frames are known.
     """
 
     name: str
     first: int
     second: int
-    is_point: bool
+    holds: ConstraintType
     is_anchored: bool
-    is_world_aligned: bool = False
 
     @property
     def rows(self) -> int:
         """The number of scalar constraints."""
-        return 3 if self.is_point else 6
-
-    def acceleration(self, first: Instant, second: Instant) -> Matrix:
-        """Ė at a = 0 (3 or 6): of the points of both frames that are held together, or of both frames about one."""
-        if self.is_point:
-            return first.acceleration - second.acceleration
-        difference = first.rate + -second.rate
-        return (difference if self.is_world_aligned else difference + first.twist.cross(second.twist)).vector
+        return len(self.holds.units)
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
         """The frames in a tree."""
         return tree.frames[self.first], tree.frames[self.second]
-
-    @property
-    def feels_common_link(self) -> bool:
-        """Whether the acceleration depends on how the link moves that both frames hang on."""
-        return self.is_point or self.is_world_aligned
 
     def paths(self, tree: Tree, *, whole: bool = False) -> tuple[list[int], list[int]]:
         """The joints outward to each frame, from the link that both hang on, or the whole ways from the universe."""
@@ -116,170 +98,252 @@ class FramePair:
         common = 0 if whole else sum(i == j for i, j in zip(first, second, strict=False))
         return first[common:], second[common:]
 
+    def placements(self, tree: Tree, q: Matrix) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+        """R and x of both frames in the link that they hang on."""
+        (first, second), (path, other) = self.frames(tree), self.paths(tree)
+        return placement(tree, first, q, path), placement(tree, second, q, other)
+
+    def second_in_first(self, tree: Tree, q: Matrix) -> tuple[Matrix, Matrix]:
+        """R and x of the second frame, seen from the first."""
+        (r_1, x_1), (r_2, x_2) = self.placements(tree, q)
+        return r_1.T @ r_2, r_1.T @ (x_2 - x_1)
+
+    def first_in_second(self, tree: Tree, q: Matrix) -> tuple[Matrix, Matrix]:
+        """R and x of the first frame, seen from the second."""
+        (r_1, x_1), (r_2, x_2) = self.placements(tree, q)
+        return r_2.T @ r_1, r_2.T @ (x_1 - x_2)
+
+
+@dataclass(frozen=True)
+class MotionDerivatives:
+    """Of E and Ė (rows × nv each), by q in the tangent space; ∂E/∂v and ∂Ė/∂a are J.
+
+    Attributes:
+        velocity_dq: ∂E/∂q. ``acceleration_dq``, ``acceleration_dv``: ∂Ė/∂q, ∂Ė/∂v.
+    """
+
+    velocity_dq: Matrix
+    acceleration_dq: Matrix
+    acceleration_dv: Matrix
+
+
+_Derivatives = tuple[Joint, Matrix, Matrix, Matrix]
+"""A joint, and its columns of ∂E/∂q, ∂Ė/∂q and ∂Ė/∂v."""
+
 
 @dataclass(frozen=True)
 class RelativeMotion:
-    """The motion of the first frame of a pair against the second, at q, in common axes.
+    """The motion of the first frame of a pair against the second (6D), at q, in common axes.
 
     Attributes:
-        pair: the frames.
-        rotation: R (3 × 3), from the axes of the first frame to the common axes.
+        tree, pair, q: the robot, the frames and the configuration.
+        rotation, second_rotation: R (3 × 3), from the axes of each frame to the common axes.
         chains: the joints from the common link to each frame.
     """
 
+    feels_common_link: ClassVar[bool] = False
+    """Whether Ė depends on how the link moves that both frames hang on."""
+    has_two_points: ClassVar[bool] = False
+    """Whether the second frame moves about its own origin, and not about that of the first."""
+    is_in_common_link: ClassVar[bool] = False
+    """Whether the common axes are those of the common link for a contact, too."""
+    has_derivatives: ClassVar[bool] = True
+    """Whether its derivatives are written down here; others are found by algorithmic differentiation."""
+
+    tree: Tree
     pair: FramePair
+    q: Matrix
     rotation: Matrix
+    second_rotation: Matrix
     chains: tuple[Chain, Chain]
 
-    def jacobian(self, nv: int) -> Matrix:
-        """∂E/∂v (3 or 6 × nv), structurally sparse."""
-        first, second = self.chains
-        columns = [*first.columns, *((joint, -motion) for joint, motion in second.columns)]
-        blocks = ((joint, motion.linear if self.pair.is_point else motion.vector) for joint, motion in columns)
-        return of_columns(nv, self.pair.rows, blocks)
+    @classmethod
+    def of(cls, tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
+        """The motion of a pair."""
+        first, second = pair.paths(tree, whole=cls.feels_common_link)
+        shared = not second or (bool(first) and first[0] == second[0])
+        from_link = shared and not cls.is_in_common_link
+        placed, others = (placed_outward(tree, path, q, from_link=from_link) for path in (first, second))
+        (rotation, x), (second_rotation, second_x) = map(frame_in_axes, (placed, others), pair.frames(tree))
+        about = second_x if cls.has_two_points and others else x
+        return cls(tree, pair, q, rotation, second_rotation, (Chain(placed, x, q), Chain(others, about, q)))
+
+    @staticmethod
+    def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
+        """c: −log6(T₁⁻¹ T₂), in the axes of the first frame."""
+        return -motion_log(transform(*pair.second_in_first(tree, q)))
+
+    @staticmethod
+    def wrenches(pair: FramePair, tree: Tree, q: Matrix, f: Matrix) -> tuple[Wrench, Wrench]:
+        """The wrenches of forces f (rows) on the first and on the second frame, in the axes of each."""
+        wrench = Wrench(f[:3], f[3:])
+        return wrench, (-wrench).seen_from(*pair.second_in_first(tree, q))
+
+    @staticmethod
+    def unit_wrenches(axes: Matrix, x: Matrix) -> Wrench:
+        """The wrenches of unit forces, and of unit moments, along axes (3 × 3) at the point x of a link."""
+        return Wrench(ca.horzcat(axes, ca.DM(3, 3)), ca.horzcat(spatial.skew(x) @ axes, axes))
+
+    @staticmethod
+    def acceleration(first: Instant, second: Instant) -> Matrix:
+        """Ė at a = 0, in the axes of both instants."""
+        return (first.rate + -second.rate + first.twist.cross(second.twist)).vector
 
     @property
-    def shared(self) -> int:
-        """The number of joints that both chains begin with."""
-        return sum(one is two for (one, *_), (two, *_) in zip(*(chain.placed for chain in self.chains), strict=False))
+    def jacobian(self) -> Matrix:
+        """∂E/∂v (rows × nv), structurally sparse."""
+        return of_columns(self.tree.nv, 6, ((joint, motion.vector) for joint, motion in self._columns))
 
-    def bias(self, q: Matrix, v: Matrix) -> Matrix:
-        """Ė at a = 0 (3 or 6)."""
-        return self.pair.acceleration(*(chain.motion(q, v) for chain in self.chains))
+    def instants(self, v: Matrix) -> tuple[Instant, Instant]:
+        """The motion of both frames at a = 0."""
+        first, second = self.chains
+        return first.motion(self.q, v), second.motion(self.q, v)
+
+    def bias(self, v: Matrix) -> Matrix:
+        """Ė at a = 0 (rows)."""
+        return self.acceleration(*self.instants(v))
 
     def from_first_frame(self, x: Matrix) -> Matrix:
-        """3 or 6 numbers in the axes of the first frame (or columns of them), in the common axes."""
+        """Rows in the axes of the first frame (or columns of them), in the common axes."""
         return ca.vertcat(*(self.rotation @ part for part in ca.vertsplit(x, 3)))
 
     def to_first_frame(self, x: Matrix) -> Matrix:
-        """3 or 6 numbers in the common axes (or columns of them), in the axes of the first frame."""
+        """Rows in the common axes (or columns of them), in the axes of the first frame."""
         return ca.vertcat(*(self.rotation.T @ part for part in ca.vertsplit(x, 3)))
 
+    @property
+    def _columns(self) -> list[tuple[Joint, Motion]]:
+        """The columns of the twist of the first frame less that of the second."""
+        first, second = self.chains
+        return [*first.columns, *((joint, -motion) for joint, motion in second.columns)]
 
-@dataclass(frozen=True)
-class Step:
-    """A joint of a chain in motion.
+    def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
+        """Of E and Ė: the sum over the joints."""
+        joints, *blocks = zip(*self._derivative_columns(v, a), strict=True)
+        rows = blocks[0][0].shape[0]
+        return MotionDerivatives(*(of_columns(self.tree.nv, rows, zip(joints, b, strict=True)) for b in blocks))
 
-    Attributes:
-        joint: the joint.
-        columns, rates: S and dS/dt.
-        before, behind: the links that it joins, in the order in which the chain is followed.
-    """
+    def _derivative_columns(self, v: Matrix, a: Matrix) -> Iterator[_Derivatives]:
+        first, second = self.chains
+        inward = moving_joints(second, self.q, v, a, inward=True)
+        outward = moving_joints(first, self.q, v, a, end_of(inward))
+        total = end_of([*inward, *outward]).twist
+        for k, (step, gradient) in enumerate([*inward, *outward]):
+            near = step.behind if k < len(inward) else step.before
+            inner, outer = step.before.twist, step.behind.twist - total
 
-    joint: Joint
-    columns: Motion
-    rates: Motion
-    before: Instant
-    behind: Instant
+            def by_rate(x: Motion, inner: Motion = inner, outer: Motion = outer) -> Motion:
+                return inner.cross(x) + outer.cross(x)
 
+            moved, relative = near.twist.cross(step.columns), near.twist - total
+            rate = near.rate.cross(step.columns) + relative.cross(moved) + by_rate(gradient.velocity) + gradient.rate
+            by_v = by_rate(step.columns) + gradient.velocity + step.rates
+            yield step.joint, (moved + gradient.velocity).vector, rate.vector, by_v.vector
 
-@dataclass(frozen=True)
-class Chain:
-    """The joints from the common link to a frame.
+    def residual_derivative(self) -> Matrix:
+        """∂c/∂q (rows × nv) in the axes of the first frame; J where c is 0."""
+        r, x = self.pair.second_in_first(self.tree, self.q)
+        return motion_log_jacobian(transform(r.T, -r.T @ x)) @ self.to_first_frame(self.jacobian)
 
-    Attributes:
-        placed: the joints, with R and p of their links in the common axes.
-        about: the point that motions are about, in the common axes.
-    """
-
-    placed: Sequence[tuple[Joint, Matrix, Matrix]]
-    about: Matrix
-    q: Matrix
-
-    @cached_property
-    def columns(self) -> list[tuple[Joint, Motion]]:
-        """The joints, and the columns of S."""
-        return [(joint, self.seen(k, Motion(*joint.subspace(self.q)))) for k, (joint, _, _) in enumerate(self.placed)]
-
-    def seen(self, k: int, columns: Motion) -> Motion:
-        """Motions in the axes of the link behind the k-th joint, in the common axes."""
-        _, r, p = self.placed[k]
-        return columns.to_parent(r, p).about(self.about)
-
-    def motion(self, q: Matrix, v: Matrix) -> Instant:
-        """The motion of its end at a = 0."""
-        steps = self.steps(q, v, ca.DM(*v.shape))
-        return steps[-1].behind if steps else STILL
-
-    def steps(self, q: Matrix, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[Step]:
-        """Its joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
-        steps: list[Step] = []
-        before = start
-        order = range(len(self.placed))
-        for k in reversed(order) if inward else order:
-            joint, columns = self.columns[k]
-            rates = self.seen(k, Motion(*joint.subspace_rate(q, v)))
-            if inward:
-                columns, rates = -columns, -rates
-            own_v, own_a = joint.velocity(v), joint.velocity(a)
-            behind = before.moved(columns.times(own_v), columns.times(own_a) + rates.times(own_v))
-            steps.append(Step(joint, columns, rates, before, behind))
-            before = behind
-        return steps
+    def torque_derivatives(self, f: Matrix) -> Matrix:
+        """∂(Jᵀ f)/∂q (nv × nv) of f in the common axes, which is constant in those of the first frame."""
+        (first, second), force, nv = self.chains, Wrench(f[:3], f[3:]), self.tree.nv
+        gradients = torques_of_gradient(first, self.q, force, nv), torques_of_gradient(second, self.q, -force, nv)
+        inward = [(joint, -columns) for joint, columns in reversed(second.columns)]
+        carried = torques_carried([*inward, *first.columns], force, nv, inward=len(inward))
+        return of_columns(nv, nv, chained(*gradients, carried))
 
 
-def of_columns(nv: int, rows: int, blocks: Iterable[tuple[Joint, Matrix]]) -> Matrix:
-    """rows × nv numbers from the columns of each joint; joints that share coordinates add."""
-    columns: list[Matrix] = [ca.DM(rows, 1)] * nv
-    for joint, block in blocks:
-        for k, column in enumerate(joint.columns):
-            columns[column] = columns[column] + block[:, k]
-    return ca.horzcat(*columns)
+class PointMotion(RelativeMotion):
+    """The motion of the origin of the first frame against that of the second (3D)."""
+
+    feels_common_link = True
+    has_two_points = True
+
+    @staticmethod
+    def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
+        """x₁ − x₂, in the axes of the first frame."""
+        return -pair.second_in_first(tree, q)[1]
+
+    @staticmethod
+    def wrenches(pair: FramePair, tree: Tree, q: Matrix, f: Matrix) -> tuple[Wrench, Wrench]:
+        wrench = Wrench(f, _NULL)
+        return wrench, (-wrench).turned(pair.second_in_first(tree, q)[0].T)
+
+    @staticmethod
+    def unit_wrenches(axes: Matrix, x: Matrix) -> Wrench:
+        return Wrench(axes, spatial.skew(x) @ axes)
+
+    @staticmethod
+    def acceleration(first: Instant, second: Instant) -> Matrix:
+        return first.acceleration - second.acceleration
+
+    @property
+    def jacobian(self) -> Matrix:
+        return of_columns(self.tree.nv, 3, ((joint, motion.linear) for joint, motion in self._columns))
+
+    @property
+    def _shared(self) -> int:
+        """The number of joints that both chains begin with."""
+        return sum(one is two for (one, *_), (two, *_) in zip(*(chain.placed for chain in self.chains), strict=False))
+
+    def _derivative_columns(self, v: Matrix, a: Matrix) -> Iterator[_Derivatives]:
+        first, second = (moving_joints(chain, self.q, v, a) for chain in self.chains)
+        other = end_of(second)
+        for sign, joints in ((1, first), (-1, second)):
+            for k, (step, gradient) in enumerate(joints):
+                by_q, rate_by_q, rate_by_v = derivatives_of_point(step, gradient, end_of(joints).twist.linear)
+                if k >= self._shared:  # it turns the axes of one frame against those of the other
+                    by_q += cross_columns(step.columns.angular, other.twist.linear)
+                    rate_by_q += cross_columns(step.columns.angular, other.acceleration)
+                yield step.joint, sign * by_q, sign * rate_by_q, sign * rate_by_v
+
+    def residual_derivative(self) -> Matrix:
+        columns = ((joint, each.angular) for joint, each in self.chains[0].columns)
+        turning = self.to_first_frame(of_columns(self.tree.nv, 3, columns))
+        jacobian = self.to_first_frame(self.jacobian)
+        return jacobian - cross_columns(turning, self.residual(self.pair, self.tree, self.q))
+
+    def torque_derivatives(self, f: Matrix) -> Matrix:
+        (first, second), force, nv = self.chains, Wrench(f, _NULL), self.tree.nv
+        gradients = torques_of_gradient(first, self.q, force, nv), torques_of_gradient(second, self.q, -force, nv)
+        carried = torques_carried(first.columns, force, nv), torques_carried(second.columns, -force, nv)
+        return of_columns(nv, nv, chained(*gradients, *carried, self._turned(force)))
+
+    def _turned(self, force: Wrench) -> Blocks:
+        """By joints that turn the force on the second point against what moves it."""
+        first, second = self.chains
+        jacobian = of_columns(self.tree.nv, 3, ((joint, columns.linear) for joint, columns in second.columns))
+        for sign, chain in ((-1, first), (1, second)) if second.columns else ():
+            for joint, e in chain.columns[self._shared :]:
+                yield joint, sign * jacobian.T @ e.carry(force).force
 
 
-def relative_motion(tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
-    """The motion of the first frame of a pair against the second."""
-    first, second = pair.paths(tree, whole=pair.feels_common_link)
-    shared = not second or (bool(first) and first[0] == second[0])
-    placed, others = (_outward(tree, path, q, from_link=shared) for path in (first, second))
-    frame, other = pair.frames(tree)
-    rotation, x = _frame_in_axes(placed, frame)
-    about = _frame_in_axes(others, other)[1] if pair.is_point and others else x
-    return RelativeMotion(pair, rotation, (Chain(placed, x, q), Chain(others, about, q)))
+class WorldAlignedMotion(RelativeMotion):
+    """That of frames whose Ė is the difference of their accelerations in the universe."""
 
+    feels_common_link = True
 
-def placement_error(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
-    """c (3 or 6), in the axes of the first frame: x₁ − x₂, or −log6(T₁⁻¹ T₂); its rate is E where c is 0.
+    @staticmethod
+    def acceleration(first: Instant, second: Instant) -> Matrix:
+        return (first.rate + -second.rate).vector
 
-    Raises:
-        ArgumentError: if it is not known where the frame is held.
-    """
-    if not pair.is_anchored:
-        raise ArgumentError(f"{pair.name} has no anchor, so that its residual is not known; take anchored(q)")
-    r, x = second_frame(tree, pair, q)
-    return -x if pair.is_point else -motion_log(transform(r, x))
+    def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
+        """Those of the relative twist, without its rate W₁ × W₂."""
+        found, nv, jacobian = super().derivatives(v, a), self.tree.nv, self.jacobian
+        joints = moving_joints(self.chains[0], self.q, v, ca.DM(nv, 1))
+        first = end_of(joints).twist
+        second = first - Motion(*ca.vertsplit(jacobian @ v, 3))
+        moved = ((step.joint, step.before.twist.cross(step.columns) + gradient.velocity) for step, gradient in joints)
+        first_dq = of_columns(nv, 6, ((joint, columns.vector) for joint, columns in moved))
+        first_dv = of_columns(nv, 6, ((step.joint, step.columns.vector) for step, _ in joints))
 
+        def turning(own: Matrix, relative: Matrix) -> Matrix:
+            one, other = (Motion(*ca.vertsplit(x, 3)) for x in (own, own - relative))
+            return (second.cross(one) - first.cross(other)).vector
 
-def second_frame(tree: Tree, pair: FramePair, q: Matrix) -> tuple[Matrix, Matrix]:
-    """R and x of the second frame, seen from the first."""
-    placed = zip(pair.paths(tree), pair.frames(tree), strict=True)
-    (r_1, x_1), (r_2, x_2) = (_inward(tree, path, frame, q) for path, frame in placed)
-    return r_1.T @ r_2, r_1.T @ (x_2 - x_1)
-
-
-def _outward(tree: Tree, path: list[int], q: Matrix, *, from_link: bool) -> list[tuple[Joint, Matrix, Matrix]]:
-    """The joints of a path with R and p of their links, in the axes of the first of them or of what it stands on."""
-    placed: list[tuple[Joint, Matrix, Matrix]] = []
-    r, p = _HERE
-    for k, i in enumerate(path):
-        if k or not from_link:
-            r_i, p_i = tree.joints[i].placement(q)
-            r, p = r @ r_i, p + r @ p_i
-        placed.append((tree.joints[i], r, p))
-    return placed
-
-
-def _frame_in_axes(placed: Sequence[tuple[Joint, Matrix, Matrix]], frame: Frame) -> tuple[Matrix, Matrix]:
-    """R and p of a frame on the last link of a chain."""
-    fixed_r, fixed_p = fixed_placement(frame)
-    _, r, p = placed[-1] if placed else (None, *_HERE)
-    return r @ fixed_r, p + r @ fixed_p
-
-
-def _inward(tree: Tree, path: list[int], frame: Frame, q: Matrix) -> tuple[Matrix, Matrix]:
-    """R and p of a frame in the link that a path begins on."""
-    r, p = fixed_placement(frame)
-    for i in reversed(path):
-        r_i, p_i = tree.joints[i].placement(q)
-        r, p = r_i @ r, p_i + r_i @ p
-    return r, p
+        return MotionDerivatives(
+            found.velocity_dq,
+            found.acceleration_dq + turning(first_dq, found.velocity_dq),
+            found.acceleration_dv + turning(first_dv, jacobian),
+        )

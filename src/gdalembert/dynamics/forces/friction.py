@@ -80,7 +80,7 @@ class JointFriction(Force):
 
     @classmethod
     def of(cls, tree: Tree, friction: FrictionOfJoints) -> JointFriction:
-        """That of joints by name, or of the model.
+        """Friction of joints by name, or of the model.
 
         Raises:
             ArgumentTypeError: if it is neither a dict of :class:`Friction` nor ``"model"``.

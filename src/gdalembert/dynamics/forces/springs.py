@@ -1,4 +1,4 @@
-"""Linear springs: between the joints' links, and the stiffness of flexible links and joints."""
+"""Passive forces: gravity, springs between the joints' links and of flexible links and joints, viscous damping."""
 
 from __future__ import annotations
 
@@ -15,14 +15,51 @@ from gdalembert.dynamics.forces.force import Force
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import MASKED, is_masked
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arguments import MASKED, is_masked, numbers
+from gdalembert.spatial.arrays import Array, ByValue
 
 ASYMMETRY = 1e-9
 """What K and its transpose may differ by, relative to the largest entry."""
-
 SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 """``{joint: (stiffness, rest)}``."""
+_INDEFINITE = 1e-12
+"""How far below 0 the least eigenvalue of D may lie by rounding, relative to the largest entry."""
+
+
+@dataclass(frozen=True)
+class Gravity(Force):
+    """The weight of all links, in a field that is the same everywhere: V = −Σ m g·r, torque g = ∂V/∂q.
+
+    A recursion need not add the torque: it gives the base the acceleration −g, which is the same and costs less.
+
+    Attributes:
+        tree: the robot; its ``gravity`` (3) is the acceleration [m/s²] in the universe frame.
+    """
+
+    name: ClassVar[str] = "gravity"
+
+    tree: Tree
+
+    @property
+    def base_acceleration(self) -> Matrix:
+        """−g (3) [m/s²]: the acceleration of the base that gravity is equal to."""
+        return -spatial.constant(self.tree.gravity)
+
+    def energy(self, q: Matrix) -> Matrix:
+        """V = −Σ m g·r [J], zero with all masses at the origin of the universe."""
+        return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """g = ∂V/∂q (nv) in the tangent space of q."""
+        x = ca.SX.sym("q", self.tree.nq)
+        gradient = self.tree.tangent_map(x).T @ ca.gradient(self.energy(x), x)
+        if isinstance(q, ca.SX):
+            return ca.substitute(gradient, x, q)
+        return ca.Function("gravity", [x], [gradient])(q)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,3 +196,37 @@ def _entries(joint: Joint, spring: object) -> Sequence[Iterable[Any]]:
             f"spring at joint {joint.name!r}: got {spring!r}; give finite numbers, stiffness at least 0"
         )
     return stiffness, rest
+
+
+@dataclass(frozen=True, eq=False)
+class Damping(ByValue, Force):
+    """Viscous damping: torque D v.
+
+    Attributes:
+        matrix: D (nv × nv), symmetric and positive semidefinite [N m s/rad, N s/m].
+
+    Raises:
+        ArgumentTypeError: if D does not consist of numbers.
+        ArgumentError: if it is not a finite, symmetric, positive semidefinite matrix.
+    """
+
+    name: ClassVar[str] = "damping"
+
+    matrix: npt.ArrayLike
+
+    def __post_init__(self) -> None:
+        d = numbers("Damping: matrix", self.matrix)
+        if d.ndim != 2 or d.shape[0] != d.shape[1]:
+            raise ArgumentError(f"Damping: matrix has shape {d.shape}; give D (nv × nv)")
+        allowed = _INDEFINITE * np.abs(d).max(initial=0)
+        if np.abs(d - d.T).max(initial=0) > allowed or np.linalg.eigvalsh(d).min(initial=0) < -allowed:
+            raise ArgumentError("Damping: matrix is not symmetric and positive semidefinite; it would drive the robot")
+        object.__setattr__(self, "matrix", d)
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """D v."""
+        return spatial.constant(self.matrix) @ v
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """vᵀ D v [W]."""
+        return ca.dot(v, self.torque(q, v))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Link
+from gdalembert.dynamics.newton_euler.links import Motions
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.rotations import Full, Rotation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+_NULL = ca.DM(3, 1)
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,6 @@ class Articulated:
     def of(cls, mass: Matrix, first: Matrix, second: Matrix) -> Articulated:
         """That of a rigid body."""
         return cls(mass * ca.DM.eye(3), -spatial.skew(first), spatial.inertia_of(second))
-
-    @property
-    def matrix(self) -> Matrix:
-        """6 × 6."""
-        return ca.vertcat(ca.horzcat(self.linear, self.coupling), ca.horzcat(self.coupling.T, self.angular))
 
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(self.linear + other.linear, self.coupling + other.coupling, self.angular + other.angular)
@@ -51,10 +50,6 @@ class Articulated:
             spatial.symmetric(self.angular - wrench.moment @ gain.moment.T),
         )
 
-    def to_parent(self, link: Link) -> Articulated:
-        """The same inertia in the parent's axes, about the parent's origin."""
-        return self.turned(link.rotation).shifted(link.origin)
-
     def turned(self, r: Rotation) -> Articulated:
         """The same in other axes, R x for x."""
         return Articulated(r.conjugate(self.linear), r.conjugate(self.coupling), r.conjugate(self.angular))
@@ -69,32 +64,58 @@ class Articulated:
 
 @dataclass(frozen=True)
 class Elimination:
-    """The accelerations of a joint or of modes, as they follow from the motion of the frame that carries them.
+    """A joint, or the modes of a link, that is free to accelerate: Featherstone's elimination, for all sweeps.
 
-    With U the wrench per unit of them, D = Sᵀ U their inertia and u the effort that accelerates them.
+    Per unit of their accelerations they need the wrench U at the frame that carries them, and D of their own efforts.
+    Under bias wrenches side by side (k columns) they are left with d = tau − Sᵀ bias, and accelerate by
+
+        D⁻¹ (d x − Uᵀ a)
+
+    where the carrier accelerates by a and the biases occur x times each (k).
+
+    Attributes:
+        body, bias: the articulated body that they move, and its bias wrenches.
+        wrench: U. ``inertia``: D. ``demand``: d (n × k).
+        is_free: whether S is the identity, and U is D.
     """
 
-    wrench: Wrench  # U
-    gain: Wrench  # U D⁻¹
-    effort: Matrix  # D⁻¹ u
+    body: Articulated
+    bias: Wrench
+    wrench: Wrench
+    inertia: Factorization
+    demand: Matrix
+    is_free: bool = False
 
-    @staticmethod
-    def of(inertia: Matrix, wrench: Wrench, effort: Matrix) -> Elimination:
-        """From D, U and u, by one factorization."""
-        solved = spatial.symmetric_solve(inertia, ca.horzcat(wrench.force.T, wrench.moment.T, effort))
-        return Elimination(wrench, Wrench(solved[:, :3].T, solved[:, 3:6].T), solved[:, 6])
+    @cached_property
+    def gain(self) -> Wrench:
+        """U D⁻¹."""
+        if self.is_free:
+            return Wrench(*ca.vertsplit(ca.DM.eye(6), 3))
+        solved = self.inertia.solve(ca.horzcat(self.wrench.force.T, self.wrench.moment.T))
+        return Wrench(solved[:, :3].T, solved[:, 3:].T)
 
-    def body(self, body: Articulated) -> Articulated:
-        """The articulated body without the inertia that they release."""
-        return body.without(self.wrench, self.gain)
+    @cached_property
+    def effort(self) -> Matrix:
+        """D⁻¹ d (n × k)."""
+        return self.inertia.solve(self.demand)
 
-    def bias(self, bias: Wrench) -> Wrench:
-        """The bias wrench with what their efforts transmit."""
-        return bias + Wrench(self.wrench.force @ self.effort, self.wrench.moment @ self.effort)
+    @cached_property
+    def carried_body(self) -> Articulated:
+        """What the carrier feels of the body, I − U D⁻¹ Uᵀ."""
+        return self.body.without(self.wrench, self.gain)
 
-    def accelerations(self, carrier: Motion) -> Matrix:
-        """D⁻¹ (u − Uᵀ a) from the acceleration of the frame that carries them."""
-        return self.effort - self.gain.work(carrier.linear, carrier.angular).T
+    @cached_property
+    def carried_bias(self) -> Wrench:
+        """What the carrier feels of the biases: with what the efforts transmit, U D⁻¹ d."""
+        return self.bias + Wrench(self.wrench.force @ self.effort, self.wrench.moment @ self.effort)
+
+    def accelerations(self, carrier: Motion, x: Matrix) -> Matrix:
+        """D⁻¹ (d x − Uᵀ a)."""
+        return self.effort @ x - self.gain.work(carrier.linear, carrier.angular).T
+
+    def accelerations_at_base(self, x: Matrix) -> Matrix:
+        """D⁻¹ d x, solved for once: at the base no effort is passed on."""
+        return self.inertia.solve(self.demand @ x)
 
 
 @dataclass
@@ -103,7 +124,7 @@ class ArticulatedModes:
 
     inertia: Matrix  # M_ff
     columns: Wrench  # per unit of modal acceleration, at the joint of the link
-    bias: Matrix  # modal forces at zero accelerations of joints and modes
+    bias: Matrix  # modal forces at zero accelerations of joints and modes (n × k)
 
 
 @dataclass
@@ -113,7 +134,8 @@ class ArticulatedBodies:
     Attributes:
         robot: the robot at q.
         bodies: of links and stations.
-        biases: the wrenches that links and stations demand at zero accelerations of joints and modes.
+        biases: the wrenches that links and stations need at zero accelerations of joints and modes, and others beside
+            them (k columns).
         modes: of flexible links.
     """
 
@@ -123,10 +145,9 @@ class ArticulatedBodies:
     modes: dict[int, ArticulatedModes]
 
     @staticmethod
-    def of(robot: RobotAtQ, q: Matrix, v: Matrix, acting: Sequence[Wrench]) -> ArticulatedBodies:
-        """Each link and station alone, under the wrench that acts on it."""
-        zero = ca.DM(robot.tree.nv, 1)
-        demands, forces = robot.demands(robot.motions(q, v, zero, Gravity(robot.tree).base_acceleration), v, zero)
+    def of(robot: RobotAtQ, motions: Motions, v: Matrix, acting: Sequence[Wrench]) -> ArticulatedBodies:
+        """Each link and station alone, in motion at a = 0 under the wrench that acts on it."""
+        demands, forces = robot.demands(motions, v, ca.DM(*v.shape))
         biases = [demand - wrench for demand, wrench in zip(demands, acting, strict=True)]
         bodies = [Articulated.of(body.mass, body.first, body.second) for body in robot.inertias]
         modes = {
@@ -135,7 +156,32 @@ class ArticulatedBodies:
         }
         return ArticulatedBodies(robot, bodies, biases, modes)
 
-    def add_station(self, i: int) -> None:
+    def beside(self, *others: Mapping[int, Wrench], modes: Mapping[int, Matrix] | None = None) -> ArticulatedBodies:
+        """The same with other wrenches, by the index of the link or station, and modal forces beside the biases."""
+        biases = [(bias.force, bias.moment) for bias in self.biases]
+        for other in others:
+            nothing = ca.DM(*next(iter(other.values())).force.shape)
+            for i, (force, moment) in enumerate(biases):
+                added = other.get(i, Wrench(nothing, nothing))
+                biases[i] = ca.horzcat(force, added.force), ca.horzcat(moment, added.moment)
+        for i, forces in (modes or {}).items():
+            self.modes[i].bias = ca.horzcat(self.modes[i].bias, forces)
+        return replace(self, biases=[Wrench(*bias) for bias in biases])
+
+    def eliminated(self, tau: Matrix) -> ArticulatedRobot:
+        """All joints and modes eliminated, from the tips to the base; tau (nv) acts beside the first column."""
+        joints: dict[int, Elimination] = {}
+        modes: dict[int, Elimination] = {}
+        for i, _ in self.robot.inward():
+            if i in self.robot.stations:
+                self._add_station(i)
+                continue
+            if i in self.modes:
+                modes[i] = self._release_modes(i, tau)
+            joints[i] = self._release_joint(i, tau)
+        return ArticulatedRobot(self.robot, joints, modes)
+
+    def _add_station(self, i: int) -> None:
         """Add a station to its link, and to the modes of that link."""
         station, parent = self.robot.stations[i], self.robot.links[i].joint.parent
         columns, modes = station.columns, self.modes[parent]
@@ -143,64 +189,73 @@ class ArticulatedBodies:
         wrench = body.wrench(columns.linear, columns.angular)
         modes.inertia = modes.inertia + wrench.work(columns.linear, columns.angular)
         modes.columns = modes.columns + wrench.about(-station.origin)
-        modes.bias = modes.bias + bias.work(columns.linear, columns.angular)
+        modes.bias = _sum(modes.bias, bias.work(columns.linear, columns.angular))
         self.bodies[parent] += body.shifted(station.origin)
         self.biases[parent] += bias.about(-station.origin)
 
-    def release_modes(self, i: int, tau: Matrix) -> Elimination:
+    def _release_modes(self, i: int, tau: Matrix) -> Elimination:
         """Eliminate the modes of a link."""
         modes, joint = self.modes[i], self.robot.links[self.robot.tree.first_station(i)].joint
-        found = Elimination.of(modes.inertia, modes.columns, joint.velocity(tau) - modes.bias)
-        self.bodies[i], self.biases[i] = found.body(self.bodies[i]), found.bias(self.biases[i])
+        demand = _sum(joint.velocity(tau), -modes.bias)
+        found = Elimination(self.bodies[i], self.biases[i], modes.columns, Factorization(modes.inertia), demand)
+        self.bodies[i], self.biases[i] = found.carried_body, found.carried_bias
         return found
 
-    def release_joint(self, i: int, tau: Matrix) -> Elimination:
+    def _release_joint(self, i: int, tau: Matrix) -> Elimination:
         """Eliminate the joint of a link, and add the link to its parent."""
         link = self.robot.links[i]
         parent, armature = link.joint.parent, link.joint.velocity(spatial.constant(self.robot.tree.armature))
         wrench = self.bodies[i].wrench(link.columns.linear, link.columns.angular)
-        inertia = link.work(wrench) + ca.diag(armature) / link.rate**2
-        found = Elimination.of(inertia, wrench, link.joint.velocity(tau) / link.rate - link.work(self.biases[i]))
+        inertia = Factorization(link.work(wrench) + ca.diag(armature) / link.rate**2)
+        demand = _sum(link.joint.velocity(tau) / link.rate, -link.work(self.biases[i]))
+        is_free = parent < 0 and link.joint.type.is_free and not armature.nnz()
+        found = Elimination(self.bodies[i], self.biases[i], wrench, inertia, demand, is_free)
         if parent >= 0:
-            self.bodies[parent] += found.body(self.bodies[i]).to_parent(link)
-            self.biases[parent] += found.bias(self.biases[i]).to_parent(*link.placement)
+            self.bodies[parent] += found.carried_body.turned(link.rotation).shifted(link.origin)
+            self.biases[parent] += found.carried_bias.to_parent(*link.placement)
         return found
+
+
+def _sum(x: Matrix, y: Matrix) -> Matrix:
+    """The sum of columns side by side, of which the one or the other has fewer."""
+    n, k = x.shape[0], max(x.shape[1], y.shape[1])
+    x, y = (ca.horzcat(each, ca.DM(n, k - each.shape[1])) for each in (x, y))
+    return x + y
+
+
+@dataclass(frozen=True)
+class ArticulatedRobot:
+    """A robot whose joints and modes are free: their eliminations, by the index of the link."""
+
+    robot: RobotAtQ
+    joints: dict[int, Elimination]
+    modes: dict[int, Elimination]
+
+    def accelerations(self, x: Matrix) -> Matrix:
+        """a (nv), outward, under bias wrenches that occur x times each."""
+        robot = self.robot
+        found: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for _, link in robot]
+        changes: dict[int, Motion] = {-1: Motion(_NULL, _NULL)}  # against zero accelerations
+        for i, link in robot:
+            carrier = changes[link.joint.parent]
+            if i in robot.stations:
+                station, a = robot.stations[i], found[robot.tree.first_station(link.joint.parent)]
+                changes[i] = (carrier.about(station.origin) + station.columns.times(a)).turned(station.rotation.T)
+                continue
+            carrier = carrier.seen_from(*link.placement)
+            joint, is_root = self.joints[i], link.joint.parent < 0
+            a = joint.accelerations_at_base(x) if is_root else joint.accelerations(carrier, x)
+            found[i] = a / link.rate
+            changes[i] = carrier + link.columns.times(a)
+            if i in self.modes:
+                found[robot.tree.first_station(i)] = self.modes[i].accelerations(changes[i], x)
+        return robot.tree.vector(found)
 
 
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """a of the links and modes (nv) by articulated bodies; modes release their stations, as joints their links."""
     robot = RobotAtQ.of(tree, q)
+    motions = robot.motions(q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
     tau = tau + tree.vector(loads.world_torques(tree, robot.links))
-    articulated = ArticulatedBodies.of(robot, q, v, loads.on(tree, robot.links))
-    joints: dict[int, Elimination] = {}
-    modes: dict[int, Elimination] = {}
-    for i, _ in robot.inward():
-        if i in robot.stations:
-            articulated.add_station(i)
-            continue
-        if i in robot.bodies:
-            modes[i] = articulated.release_modes(i, tau)
-        joints[i] = articulated.release_joint(i, tau)
-    return tree.vector(_accelerations(robot, joints, modes))
-
-
-def _accelerations(robot: RobotAtQ, joints: dict[int, Elimination], modes: dict[int, Elimination]) -> list[Matrix]:
-    """The accelerations of joints and modes, outward; those of modes at the first station of their link."""
-    found: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for _, link in robot]
-    changes: dict[int, Motion] = {-1: Motion(ca.DM(3, 1), ca.DM(3, 1))}  # against zero accelerations
-    for i, link in robot:
-        parent = changes[link.joint.parent]
-        if i in robot.stations:
-            station, a = robot.stations[i], found[robot.tree.first_station(link.joint.parent)]
-            linear = parent.linear + ca.cross(parent.angular, station.origin) + station.linear @ a
-            angular = station.rotation.T @ parent.angular + station.angular @ a
-            changes[i] = Motion(station.rotation.T @ linear, angular)
-            continue
-        linear = link.rotation.T @ (parent.linear + ca.cross(parent.angular, link.origin))
-        angular = link.rotation.T @ parent.angular
-        a = joints[i].accelerations(Motion(linear, angular))
-        found[i] = a / link.rate
-        changes[i] = Motion(linear + link.columns.linear @ a, angular + link.columns.angular @ a)
-        if i in modes:
-            found[robot.tree.first_station(i)] = modes[i].accelerations(changes[i])
-    return found
+    articulated = ArticulatedBodies.of(robot, motions, v, loads.on(tree, robot.links))
+    return articulated.eliminated(tau).accelerations(ca.DM(1))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import Link, Placing, place
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.dynamics.newton_euler.rotations import Full, Rotation
+from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
@@ -69,19 +69,17 @@ def mass_matrix(tree: Tree, q: Matrix, placed: Placing = place) -> Matrix:
 
 def composites(robot: RobotAtQ) -> list[Composite]:
     """The composite body of the subtree of each link and station."""
-    bodies = [Composite(body.mass, body.first, body.second) for body in robot.inertias]
-    for i, link in robot.inward():
-        if i in robot.stations:
-            station = robot.stations[i]
-            bodies[link.joint.parent] += bodies[i].turned(Full(station.rotation)).shifted(station.origin)
-        elif link.joint.parent >= 0:
+    own = (robot.bodies.get(i, link) for i, link in enumerate(robot.upright))
+    bodies = [Composite(body.mass, body.first, body.second) for body in own]
+    for i, link in reversed(list(enumerate(robot.upright))):
+        if link.joint.parent >= 0:
             bodies[link.joint.parent] += bodies[i].to_parent(link)
     return bodies
 
 
 def _blocks(robot: RobotAtQ, bodies: list[Composite]) -> Iterator[tuple[int, int, Matrix]]:
     """The blocks (i, j, M_ij) of joints and modes, i at or above j."""
-    for j, link in robot:
+    for j, link in enumerate(robot.upright):
         if j in robot.stations:
             continue
         if j in robot.bodies:
@@ -97,19 +95,16 @@ def _blocks(robot: RobotAtQ, bodies: list[Composite]) -> Iterator[tuple[int, int
 
 def _blocks_above(robot: RobotAtQ, i: int, column: int, wrench: Wrench) -> Iterator[tuple[int, int, Matrix]]:
     """The blocks of the joints and modes above link i, from the wrench of a column in the axes of its joint."""
-    link = robot.links[i]
-    while (parent := link.joint.parent) >= 0:
-        wrench = wrench.to_parent(link.fixed, link.origin)
+    links = robot.upright
+    while (parent := links[i].joint.parent) >= 0:
+        wrench = wrench.to_parent(links[i].fixed, links[i].origin)
         if parent in robot.stations:
             station = robot.stations[parent]
-            parent = robot.links[parent].joint.parent
-            moment = station.angular.T @ wrench.moment
-            wrench = wrench.turned(station.rotation)
-            yield robot.tree.first_station(parent), column, station.linear.T @ wrench.force + moment
+            parent = links[parent].joint.parent
+            yield robot.tree.first_station(parent), column, station.work(wrench)
             wrench = wrench.about(-station.origin)
-        link = robot.links[parent]
-        yield parent, column, link.work(wrench)
-        wrench = wrench.turned(link.turn)
+        yield parent, column, links[parent].work(wrench)
+        i, wrench = parent, wrench.turned(links[parent].turn)
 
 
 def modal_columns(robot: RobotAtQ, bodies: list[Composite], i: int) -> tuple[Matrix, Wrench]:
@@ -118,8 +113,8 @@ def modal_columns(robot: RobotAtQ, bodies: list[Composite], i: int) -> tuple[Mat
     wrench = robot.bodies[i].columns
     for s in robot.tree.stations(i):
         station = robot.stations[s]
-        columns = station.columns
-        on_station = bodies[s].turned(Full(station.rotation)).wrench(columns)
-        own = own + on_station.work(columns.linear, columns.angular)
+        columns, weights = station.translations_and_turns
+        on_station = bodies[s].wrench(columns).times(weights)
+        own = own + station.work(on_station)
         wrench = wrench + on_station.about(-station.origin)
     return own, wrench

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.links import LinkMotion
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -31,19 +32,41 @@ class DeformedLink:
         return spatial.constant(np.trace(self.modal.second, axis1=2, axis2=3))
 
     @property
-    def translation(self) -> Matrix:
-        """P, 3 × n."""
-        return ca.horzcat(ca.DM(3, 0), *(x[3, :3].T for x in self.fields))
-
-    @property
-    def moments(self) -> Matrix:
-        """H, 3 × n: ∫ h × φ_r."""
-        return ca.horzcat(ca.DM(3, 0), *(crossed(x[:3, :3]) for x in self.fields))
-
-    @property
     def columns(self) -> Wrench:
-        """The wrench at the joint of the link per unit of modal acceleration."""
-        return Wrench(self.translation, self.moments)
+        """The wrench at the joint of the link per unit of modal acceleration: P, and ∫ h × φ_r of each mode."""
+        force = ca.horzcat(ca.DM(3, 0), *(x[3, :3].T for x in self.fields))
+        return Wrench(force, ca.horzcat(ca.DM(3, 0), *(crossed(x[:3, :3]) for x in self.fields)))
+
+    def rates(self, omega: Matrix, v: Matrix, times: float = 1) -> tuple[Matrix, Matrix]:
+        """∫ ḣ (3) and ∫ ḣ hᵀ (3 × 3), so many times, where the link turns with ω and the modes have the rates v."""
+        omega, bending = times * omega, weighted(self.fields, times * v)
+        first = ca.cross(omega, self.first) + bending[3, :3].T
+        return first, spatial.skew(omega) @ self.second + bending[:3, :3].T
+
+    def demanded(self, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Wrench, Matrix]:
+        """The wrench at its joint that the motion of the link demands, and the modal forces g."""
+        omega, spin = motion.omega, motion.spin
+        n_rate, n_second_rate = weighted(self.fields, v), weighted(self.fields, a)
+        force = (
+            self.mass * motion.acceleration
+            + spin @ self.first
+            + 2 * ca.cross(omega, n_rate[3, :3].T)
+            + n_second_rate[3, :3].T
+        )
+        phi = 2 * spatial.skew(omega) @ n_rate[:3, :3].T + n_second_rate[:3, :3].T
+        moment = spin.moment(self.second) + crossed(phi.T) + ca.cross(self.first, motion.acceleration)
+
+        def modal_force(r: int) -> Matrix:
+            """tr(U N_r) + P_r·ẍ + 2 ω·Σ_k ḟ_k ∫ φ_k × φ_r."""
+            n = self.fields[r]
+            coupled = weighted([spatial.constant(x) for x in self.modal.second[:, r]], v)
+            return (
+                ca.trace(spin @ n[:3, :3])
+                + ca.dot(n[3, :3].T, motion.acceleration)
+                + 2 * ca.dot(omega, crossed(coupled))
+            )
+
+        return Wrench(force, moment), ca.vertcat(*(modal_force(r) for r in range(self.modal.modes))) + self.own @ a
 
 
 def deformed(body: Array, modal: ModalInertia, f: Matrix) -> DeformedLink:

@@ -17,6 +17,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import Link
+from gdalembert.dynamics.newton_euler.rotations import Rotation
 from gdalembert.dynamics.wrenches import NO_WRENCHES, ExternalWrenches
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -28,6 +29,10 @@ class Aligned(NamedTuple):
 
     lever: Matrix
     wrench: Wrench
+
+    def turned(self, r: Rotation) -> Aligned:
+        """The same in other axes, R x for x."""
+        return Aligned(r @ self.lever, self.wrench.turned(r))
 
     def carried(self, e: Motion) -> Matrix:
         """δx × f of columns e of the joint that moves the point by δx."""

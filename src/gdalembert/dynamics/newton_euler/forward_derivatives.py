@@ -1,31 +1,21 @@
-"""Derivatives of forward dynamics by articulated bodies, in the axes of the root: an entry takes a few dot products.
+"""Derivatives of forward dynamics by articulated bodies: an entry takes a few dot products.
 
-Motions are (linear; angular) and wrenches (force; moment), 6 × k. When the parent of a subtree accelerates by A, and
-the points of the subtree besides by a field φ + c × 2ẋ (``derivatives``), the subtree, whose joints are free,
-
-    needs the wrench Ia (A + φ) + Ba c and accelerates its first joint by −Gᵀ (A + φ) − h c.
-
-The robot gives way by −Ω w to a wrench w that a link has to pass on besides. A displacement of joint j is a field on
-its subtree and turns the wrench W_j that the joint passes on, so all joints answer to what their parent has to give:
+A displacement of joint j is a field on its subtree, φ + c × 2ẋ (``derivatives``), and turns the wrench W_j that the
+joint passes on. All joints answer to what their parent has to give (``response``):
 
     w = Ia φ + Ba c + e_j × W_j
 
-A unit effort of joint i moves its parent by −y and its own link by S β − y, with y = Ω G and β = D⁻¹ + Gᵀ y, which is
-its entry of M⁻¹. Two families carry motions and wrenches on, from link to link:
+Where S depends on q, the joint has to give (∂S/∂q)ᵀ W_j besides. The modes of a link displace its stations, each with a
+field on its subtree, and deform its own body.
 
-    given[k, i]   the acceleration of link k for a unit effort of joint i above it,
-    felt[k, i]    the wrench on link i for a unit effort of joint k below it: if link i accelerates by A,
-                  joint k does by −feltᵀ A, and besides by −lag c if the field begins at link i.
-
-(Ours; the articulated bodies are Featherstone's.)
+In long chains all links are in the axes of the root; arms, and joints whose columns depend on q, are eliminated in
+axes of their own, and then seen from the root. (Ours.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -33,233 +23,115 @@ from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import Articulated
 from gdalembert.dynamics.newton_euler.crba import at_rates
-from gdalembert.dynamics.newton_euler.derivatives import CompositeRate, Field, displacement
-from gdalembert.dynamics.newton_euler.links import Link, LinkMotion, demanded_wrench
+from gdalembert.dynamics.newton_euler.derivatives import (
+    Displacement,
+    Field,
+    displacement_of_joint,
+    stiffness_of_joint,
+)
+from gdalembert.dynamics.newton_euler.links import place
+from gdalembert.dynamics.newton_euler.response import Block, Fields, Response
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
+from gdalembert.dynamics.newton_euler.rnea_derivatives import DisplacedRobot, Turned
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
+from gdalembert.dynamics.newton_euler.rotations import Full
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.factorization import Factorization
-
-Block: TypeAlias = tuple[int, int, Matrix]
-
-_NULL = ca.DM(6, 1)
-
-
-@dataclass(frozen=True)
-class Body:
-    """A link with the subtrees that hang on it."""
-
-    inertia: Matrix  # I, 6 × 6
-    carried: Matrix  # B, 6 × 3: the wrench that a field c × 2ẋ needs
-    bias: Matrix  # the wrench at zero joint accelerations, 6
-
-    def __add__(self, other: Body) -> Body:
-        return Body(self.inertia + other.inertia, self.carried + other.carried, self.bias + other.bias)
-
-
-@dataclass(frozen=True)
-class Subtree:
-    """How a subtree whose joints are free answers to its parent."""
-
-    columns: Matrix  # S, 6 × k
-    gain: Matrix  # G = I S D⁻¹, 6 × k
-    lag: Matrix  # h = D⁻¹ Sᵀ B, k × 3
-    mobility: Matrix  # D⁻¹, k × k
-    effort: Matrix  # D⁻¹ (tau − Sᵀ bias), k
-    passed_on: Body  # what the parent has of it
-
-    @classmethod
-    def of(cls, link: Link, body: Body, tau: Matrix, armature: Matrix) -> Subtree:
-        """Release the joint of a link."""
-        s, own = link.columns.vector, link.joint.velocity(armature)
-        wrench = body.inertia @ s
-        factorization = Factorization(s.T @ wrench + ca.diag(own))
-        is_free = link.joint.parent < 0 and link.joint.type.is_free and not own.nnz()
-        gain = ca.DM.eye(6) if is_free else factorization.solve(wrench.T).T
-        lag = factorization.solve(s.T @ body.carried)
-        effort = factorization.solve(link.rate * link.joint.velocity(tau) - s.T @ body.bias)
-        passed_on = Body(
-            spatial.symmetric(body.inertia - gain @ wrench.T),
-            body.carried - wrench @ lag,
-            body.bias + wrench @ effort,
-        )
-        return cls(s, gain, lag, factorization.inverse, effort, passed_on)
-
-
-@dataclass(frozen=True)
-class Yielding:
-    """How a link that the robot holds gives way."""
-
-    omega: Matrix  # Ω of the link, 6 × 6
-    shift: Matrix  # y: the parent moves by −y for a unit effort of the joint, 6 × k
-    own: Matrix  # β: so does the joint, k × k
-    motion: Matrix  # S β − y: so does the link, 6 × k
-
-    @classmethod
-    def of(cls, subtree: Subtree, omega: Matrix) -> Yielding:
-        """From Ω of the parent."""
-        s, shift = subtree.columns, omega @ subtree.gain
-        own = subtree.mobility + subtree.gain.T @ shift
-        motion = s @ own - shift
-        return cls(spatial.symmetric(omega + motion @ s.T - s @ shift.T), shift, own, motion)
-
-
-@dataclass(frozen=True)
-class ArticulatedRobot:
-    """A robot with free joints: all links in the axes of the root, and how subtrees and links answer."""
-
-    tree: Tree
-    placed: RobotAtQ
-    subtrees: list[Subtree]
-
-    @classmethod
-    def of(cls, tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> ArticulatedRobot:
-        """Inward, joint by joint."""
-        placed, armature = RobotAtQ.of(tree, q, place_in_root_axes), spatial.constant(tree.armature)
-        links, motions = placed.links, placed.motions(q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
-        origins = origin_velocities(links, v)
-        bodies = [body_of(link, motions[i], origins[i]) for i, link in enumerate(links)]
-        subtrees: list[Subtree] = []
-        for link in reversed(links):
-            subtrees.insert(0, Subtree.of(link, bodies.pop(), tau, armature))
-            if link.joint.parent >= 0:
-                bodies[link.joint.parent] += subtrees[0].passed_on
-        return cls(tree, placed, subtrees)
-
-    @property
-    def links(self) -> list[Link]:
-        """By their index in the tree."""
-        return self.placed.links
-
-    def parent(self, i: int) -> int:
-        """The link that carries joint i; −1 is the universe."""
-        return self.links[i].joint.parent
-
-    @property
-    def acceleration(self) -> Matrix:
-        """a, nv."""
-        moved, found = {-1: _NULL}, []
-        for i, subtree in enumerate(self.subtrees):
-            above = moved[self.parent(i)]
-            own = subtree.effort - subtree.gain.T @ above
-            moved[i] = above + subtree.columns @ own
-            found.append(self.links[i].rate * own)
-        return self.tree.vector(found)
-
-    @cached_property
-    def yielding(self) -> list[Yielding]:
-        """Outward: how links give way."""
-        found: list[Yielding] = []
-        for i, subtree in enumerate(self.subtrees):
-            parent = self.parent(i)
-            found.append(Yielding.of(subtree, found[parent].omega if parent >= 0 else ca.DM(6, 6)))
-        return found
-
-    @cached_property
-    def given(self) -> dict[tuple[int, int], Matrix]:
-        """By (link, joint at or above it)."""
-        found: dict[tuple[int, int], Matrix] = {}
-        for k, subtree in enumerate(self.subtrees):
-            found[k, k] = self.yielding[k].motion
-            for i in self.tree.path(k)[:-1]:
-                above = found[self.parent(k), i]
-                found[k, i] = above - subtree.columns @ (subtree.gain.T @ above)
-        return found
-
-    @cached_property
-    def felt(self) -> dict[tuple[int, int], tuple[Matrix, Matrix]]:
-        """By (joint, link above it): the wrench, and the lag."""
-        found: dict[tuple[int, int], tuple[Matrix, Matrix]] = {}
-        for k, subtree in enumerate(self.subtrees):
-            felt, lag = subtree.gain, subtree.lag
-            for i in reversed(self.tree.path(k)[:-1]):
-                found[k, i] = felt, lag
-                work = felt.T @ self.subtrees[i].columns
-                felt, lag = felt - self.subtrees[i].gain @ work.T, lag - work @ self.subtrees[i].lag
-        return found
-
-    def below(self, i: int) -> list[int]:
-        """The joints further out than joint i."""
-        return [k for k in range(i + 1, len(self.links)) if i in self.tree.path(k)]
-
-    def inverse(self) -> Iterator[Block]:
-        """M⁻¹ at and above the diagonal."""
-        entries: dict[tuple[int, int], Matrix] = {}
-        for j, yielding in enumerate(self.yielding):
-            yield j, j, yielding.own
-            for i in self.tree.path(j)[:-1]:
-                entries[i, j] = -self.given[self.parent(j), i].T @ self.subtrees[j].gain
-                yield i, j, entries[i, j]
-            rows = {i: entries[i, j] for i in self.tree.path(j)[:-1]}
-            for k, block in self._elsewhere(j, -yielding.shift, rows):
-                if k < j:
-                    yield k, j, block
-
-    def displaced(self, j: int, field: Matrix, carried: Matrix, turned: Matrix) -> Iterator[Block]:
-        """The accelerations of all joints for a field (φ; c) on subtree j and a wrench on its parent (6 × k each)."""
-        subtree, parent = self.subtrees[j], self.parent(j)
-        wrench = subtree.passed_on.inertia @ field + subtree.passed_on.carried @ carried + turned
-        own = self.yielding[j].shift.T @ wrench - (subtree.gain.T @ field + subtree.lag @ carried)
-        yield j, j, own
-        rows = {i: -self.given[parent, i].T @ wrench for i in self.tree.path(j)[:-1]}
-        for i, row in rows.items():
-            yield i, j, row
-        motion = -self.yielding[parent].omega @ wrench if parent >= 0 else ca.DM(*field.shape)
-        for k, block in self._elsewhere(j, motion, rows):
-            yield k, j, block
-        moved = motion + field + subtree.columns @ own
-        for k in self.below(j):
-            felt, lag = self.felt[k, j]
-            yield k, j, -(felt.T @ moved + lag @ carried)
-
-    def _elsewhere(self, j: int, motion: Matrix, rows: dict[int, Matrix]) -> Iterator[tuple[int, Matrix]]:
-        """The joints of other limbs, from the motion of the parent of joint j and the rows of the joints above."""
-        path = self.tree.path(j)
-        for i, towards in zip(path[-2::-1], path[:0:-1], strict=True):
-            for k in self.below(i):
-                if k != towards and towards not in self.tree.path(k):
-                    yield k, -self.felt[k, i][0].T @ motion
-            motion = motion - self.subtrees[i].columns @ rows[i]
-
-
-def origin_velocities(links: list[Link], v: Matrix) -> list[Matrix]:
-    """Twice the velocity of each link's point at the origin of the root's axes, against the root's."""
-    found: list[Matrix] = []
-    for link in links:
-        parent = link.joint.parent
-        found.append(found[parent] + 2 * link.velocity(v).linear if parent >= 0 else ca.DM(3, 1))
-    return found
-
-
-def body_of(link: Link, motion: LinkMotion, velocity: Matrix) -> Body:
-    """A link alone, from its motion and from twice the velocity of its origin."""
-    inertia = Articulated.of(link.mass, link.first, link.second)
-    omega = 2 * motion.omega
-    rate = CompositeRate(
-        ca.cross(omega, link.first) + link.mass * velocity,
-        spatial.skew(omega) @ link.second + velocity @ link.first.T,
-    )
-    return Body(inertia.matrix, rate.wrench(ca.DM.eye(3)).vector, demanded_wrench(link, motion).vector)
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 
 def forward_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-    """∂a/∂q, ∂a/∂v and M⁻¹, nv × 3 nv, columns in the tangent space; for joints whose columns are constant."""
-    robot = ArticulatedRobot.of(tree, q, v, tau)
-    links, a = robot.links, robot.acceleration
-    motions = robot.placed.motions(q, v, a, Gravity(tree).base_acceleration)
-    (wrenches, _), origins = joint_wrenches(robot.placed, motions, v, a), origin_velocities(links, v)
+    """∂a/∂q, ∂a/∂v and M⁻¹, nv × 3 nv, columns in the tangent space; of joints that share no coordinates."""
+    is_constant = all(joint.type.has_constant_subspace for joint in tree.joints)
+    robot = RobotAtQ.of(tree, q, place_in_root_axes if is_constant else place)
+    response = Response.of(robot, q, v, tau)
+    a = response.acceleration
+    motions = robot.motions(q, v, a, Gravity(tree).base_acceleration)
+    wrenches, _ = joint_wrenches(robot, motions, v, a)
+    state = DisplacedRobot(robot, q, v, a, motions, wrenches, [[]] * len(wrenches), times=2)
+    displaced = _Displaced(response, state)
     by_q: list[Block] = []
     by_v: list[Block] = []
+    for j in response.nodes:
+        of_q, of_v = displaced.modes(j) if j in robot.stations else displaced.joint(j)
+        by_q += of_q
+        by_v += of_v
+    found = (tree.matrix(at_rates(robot.links, blocks)) for blocks in (by_q, by_v))
+    return ca.horzcat(*found, tree.symmetric_matrix(at_rates(robot.links, response.inverse())))
 
-    def about_root(field: Field, j: int) -> tuple[Matrix, Matrix]:
-        """φ and c of a field whose velocities are those against the origin of link j."""
-        return ca.vertcat(field.linear + spatial.skew(origins[j]) @ field.carried, field.angular), field.carried
 
-    for j, link in enumerate(links):
-        velocity, acceleration = displacement(link, motions[link.joint.parent], v)
-        by_v += robot.displaced(j, *about_root(velocity, j), ca.DM(6, link.joint.type.nv))
-        by_q += robot.displaced(j, *about_root(acceleration, j), link.columns.carry(wrenches[j]).vector)
-    found = (tree.matrix(at_rates(links, blocks)) for blocks in (by_q, by_v))
-    return ca.horzcat(*found, tree.symmetric_matrix(at_rates(links, robot.inverse())))
+@dataclass(frozen=True)
+class _Displaced:
+    """The robot with joints or modes displaced from a state: blocks of ∂a/∂q, and of ∂a/∂v."""
+
+    response: Response
+    state: DisplacedRobot
+
+    def joint(self, j: int) -> tuple[Iterator[Block], Iterator[Block]]:
+        """Joint j."""
+        response, state, wrench = self.response, self.state, self.state.wrenches[j]
+        link, joint = response.robot.links[j], response.free.joints[j]
+        motions = state.motions[link.joint.parent], state.motions[j]
+        velocity, acceleration = displacement_of_joint(link, motions, state.q, state.v, state.a, state.times)
+
+        def answers(field: Field, turned: Wrench, stiffness: Matrix) -> Iterator[Block]:
+            phi, c = self._against_root(j, j, field.turned(link.turn.T))
+            needed = _needed(joint.carried_body, joint.carried_bias, phi, c) + turned
+            yielded = joint.gain.work(phi.linear, phi.angular).T + response.lags[j] @ c
+            yielded += joint.inertia.inverse @ stiffness
+            passed_on = response.seen(j, needed - joint.gain.times(stiffness))
+            return response.answers(j, passed_on, yielded, {j: (self._in_root(j, j, phi), c)})
+
+        turned, stiffness = link.columns.carry(wrench), stiffness_of_joint(link, state.q, wrench)
+        none = Wrench(ca.DM(*turned.force.shape), ca.DM(*turned.moment.shape)), ca.DM(*stiffness.shape)
+        return answers(acceleration, turned, stiffness), answers(velocity, *none)
+
+    def modes(self, j: int) -> tuple[Iterator[Block], Iterator[Block]]:
+        """The modes whose first station is j."""
+        link = self.response.parent(j)
+        rising, own = self.state.body(link)
+        stations = {s: self.state.station(s) for s in self.response.robot.tree.stations(link)}
+        of_v, of_q = (self._bent(j, k, rising.fields[k], own[k], stations) for k in range(2))
+        return of_q, of_v
+
+    def _bent(
+        self, j: int, k: int, needed: Wrench, efforts: Matrix, stations: dict[int, tuple[Displacement, Turned]]
+    ) -> Iterator[Block]:
+        """The blocks of modes j by velocities (k = 0) or by positions (1).
+
+        Args:
+            needed, efforts: the wrench and the modal forces that the body of the link needs itself.
+            stations: those that the modes move.
+        """
+        response, link = self.response, self.response.parent(j)
+        modes = response.free.modes[link]
+        about_root: Fields = {}
+        for s, (moved, turned) in stations.items():
+            phi, c = self._against_root(link, s, moved.fields[k].times(moved.weights))
+            station, own = response.robot.stations[s], response.bodies
+            r = Full(station.rotation)
+            felt = passed_on = _needed(own.bodies[s].turned(r), own.biases[s].turned(r), phi, c)
+            if k:
+                felt = replace(felt, force=felt.force + turned.felt @ moved.weights)
+                passed_on, efforts = passed_on + turned.passed_on.times(moved.weights), efforts + turned.stiffness
+            efforts = efforts + moved.work(felt)
+            needed = needed + passed_on.about(-station.origin)
+            about_root[s] = self._in_root(link, s, phi), c
+        passed_on = response.seen(link, needed - modes.gain.times(efforts))
+        return response.answers(j, passed_on, modes.inertia.inverse @ efforts, about_root)
+
+    def _against_root(self, link: int, i: int, field: Field) -> tuple[Motion, Matrix]:
+        """φ in link axes about the origin of i, and c, of a field there whose velocities are those against it."""
+        r, _ = self.response.axes[link]
+        linear = field.linear + spatial.skew(r.T @ self.response.origins[i]) @ field.carried
+        return Motion(linear, field.angular), r @ field.carried
+
+    def _in_root(self, link: int, i: int, phi: Motion) -> Matrix:
+        """The same φ (6 × k) in the axes of the root."""
+        return phi.turned(self.response.axes[link][0]).about(-self.response.axes[i][1]).vector
+
+
+def _needed(body: Articulated, bias: Wrench, phi: Motion, c: Matrix) -> Wrench:
+    """The wrench that a field needs of a body whose biases are followed by −B."""
+    return body.wrench(phi.linear, phi.angular) - Wrench(bias.force[:, 1:] @ c, bias.moment[:, 1:] @ c)

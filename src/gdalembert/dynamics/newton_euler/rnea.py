@@ -9,8 +9,9 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Motions, move, place
+from gdalembert.dynamics.newton_euler.links import Motions
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
+from gdalembert.dynamics.newton_euler.strained_segment import StrainedStation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Wrench
@@ -34,16 +35,21 @@ def joint_wrenches(
     Wrenches are in link axes about the link origin, and those that act from outside, too. The torques of the modes of
     a link stand at the stations that they move.
     """
-    wrenches, torques = robot.demands(motions, v, a)
+    wrenches, torques = robot.demands(motions, v, a, segments=False)
+    carried: dict[int, list[tuple[StrainedStation, Wrench]]] = {i: [] for i in robot.segments}
     if acting is not None:
         wrenches = [wrench - other for wrench, other in zip(wrenches, acting, strict=True)]
     for i, link in robot.inward():
-        if i in robot.stations:
-            station = robot.stations[i]
-            on_link = wrenches[i].turned(station.rotation)
-            bending = station.deflection.modal_forces(station.f, wrenches[i].moment)
-            torques[i] = torques[i] + bending + station.linear.T @ on_link.force
-            wrenches[link.joint.parent] += on_link.about(-station.origin)
+        if i in carried:  # a segment and what its stations carry in one sweep
+            v_i, a_i = (robot.modal_velocity(i, x) for x in (v, a))
+            wrench, torques[robot.tree.first_station(i)] = robot.segments[i].demanded(motions[i], v_i, a_i, carried[i])
+            wrenches[i] += wrench
+        station = robot.stations.get(i)
+        if isinstance(station, StrainedStation):
+            carried[link.joint.parent].append((station, wrenches[i]))
+        elif station is not None:
+            torques[i] = torques[i] + station.modal_forces(wrenches[i])
+            wrenches[link.joint.parent] += wrenches[i].turned(station.rotation).about(-station.origin)
         else:
             torques[i] = link.torque(wrenches[i])
             if link.joint.parent >= 0:
@@ -53,31 +59,41 @@ def joint_wrenches(
 
 def gravity_torques(tree: Tree, q: Matrix) -> Matrix:
     """g, nv: each joint bears the weight of its subtree, whose mass and h = Σ m x are all that matters."""
-    links = place(tree, q)
-    masses = tree.suffix_sums([link.mass for link in links])
-    firsts: list[Matrix] = [link.first for link in links]
+    robot = RobotAtQ.of(tree, q)
+    links = robot.upright
+    bodies = [robot.bodies.get(i, link) for i, link in enumerate(links)]
+    masses, firsts = tree.suffix_sums([body.mass for body in bodies]), [body.first for body in bodies]
     for i, link in reversed(list(enumerate(links))):
         if link.joint.parent >= 0:
             firsts[link.joint.parent] += link.rotation @ firsts[i] + masses[i] * link.origin
     supports: list[Matrix] = []  # −g in link axes, the acceleration that supports a mass
-    for link in links:
+    torques: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for link in links]
+    for i, link in enumerate(links):
         above = supports[link.joint.parent] if link.joint.parent >= 0 else Gravity(tree).base_acceleration
-        supports.append(link.rotation.T @ above)
-    return tree.vector(
-        [
-            link.torque(Wrench(mass * support, ca.cross(first, support)))
-            for link, mass, first, support in zip(links, masses, firsts, supports, strict=True)
-        ]
-    )
+        support = link.rotation.T @ above
+        supports.append(support)
+        weight = Wrench(masses[i] * support, ca.cross(firsts[i], support))
+        if i in robot.stations:
+            torques[i] = torques[i] + robot.stations[i].work(weight)
+        else:
+            torques[i] = link.torque(weight)
+        if i in robot.bodies:
+            first = tree.first_station(i)
+            torques[first] = robot.bodies[i].columns.force.T @ support
+    return tree.vector(torques)
 
 
 def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """½ Σ (m |ẋ|² + 2 ẋ·(ω × h) + ω·I ω)."""
-    links = place(tree, q)
-    motions = move(links, q, v, ca.DM(tree.nv, 1), _NULL)
-    energy: Matrix = 0
-    for i, link in enumerate(links):
+    """½ Σ (m |ẋ|² + 2 ẋ·(ω × h + P ḟ) + ω·(I ω + 2 H ḟ) + ḟ·M_ff ḟ), f of links with modes."""
+    robot = RobotAtQ.of(tree, q)
+    motions = robot.motions(q, v, ca.DM(tree.nv, 1), _NULL)
+    twice: Matrix = 0
+    for i, body in enumerate(robot.inertias):
         omega, velocity = motions[i].omega, motions[i].velocity
-        energy += 0.5 * ca.dot(velocity, link.mass * velocity + 2 * ca.cross(omega, link.first))
-        energy += 0.5 * ca.dot(omega, spatial.inertia_of(link.second) @ omega)
-    return energy
+        momentum, spin = ca.cross(omega, body.first), spatial.inertia_of(body.second) @ omega
+        if i in robot.bodies:
+            bent, rate = robot.bodies[i], robot.modal_velocity(i, v)
+            momentum, spin = momentum + bent.columns.force @ rate, spin + 2 * (bent.columns.moment @ rate)
+            twice += ca.dot(rate, bent.own @ rate)
+        twice += ca.dot(velocity, body.mass * velocity + 2 * momentum) + ca.dot(omega, spin)
+    return twice / 2

@@ -13,7 +13,7 @@ combinations of those that are kept are dropped, and the coefficients go to B (G
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -24,8 +24,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
-from gdalembert.dynamics.parameters.bodies import Inertia
-from gdalembert.dynamics.parameters.kind import Kind, selected
+from gdalembert.dynamics.parameters.groups import Inertia, ParameterGroup, selected
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.checks import check_same_joints
 from gdalembert.model.configuration import random_configuration
@@ -34,7 +33,7 @@ from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.functions import symbols
 
 _STATES = 200
@@ -86,7 +85,7 @@ class BaseParameters:
         """
         tree = read_tree(model)
         check_same_joints("base_parameters", self.geometry, tree)
-        return frozen(self.matrix @ Inertia.choose(tree, None).values(tree))
+        return frozen(self.matrix @ Inertia.select(tree, None).values(tree))
 
     def latex(self) -> str:
         """The regrouping as LaTeX, a line ``β_k = …`` for each base parameter, in an ``aligned`` environment."""
@@ -97,59 +96,54 @@ class BaseParameters:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
 
 
-class Base(Kind):
+class Base(ParameterGroup):
     """Base parameters in place of the inertia of all links: the smallest graph.
 
     Attributes:
         found: the base parameters.
+        bodies: R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters.
     """
 
     kind: ClassVar[str] = "base"
     elements: tuple[str, ...] = ()
 
     def __init__(self, tree: Tree) -> None:
-        self._regrouping = _Regrouping.of(tree)
-        self.found = self._regrouping.parameters
+        any_gravity = isinstance(tree.gravity, ca.SX)
+        gravity = np.zeros(3) if any_gravity else tree.gravity
+        self._regrouping = _regrouping(replace(tree, gravity=gravity, armature=np.zeros(tree.nv)), any_gravity)
+        self.found, self.bodies = self._regrouping.parameters, self._regrouping.bodies
         self._nominal = tree
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.found.labels
 
-    @property
-    def bodies(self) -> Array:
-        """R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters."""
-        return self._regrouping.bodies
-
     def regrouped(self, p: Matrix) -> PreparedTree:
         """The tree of the recursion with the base parameters p."""
-        return self._regrouping.prepared(p)
+        own = self._regrouping
+        return _with_entries(own.geometry, own.entries, spatial.constant(own.spread) @ p)
 
     @classmethod
-    def choose(cls, tree: Tree, chosen: Sequence[str] | None) -> Base:
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Base:
         if chosen:
             selected("element of base (give True)", chosen, ())
-        if not tree.is_rigid:
-            raise UnsupportedError(
-                f"{tree.name}: base parameters are those of rigid links; take 'inertia' or 'payload'"
-            )
         return cls(tree)
 
     def values(self, tree: Tree) -> Array:
         return np.asarray(self.found.matrix @ _dynamic_parameters(tree))
 
-    def of(self, tree: Tree, nominal: Tree) -> Array:
+    def values_of(self, tree: Tree, nominal: Tree) -> Array:
         return self.values(tree)
 
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
-        return np.asarray(self.found.matrix @ Inertia.choose(tree, None).random(tree, rng))
+        return np.asarray(self.found.matrix @ Inertia.select(tree, None).random(tree, rng))
 
-    def put(self, tree: Tree, p: Matrix) -> Tree:
-        inertia = Inertia.choose(tree, None)
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        inertia = Inertia.select(tree, None)
         added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
         change = spatial.constant(self.bodies) @ (p - ca.DM(self.values(self._nominal)))
-        bodies = inertia.put(tree, ca.DM(self._with_masses()) + added + change)
-        regrouped = self._regrouping.prepared(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
+        bodies = inertia.substitute(tree, ca.DM(self._with_masses()) + added + change)
+        regrouped = self.regrouped(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
         return RegroupedTree(**vars(bodies), prepared=regrouped)
 
     def _with_masses(self) -> Array:
@@ -162,10 +156,10 @@ class Base(Kind):
         added[::10] = own[::10] == 0
         return np.asarray(own + added - self.bodies @ (self.found.matrix @ added))
 
-    def write(self, model: pin.Model, p: Array) -> None:
-        inertia = Inertia.choose(self._nominal, None)
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        inertia = Inertia.select(self._nominal, None)
         own = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
-        inertia.write(model, self._near(own, p))
+        inertia.write_to_model(model, self._near(own, p))
 
     def _near(self, own: Array, p: Array) -> Array:
         """Dynamic parameters near given ones, with p; bodies that get a first moment have a mass."""
@@ -185,7 +179,7 @@ class Base(Kind):
 
 
 def _dynamic_parameters(tree: Tree) -> Array:
-    return Inertia.choose(tree, None).values(tree)
+    return Inertia.select(tree, None).values(tree)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,31 +201,24 @@ class _Regrouping:
     geometry: PreparedTree
     bodies: Array
 
-    @staticmethod
-    def of(tree: Tree) -> _Regrouping:
-        """That of a tree, whose bodies do not matter; of any gravity if it is symbols."""
-        if isinstance(tree.gravity, ca.SX):
-            return _regrouping(replace(tree, gravity=np.zeros(3), armature=np.zeros(tree.nv)), True)
-        return _regrouping(replace(tree, armature=np.zeros(tree.nv)), False)
-
-    def prepared(self, p: Matrix) -> PreparedTree:
-        """The tree of the recursion with the base parameters p."""
-        return _with_entries(self.geometry, self.entries, spatial.constant(self.spread) @ p)
-
 
 @lru_cache(maxsize=16)
 def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
-    inertia = Inertia.choose(tree, None)
+    """Regrouping of a tree, whose bodies do not matter."""
+    inertia = Inertia.select(tree, None)
     pi = ca.SX.sym("pi", len(inertia.names))
-    prepared = prepare(inertia.put(tree, pi), regroup_symbols=True)
-    assert isinstance(prepared, PreparedTree)
+    prepared = prepare(inertia.substitute(tree, pi), regroup_symbols=True)
+    if not isinstance(prepared, PreparedTree):
+        raise UnsupportedError(
+            f"{tree.name}: base parameters are regrouped from rigid link to rigid link; take 'inertia' or 'payload'"
+        )
     places = _entries(prepared)
-    by_geometry = ca.jacobian(_numbers(prepared, places), pi)
+    inertias = [spatial.constant(joint.pseudo_inertia) for joint in prepared.joints]
+    by_geometry = ca.jacobian(ca.vertcat(*(inertias[i][row, column] for i, row, column in places)), pi)
     g = ca.evalf(by_geometry).full()
     kept, dropped, coefficients = _independent(prepared, places, any_gravity)
     numbers = _cleaned(g[kept] + coefficients @ g[dropped])
-    size = np.linalg.norm(numbers, axis=1, keepdims=True)
-    rows = _first_independent((numbers / np.where(size > _DEPENDENT * size.max(), size, np.inf)).T, range(len(kept)))
+    rows, _ = independent_columns(unit_columns(numbers.T, _DEPENDENT), _DEPENDENT, order=range(len(kept)))
     matrix = numbers[rows]
     spread = np.eye(len(kept)) if len(rows) == len(kept) else _cleaned(numbers @ np.linalg.pinv(matrix))
     labels = [_label(prepared, place) for place in places]
@@ -257,10 +244,6 @@ def _entries(tree: Tree) -> list[Entry]:
     ]
 
 
-def _numbers(tree: Tree, places: Sequence[Entry]) -> Matrix:
-    return ca.vertcat(*(spatial.constant(tree.joints[i].pseudo_inertia)[row, column] for i, row, column in places))
-
-
 def _with_entries(tree: PreparedTree, places: Sequence[Entry], p: Matrix) -> PreparedTree:
     """The tree with p at these places of its bodies, and zeros elsewhere."""
     bodies = [type(p)(4, 4) for _ in tree.joints]
@@ -277,7 +260,7 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
     r: Array = np.linalg.qr(y / scale, mode="r")  # type: ignore[assignment]
-    kept = _first_independent(r, range(len(places)))
+    kept, _ = independent_columns(r, _DEPENDENT, order=range(len(places)))
     dropped = [k for k in range(len(places)) if k not in kept]
     found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
     while np.abs(found).max(initial=0) > _ILL_CONDITIONED:  # each exchange makes the kept columns less dependent
@@ -305,24 +288,10 @@ def _right_inverse(matrix: Array) -> Array:
     """R of B R = 1 that leaves the masses of links as they are where it can, so that a centre of mass has a meaning."""
     is_mass = np.arange(matrix.shape[1]) % 10 == 0
     order = np.argsort(is_mass, kind="stable").tolist()
-    size = np.linalg.norm(matrix, axis=0)
-    chosen = _first_independent(matrix / np.where(size > 0, size, np.inf), order)
+    chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
     inverse = np.zeros((matrix.shape[1], len(matrix)))
     inverse[chosen] = np.linalg.inv(matrix[:, chosen])
     return _cleaned(inverse)
-
-
-def _first_independent(columns: Array, order: Iterable[int]) -> list[int]:
-    """In this order, the unit columns that do not depend on those before."""
-    basis, found = np.zeros((len(columns), 0)), []
-    for k in order:
-        rest = columns[:, k]
-        for _ in range(2):  # once more, for what rounding leaves
-            rest = rest - basis @ (basis.T @ rest)
-        if (size := np.linalg.norm(rest)) > _DEPENDENT:
-            basis = np.column_stack([basis, rest / size])
-            found.append(int(k))
-    return found
 
 
 def _cleaned(matrix: Array) -> Array:

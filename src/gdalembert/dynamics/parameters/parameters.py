@@ -1,10 +1,10 @@
-"""The vector p of what varies: names, values, symbols, and the tree and the forces that have it."""
+"""The vector p of what varies: names, values, symbols, and the tree, the forces and the ``pin.Model`` that have it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -13,35 +13,54 @@ import pinocchio as pin
 
 from gdalembert.dynamics.forces.force import Force
 from gdalembert.dynamics.parameters.base import Base
-from gdalembert.dynamics.parameters.bodies import Inertia, Payload
-from gdalembert.dynamics.parameters.constants import Armature, GravityVector
-from gdalembert.dynamics.parameters.kind import Kind
-from gdalembert.dynamics.parameters.written import with_constants
+from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.checks import check_same_joints
 from gdalembert.model.cleaning import clean_tree
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import name_of, read_tree
+from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
-from gdalembert.spatial.substitution import substituted
 
+T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 """Kinds of parameters, each with ``True`` (all there are) or the names of elements; or a list of kinds."""
-
 Values = npt.ArrayLike | Mapping[str, float] | None
 """p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
-
-KINDS: dict[str, type[Kind]] = {each.kind: each for each in (Inertia, Payload, Base, Armature, GravityVector)}
+KINDS: dict[str, type[ParameterGroup]] = {each.kind: each for each in (Inertia, Payload, Base, Armature, GravityVector)}
 """The kinds that stand in a tree, in the order in which they are put there: bodies, then what is added to them.
 
 Each force element with parameters is one more kind.
 """
-
-
 _FORCES = {"springs": "springs={joint: (stiffness, rest)}", "friction": "friction='model' or {joint: gd.Friction(…)}"}
 """The arguments that give a robot its force elements."""
+
+
+def mapped(x: T, kind: type, change: Callable[[Any], Any]) -> T:
+    """A copy in which every object of a kind is changed; what has none of them is not copied."""
+    value: Any = x
+    if isinstance(value, kind):
+        value = change(value)
+    elif isinstance(value, tuple):
+        new = tuple(mapped(each, kind, change) for each in value)
+        value = value if all(a is b for a, b in zip(new, value, strict=True)) else new
+    elif isinstance(value, Mapping):
+        by_name = {name: mapped(each, kind, change) for name, each in value.items()}
+        value = value if all(by_name[name] is value[name] for name in value) else by_name
+    elif is_dataclass(value) and not isinstance(value, type):
+        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        other = {name: mapped(each, kind, change) for name, each in own.items()}
+        changed = {name: each for name, each in other.items() if each is not own[name]}
+        value = replace(value, **changed) if changed else value
+    result: T = value
+    return result
+
+
+def substituted(x: T, symbols: ca.SX, values: Matrix) -> T:
+    """A copy with values, numbers (DM) or expressions (SX), for the symbols; what becomes a number is an array then."""
+    return mapped(x, ca.SX, lambda expression: entries(ca.substitute(expression, symbols, ca.SX(values))))
 
 
 class Parameters:
@@ -132,16 +151,16 @@ class Parameters:
                 "parameters={kind: True}"
             )
 
-    def put(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
+    def substitute(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
         """The tree and the force elements with p (n_p) in them, symbols (SX) or numbers (DM)."""
         return substituted((self.tree, self.forces), self.symbols, p) if self.names else (self.tree, self.forces)
 
     @property
     def nominal(self) -> Tree:
         """The tree with the values in it; with the symbols if a value is not known."""
-        return self.tree if np.isnan(self.values).any() else self.put(ca.DM(self.values))[0]
+        return self.tree if np.isnan(self.values).any() else self.substitute(ca.DM(self.values))[0]
 
-    def parts(self, p: Any) -> list[tuple[Kind, Any]]:
+    def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
         """The kinds that stand in the tree, in the order of :data:`KINDS`, each with its part of p."""
         return []
 
@@ -174,16 +193,17 @@ class Parameters:
         return self.values
 
     def write(self, model: pin.Model, p: Values = None) -> pin.Model:
-        """A copy of the model that has p, but for parameters of forces that a model does not have.
+        """A copy of the model that has p, but for parameters that a model does not have.
 
-        These are springs, the factors of arms, and friction that was given by joint: a model has ``friction="model"``
-        alone. With base parameters the torques of the model are right, but its links need not be bodies.
+        These are springs, the factors of arms, the armature of rotors of flexible joints, and friction that was given
+        by joint: a model has ``friction="model"`` alone. With base parameters the torques of the model are right, but
+        its links need not be bodies.
 
         Raises:
             ArgumentError: if the model has other joints, or as :meth:`vector`.
             UnsupportedError: if the constants of the tree are formulas, and the model has joints of several parts.
         """
-        tree, _ = self.put(ca.DM(self.vector(p)))
+        tree, _ = self.substitute(ca.DM(self.vector(p)))
         return with_constants(model, tree) if self.names else model.copy()
 
 
@@ -209,7 +229,7 @@ class ModelParameters(Parameters):
         # base parameters are fewer if gravity has one direction, in numbers
         any_gravity: Any = ca.SX.sym("g", 3)
         seen = replace(tree, gravity=any_gravity) if GravityVector.kind in chosen else tree
-        self._kinds = tuple(KINDS[kind].choose(seen, names) for kind, names in chosen.items() if kind in KINDS)
+        self._kinds = tuple(KINDS[kind].select(seen, names) for kind, names in chosen.items() if kind in KINDS)
         self._of_forces: dict[str, float] = {}
         for kind, names in chosen.items():
             if kind not in KINDS:
@@ -217,7 +237,9 @@ class ModelParameters(Parameters):
         self._chosen_forces = tuple(force for force in self._nominal_forces if force.name in chosen)
         self.names = (*(name for kind in self._kinds for name in kind.names), *self._of_forces)
         symbols = ca.SX.sym("p", len(self.names))
-        super().__init__(self.names, self._nominal_values(), symbols, *self.put(symbols))
+        of_kinds = (kind.values(tree) for kind in self._kinds)
+        values = np.concatenate([*of_kinds, list(self._of_forces.values())])
+        super().__init__(self.names, values, symbols, *self.substitute(symbols))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ModelParameters, (self._nominal, self._nominal_forces, self._given, self._clean)
@@ -226,15 +248,15 @@ class ModelParameters(Parameters):
     def nominal(self) -> Tree:
         return self._nominal
 
-    def put(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
+    def substitute(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
         tree = self._nominal
         for kind, own in self.parts(p):
-            tree = kind.put(tree, own)
+            tree = kind.substitute(tree, own)
         first = len(self.names) - len(self._of_forces)
         by_name = {name: p[first + k] for k, name in enumerate(self._of_forces)}
         return tree, tuple(_with_parameters(force, by_name) for force in self._nominal_forces)
 
-    def parts(self, p: Any) -> list[tuple[Kind, Any]]:
+    def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
         parts, first = {}, 0
         for kind in self._kinds:
             parts[kind.kind] = kind, p[first : first + len(kind.names)]
@@ -249,7 +271,7 @@ class ModelParameters(Parameters):
 
     def of(self, model: pin.Model | Tree) -> Array:
         tree, _ = clean_tree(self._checked_tree(model), self._clean)
-        of_kinds = (kind.of(tree, self._nominal) for kind in self._kinds)
+        of_kinds = (kind.values_of(tree, self._nominal) for kind in self._kinds)
         in_model = {name: x for force in self._chosen_forces for name, x in force.parameters_of(tree).items()}
         return frozen(np.concatenate([*of_kinds, [in_model[name] for name in self._of_forces]]))
 
@@ -259,15 +281,11 @@ class ModelParameters(Parameters):
         copy = model.copy()
         # payloads come last: they are added to the bodies that the others write
         for kind, own in sorted(self.parts(values), key=lambda part: isinstance(part[0], Payload)):
-            kind.write(copy, own)
+            kind.write_to_model(copy, own)
         by_name = {name: float(values[self.index(name)]) for name in self._of_forces}
         for force in self._chosen_forces:
             force.write_parameters(copy, {name: by_name[name] for name in force.parameters if name in by_name})
         return copy
-
-    def _nominal_values(self) -> Array:
-        of_kinds = (kind.values(self._nominal) for kind in self._kinds)
-        return np.concatenate([*of_kinds, list(self._of_forces.values())])
 
     def _checked_tree(self, model: pin.Model | Tree) -> Tree:
         tree = read_tree(model)
@@ -333,3 +351,30 @@ def _of_forces(kind: str, chosen: Sequence[str] | None, forces: Sequence[Force])
 def _with_parameters(force: Force, values: Mapping[str, Matrix]) -> Force:
     own = {name: values[name] for name in force.parameters if name in values}
     return force.with_parameters(own) if own else force
+
+
+def with_constants(model: pin.Model, tree: Tree) -> pin.Model:
+    """A copy of a model with the placements, bodies, armature and gravity of a tree; frames stay where they are in
+    their links.
+
+    Raises:
+        ArgumentError: if the model has other joints.
+        UnsupportedError: if one of its joints has several parts, as a composite joint has.
+    """
+    if tuple(model.names)[1:] != tree.joint_names:
+        raise ArgumentError(
+            f"parameters: {name_of(model)!r} does not have the joints of {tree.name!r}; give its own model"
+        )
+    copy = model.copy()
+    for k, (name, index) in enumerate(zip(tree.joint_names, tree.links, strict=True), 1):
+        joint = tree.joints[index]
+        if joint.name != name:
+            raise UnsupportedError(
+                f"{tree.name}: joint {name!r} has several parts, which are not written into a model; put single joints "
+                "in a row instead"
+            )
+        copy.jointPlacements[k] = pin.SE3(joint.rotation, joint.translation)
+        copy.inertias[k] = inertia_of(name, dynamic_parameters(joint.pseudo_inertia).full().ravel())
+    copy.armature[:] = tree.armature
+    copy.gravity.linear = tree.gravity
+    return copy

@@ -1,10 +1,15 @@
-"""Dynamics of some of a robot's terms, with a bound on what the others would have added to the torques."""
+"""Dynamics of some of a robot's terms, with a bound on what the others would have added to the torques.
+
+Terms are chosen in two ways: greedily under a bound, and by the recipe of RSD-TR-8-82.
+"""
 
 from __future__ import annotations
 
 import itertools
+import numbers
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Unpack
 
@@ -14,24 +19,99 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options
+from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
-from gdalembert.dynamics.simplified.check import BoundCheck, Definiteness, Errors
-from gdalembert.dynamics.simplified.limits import Limits, Range, coordinates_of, limits_of
 from gdalembert.dynamics.simplified.model import Lagrangian
-from gdalembert.dynamics.simplified.pruning import contributions, largest
-from gdalembert.dynamics.simplified.series import Entry, Term, evaluate, expand, joints_of
+from gdalembert.dynamics.simplified.series import (
+    Expansion,
+    Term,
+    contributions,
+    coordinates_of,
+    droppable,
+    evaluate,
+    expand,
+    joints_of,
+    largest,
+)
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.model.limits import Ranges, limits_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array, frozen
-from gdalembert.spatial.batch import BatchFunction
-from gdalembert.spatial.functions import function
+from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.instructions import count
 
+_ROUNDING = 1e-11  # of the largest torque
 _BATCH = 10_000  # states at once
 _CONFIGURATIONS = 2000  # at which M is looked at where nothing is guaranteed
+
+
+@dataclass(frozen=True, eq=False)
+class BoundCheck:
+    """Torque errors at random states.
+
+    Attributes:
+        names: of the entries of v.
+        samples: number of states.
+        bound: guaranteed largest error [N m or N].
+        observed: largest error found. rms: its root mean square.
+        rms_tau, largest_tau: root mean square and largest of the exact torque.
+        tau_max: the limits of the torques.
+    """
+
+    names: tuple[str, ...]
+    samples: int
+    bound: Array
+    observed: Array
+    rms: Array
+    rms_tau: Array
+    largest_tau: Array
+    tau_max: Array
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error is above the bound, but for rounding."""
+        return bool(np.all(self.observed <= self.bound + _ROUNDING * np.max(self.largest_tau)))
+
+    def __str__(self) -> str:
+        lines = [f"{self.samples} random states: the bound {'holds' if self.ok else 'IS EXCEEDED'}"]
+        width = max(len(name) for name in self.names)
+        for k, name in enumerate(self.names):
+            lines.append(
+                f"  {name:{width}}  error at most {self.observed[k]:.3g} ({self.observed[k] / self.tau_max[k]:.2%} of "
+                f"the limit), bound {self.bound[k]:.3g} ({self.bound[k] / self.tau_max[k]:.2%}); "
+                f"RMS error {_part(self.rms[k], self.rms_tau[k])} of RMS tau"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Definiteness:
+    """How much of the exact mass matrix is left in the direction that has lost the most.
+
+    Attributes:
+        guaranteed: whether that holds in every configuration.
+        least: the least eigenvalue of M⁻¹ exact times M: a lower bound of it, or the least that was found.
+        configurations: how many were looked at, 0 if it is guaranteed.
+    """
+
+    guaranteed: bool
+    least: float
+    configurations: int
+
+    def __str__(self) -> str:
+        if self.guaranteed:
+            return f"M is positive definite everywhere: at least {self.least:.3g} times the exact M"
+        return (
+            f"M was positive definite in {self.configurations} random configurations, at least {self.least:.3g} times "
+            "the exact M; the armature is too small to guarantee it everywhere"
+        )
+
+
+def _part(value: float, whole: float) -> str:
+    return f"{value / whole:.2%}" if whole else "–"
 
 
 class SimplifiedOptions(Options, total=False):
@@ -39,7 +119,7 @@ class SimplifiedOptions(Options, total=False):
 
     v_max: npt.ArrayLike | None
     tau_max: npt.ArrayLike | None
-    q_range: Range | None
+    q_range: Ranges | None
 
 
 class SimplifiedDynamics(Dynamics):
@@ -50,15 +130,7 @@ class SimplifiedDynamics(Dynamics):
     symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
 
     Args:
-        model: a ``pin.Model`` of revolute, continuous and prismatic joints, mimic joints included; or a ``Tree``,
-            which has no limits of its own.
-        a_max: largest |a| [rad/s² or m/s²], nv numbers or one.
-        v_max: largest |v| [rad/s or m/s]; by default ``model.velocityLimit``.
-        tau_max: largest torque [N m or N], that scales the errors; by default ``model.effortLimit``.
-        q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by
-            default the model's position limits.
-        options: ``clean``, ``springs``, ``friction``, ``forces``, ``actuation``, ``wrenches``, ``parameters`` (of
-            force elements alone), as of :class:`~gdalembert.Dynamics`.
+        model, a_max, v_max, tau_max, q_range, options: as of :class:`~gdalembert.PrunedDynamics`.
 
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
@@ -71,27 +143,30 @@ class SimplifiedDynamics(Dynamics):
             configuration.
     """
 
-    kept: tuple[Term, ...]
-    dropped: tuple[Term, ...]
-    limits: Limits
+    _exact: Dynamics
 
     def __init__(
         self,
-        model: pin.Model | Tree,
+        model: pin.Model | Tree | Dynamics,
         *,
         a_max: npt.ArrayLike,
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
-        q_range: Range | None = None,
+        q_range: Ranges | None = None,
         **options: Unpack[Options],
     ) -> None:
-        super().__init__(model, **options)
+        self._source = model if isinstance(model, Dynamics) else None
+        if isinstance(model, Dynamics):
+            self._take(model, options)
+            model = self.nominal
+        else:
+            super().__init__(model, **options)
+            self._exact = NewtonEuler(self._given, **(options | Options(parameters=None, wrenches=None)))
         if not self.tree.is_numeric:
             raise UnsupportedError(
                 f"{self.tree.name}: its constants are inputs, and terms are chosen by the numbers of the robot; make "
                 "parameters of force elements alone, or take NewtonEuler"
             )
-        self._exact = NewtonEuler(self._given, **(options | Options(parameters=None, wrenches=None)))
         joints = joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
         self._coordinates = coordinates_of(self.tree, joints, self.limits, self._relevant())
@@ -104,11 +179,31 @@ class SimplifiedDynamics(Dynamics):
                 f"in some direction {self.definiteness.least:.3g} of the exact M is left; allow a smaller error"
             )
 
+    def _take(self, exact: Dynamics, options: Options) -> None:
+        """Take the robot of other dynamics, with its force elements and actuators."""
+        if options or exact.parameters or exact.external_wrenches.is_input:
+            raise ArgumentError(
+                f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them, "
+                "and neither parameters nor wrenches, as exact.at(p).under() has"
+            )
+        self._exact, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
+        self.nominal = exact.nominal
+        self._set_up(options, exact.forces)
+        self._given_actuation, self.actuators = None, exact.actuators
+
+    @property
+    def modes(self) -> range:
+        return self._exact.modes
+
+    @property
+    def driven_names(self) -> tuple[str, ...]:
+        return self._exact.driven_names
+
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self.limits
         given = {"tau_max": limits.tau, "v_max": limits.v, "a_max": limits.a, "q_range": (limits.lower, limits.upper)}
-        own = {**self._recipe, **given, **self._arguments}
-        return partial(type(self), **own), (self._given,)
+        own = {**self._recipe, **given, **({} if self._source else self._arguments)}
+        return partial(type(self), **own), (self._source or self._given,)
 
     @property
     @abstractmethod
@@ -180,15 +275,23 @@ class SimplifiedDynamics(Dynamics):
         integer("check: samples", samples, 1)
         rng, nv = np.random.default_rng(seed), self.tree.nv
         exact, own = (BatchFunction(dynamics.inverse_dynamics, nv) for dynamics in (self._exact, self))
-        errors = Errors(exact, own, nv)
+        largest, largest_tau, squares, squares_tau = np.zeros((4, nv))
         for done in range(0, samples, _BATCH):
             n = min(_BATCH, samples - done)
             x, v, a = rng.uniform(-1, 1, size=(3, n, nv))
             if corners:
                 v, a = np.sign(v), np.sign(a)
             q = self._coordinates.configurations(x * self._coordinates.half)
-            errors.add(q, v * self.limits.v, a * self.limits.a)
-        return errors.beside(self.bound, self.tree.velocity_names, self.limits.tau)
+            state = q, v * self.limits.v, a * self.limits.a
+            tau = exact(*state)
+            error = np.abs(own(*state) - tau)
+            largest = np.maximum(largest, error.max(axis=0))
+            largest_tau = np.maximum(largest_tau, np.abs(tau).max(axis=0))
+            squares += (error**2).sum(axis=0)
+            squares_tau += (tau**2).sum(axis=0)
+        rms, rms_tau = np.sqrt(squares / samples), np.sqrt(squares_tau / samples)
+        names, tau_max = self.tree.velocity_names, self.limits.tau
+        return BoundCheck(names, samples, self.bound, largest, rms, rms_tau, largest_tau, tau_max)
 
     @cached_property
     def terms(self) -> ca.Function:
@@ -237,11 +340,11 @@ class SimplifiedDynamics(Dynamics):
         scale = np.abs(self._coordinates.evaluate(x, sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
         rows = [
-            Entry(f"D_{i + 1}_{j + 1}", ca.SX(d[i, j]), 2, float(np.sqrt(scale[i] * scale[j])))
+            Expansion(f"D_{i + 1}_{j + 1}", ca.SX(d[i, j]), 2, float(np.sqrt(scale[i] * scale[j])))
             for d in matrices(q)
             for i, j in entries
         ]
-        series = expand(self._coordinates, x, [*rows, Entry("V", v, 1, float(scale[nv]))])
+        series = expand(self._coordinates, x, [*rows, Expansion("V", v, 1, float(scale[nv]))])
         terms = [
             [Term(None if k == len(rows) else entries[k % len(entries)], *one) for one in own]
             for k, own in enumerate(series)
@@ -249,6 +352,126 @@ class SimplifiedDynamics(Dynamics):
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
         return [[term for own in terms[k:end] for term in own] for k, end in itertools.pairwise(cuts)]
 
-    def _random(self, n: int, seed: int = 0) -> Array:
+    def _random(self, n: int) -> Array:
         """x at random, n × nv."""
-        return np.random.default_rng(seed).uniform(-1, 1, size=(n, self.tree.nv)) * self._coordinates.half
+        return np.random.default_rng(0).uniform(-1, 1, size=(n, self.tree.nv)) * self._coordinates.half
+
+
+class PrunedDynamics(SimplifiedDynamics):
+    """The terms that matter: those without which some torque could be wrong by more than ``error`` times its limit.
+
+    D and V are expanded exactly. Their terms are left out greedily, the least first, as long as the sums of what they
+    can add to each torque stay within error · tau_max. Constants stay: those on the diagonal of D cost almost nothing
+    and keep M positive definite; that of V makes no torque.
+
+    Args:
+        model: a ``pin.Model`` of revolute, continuous and prismatic joints, mimic joints included; or a ``Tree``,
+            which has no limits of its own; or a :class:`~gdalembert.FirstOrderArm` with all its options, for which
+            every limit has nv numbers, or one.
+        error: the error that is allowed, relative to tau_max, in [0, 1); 0 keeps all terms.
+        a_max: largest |a| [rad/s² or m/s²], nv numbers or one.
+        v_max: largest |v| [rad/s or m/s], nv numbers or one; by default ``model.velocityLimit``.
+        tau_max: largest torque [N m or N], nv numbers or one; ``error`` is relative to it; by default
+            ``model.effortLimit``.
+        q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by default the
+            model's position limits.
+        clean, springs, friction, forces, actuation, wrenches: as of :class:`~gdalembert.Dynamics`, all exact; ``clean``
+            is at most 1e-6.
+        parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
+            the robot, so that its inertia, armature and gravity cannot be inputs.
+
+    Raises:
+        ArgumentTypeError: if ``error`` is not a number.
+        UnsupportedError: for other joint types, and if an entry of D depends on too many joints
+            (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
+        ArgumentError: if ``error`` is outside [0, 1), if a limit is missing, infinite or not positive, or if M is not
+            positive definite in some configuration.
+    """
+
+    def __init__(
+        self,
+        model: pin.Model | Tree | Dynamics,
+        error: float,
+        *,
+        a_max: npt.ArrayLike,
+        **options: Unpack[SimplifiedOptions],
+    ) -> None:
+        wanted = f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max"
+        if isinstance(error, bool) or not isinstance(error, numbers.Real):
+            raise ArgumentTypeError(wanted)
+        if not 0 <= error < 1:
+            raise ArgumentError(wanted)
+        self.error: float = float(error)
+        super().__init__(model, a_max=a_max, **options)
+
+    @property
+    def _recipe(self) -> Mapping[str, Any]:
+        return {"error": self.error}
+
+    def _choose(self) -> tuple[list[Term], list[Term]]:
+        inertia, energy = self._expand(lambda q: [self._exact.mass_matrix_expression(q)])
+        terms = [*inertia, *energy]
+        candidates = [term for term in terms if not term.is_free]
+        drop = droppable(contributions(self._coordinates, self.limits, candidates), self.error * self.limits.tau)
+        dropped = [term for term, goes in zip(candidates, drop, strict=True) if goes]
+        gone = set(dropped)
+        return [term for term in terms if term not in gone], dropped
+
+
+class TranslationalRotational(SimplifiedDynamics):
+    """The recipe of RSD-TR-8-82, section 3: only translation for the joints of the arm, only rotation for the wrist.
+
+    D_ij is D^tra_ij between joints of the arm and D^rot_ij where one of the joints is of the wrist; gravity is exact.
+    Velocity terms follow from this D. ``bound`` and :meth:`check` give the error, which is large for a PUMA 560.
+
+    Args:
+        model, a_max, v_max, tau_max, q_range: as of :class:`PrunedDynamics`.
+        wrist: names of the joints of the wrist; by default all but the first three.
+        clean, springs, friction, forces, actuation, parameters, wrenches: as of :class:`PrunedDynamics`.
+
+    Raises:
+        ArgumentTypeError: if ``wrist`` is not a list of names.
+        UnknownNameError: if a name is not that of a joint.
+        UnsupportedError, ArgumentError: as of :class:`PrunedDynamics`.
+    """
+
+    def __init__(
+        self,
+        model: pin.Model | Tree | Dynamics,
+        wrist: Sequence[str] | None = None,
+        *,
+        a_max: npt.ArrayLike,
+        **options: Unpack[SimplifiedOptions],
+    ) -> None:
+        names = () if wrist is None else wrist
+        if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
+            raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
+        self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
+        super().__init__(model, a_max=a_max, **options)
+
+    @property
+    def wrist(self) -> tuple[str, ...]:
+        """Names of the joints of the wrist."""
+        names = self.tree.velocity_names
+        for name in self._wrist or ():
+            if name not in names:
+                raise UnknownNameError("joint", name, names)
+        return names[3:] if self._wrist is None else self._wrist
+
+    @property
+    def _recipe(self) -> Mapping[str, Any]:
+        return {"wrist": self._wrist}
+
+    def _choose(self) -> tuple[list[Term], list[Term]]:
+        self.tree.require_rigid_links("TranslationalRotational takes them for rigid; take PrunedDynamics")
+        rotational = np.isin(self.tree.velocity_names, self.wrist)
+        takes_rotation = rotational[:, None] | rotational[None, :]
+
+        def kept_and_dropped(q: Matrix) -> list[Matrix]:
+            rot = rotational_mass_matrix(self.tree, place(self.tree, q))
+            tra = self._exact.mass_matrix_expression(q) - rot
+            mask = np.array(takes_rotation, dtype=float)
+            return [mask * rot + (1 - mask) * tra, mask * tra + (1 - mask) * rot]
+
+        kept, dropped, energy = self._expand(kept_and_dropped)
+        return [*kept, *energy], dropped

@@ -123,7 +123,7 @@ class Waves:
         return self._scaled(self._power(shape.powers), shape)
 
     def slopes(self, shape: Shape) -> dict[int, tuple[Matrix, Matrix]]:
-        """Their derivatives by the distances."""
+        """Derivatives of the waves by the distances."""
         found = {}
         for k, m in enumerate(shape.powers):
             if m:
@@ -132,7 +132,7 @@ class Waves:
         return found
 
     def rates(self, shape: Shape, v: Matrix) -> tuple[Matrix, Matrix]:
-        """Their rates along v."""
+        """Rates of the waves along v."""
         c, s = self.values(shape)
         turn = sum((shape.frequencies[k] * v[k] for k in shape.turns), _ZERO)
         c_rate, s_rate = -s * turn, c * turn
@@ -148,7 +148,7 @@ class Waves:
         product: Matrix = ca.DM(1)
         for k, m in enumerate(powers):
             for _ in range(m):
-                product = product * (self._q[self._coordinates.joints[k].idx_q] - self._coordinates.centre[k])
+                product = product * (self._q[self._coordinates.index(k)] - self._coordinates.centre[k])
         return product
 
     def _pair(self, frequencies: tuple[int, ...]) -> tuple[Matrix, Matrix]:
@@ -163,13 +163,10 @@ class Waves:
             return ca.DM(1), ca.DM(1, 1)
         step = 1 if frequencies[last] > 0 else -1
         before = (*frequencies[:last], frequencies[last] - step, *frequencies[last + 1 :])
-        cosine, sine = self._single(last)
+        joint = self._coordinates.joints[last]
+        cosine, sine = joint.type.cosine_and_sine(joint.configuration(self._q))
         if not any(before):
             return cosine, step * sine
         c, s = self._pair(before)
         sine = step * sine
         return c * cosine - s * sine, s * cosine + c * sine
-
-    def _single(self, k: int) -> tuple[Matrix, Matrix]:
-        joint = self._coordinates.joints[k]
-        return joint.type.cosine_and_sine(joint.configuration(self._q))

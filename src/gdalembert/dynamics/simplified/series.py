@@ -3,10 +3,29 @@
     f(x) = Σ  X (α cos φ + β sin φ),    X = Π_l x_l^m_l over sliding joints,    φ = Σ_l κ_l x_l over turning joints
 
 x has one coordinate for each velocity: the angle of a revolute or continuous joint, the distance of a prismatic one
-from the middle of its range. An entry of D is of degree 2 in each coordinate and V of degree 1, because points of a
-link are of degree 1. So 5 values of an angle and 3 of a distance determine D, 3 and 2 determine V: a grid of them gives
-all coefficients, by FFT along the angles and by interpolation along the distances. Ours; RSD-TR-8-82 has no such
-expansion.
+from the middle of its range, and so a modal coordinate of first-order kinematics. An entry of D is of degree 2 in each
+coordinate and V of degree 1, because points of a link are of degree 1. So 5 values of an angle and 3 of a distance
+determine D, 3 and 2 determine V: a grid of them gives all coefficients, by FFT along the angles and by interpolation
+along the distances. Ours; RSD-TR-8-82 has no such expansion.
+
+The largest contribution of a term to the torques tells which terms can be left out. A term δ = A X cos(φ + phase) of
+D_ij = D_ji, left out, changes the torques, by Lagrange's equations, by
+
+    row i    δ a_j + δ̇ v_j − ∂δ/∂q_i v_i v_j          row j    likewise with i and j exchanged
+    row l    −∂δ/∂q_l v_i v_j                         of every other joint l
+
+and if i = j by δ a_i + δ̇ v_i − ½ ∂δ/∂q_i v_i² and −½ ∂δ/∂q_l v_i². A term of V changes row l by ∂δ/∂q_l. With
+|v| ≤ v_max, |a| ≤ a_max, any angles and all distances within their range, |x_l| ≤ half_l:
+
+    |δ| ≤ F = A Π half_l^m_l,    |∂δ/∂q_l| ≤ F_l = |κ_l| F of an angle, m_l / half_l F of a distance.
+
+In row i, ∂δ/∂q_i v_i v_j cancels what δ̇ v_j has of it (half of it if i = j). δ a_j goes with the cosine of the phase
+and what the angles make of δ̇ with its sine: together they are at most the root of the sum of their squares. So, the
+first sum over the angles, the second over the distances, l = i left out of both (taken half if i = j),
+
+    |row i| ≤ F √(a_j² + (Σ |κ_l| v_l v_j)²) + Σ F_l v_l v_j,    |row l| ≤ F_l v_i v_j   (half of it if i = j).
+
+All of it is ours. The plain sum A (a_j + |κ|·v_max v_j) is never smaller.
 """
 
 from __future__ import annotations
@@ -19,11 +38,12 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import integrate, neutral
+from gdalembert.model.limits import NO_LIMIT, Limits
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
 
 MOST_POINTS = 20_000
 """The largest grid: 6 angles."""
@@ -127,8 +147,12 @@ class Coordinates:
     half: Array
 
     def slides(self, k: int) -> bool:
-        """Whether coordinate k is a distance."""
-        return self.joints[k].type.is_prismatic
+        """Whether coordinate k is a distance, or a modal coordinate, in which points are linear, too."""
+        return self.joints[k].type.is_prismatic or self.joints[k].type.is_modal
+
+    def index(self, k: int) -> int:
+        """Index in q of the distance k."""
+        return self.joints[k].idx_q + k - self.joints[k].idx_v
 
     def configuration(self, x: Matrix) -> Matrix:
         """q (nq) of x (nv)."""
@@ -153,8 +177,29 @@ class Coordinates:
         return 2 * degree * round(sum(turns)) + 1
 
 
+def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, relevant: set[int]) -> Coordinates:
+    """x, with the ranges of the distances among the entries ``relevant`` of q; others have no effect on torques.
+
+    Raises:
+        ArgumentError: if one of these has no finite range.
+    """
+    found = Coordinates(tree, joints, np.zeros(tree.nv), np.full(tree.nv, np.pi))
+    for k, name in enumerate(tree.velocity_names):
+        if found.slides(k):
+            found.half[k] = 1.0
+            if found.index(k) in relevant:
+                lower, upper = limits.lower[k], limits.upper[k]
+                if not -NO_LIMIT < lower < upper < NO_LIMIT:
+                    raise ArgumentError(
+                        f"{tree.name}: joint {name!r}: its range is from {lower:.9g} to {upper:.9g} m, and "
+                        "inertia or gravity depends on it; give a finite q_range"
+                    )
+                found.centre[k], found.half[k] = (lower + upper) / 2, (upper - lower) / 2
+    return Coordinates(tree, joints, frozen(found.centre), frozen(found.half))
+
+
 @dataclass(frozen=True)
-class Entry:
+class Expansion:
     """An expression to expand.
 
     Attributes:
@@ -178,7 +223,7 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     """
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
-        if not joint.type.is_revolute and not joint.type.is_prismatic:
+        if not (joint.type.is_revolute or joint.type.is_prismatic or joint.type.is_modal):
             raise UnsupportedError(
                 f"{where}: {joint.type.kind} joints have no Fourier expansion; only revolute, continuous and prismatic "
                 "joints do"
@@ -188,11 +233,11 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
                 f"{where}: it turns {joint.scaling:.9g} times as far as the joint it mimics, so that nothing repeats "
                 "after a turn; give a whole number, or load the model with mimic=False"
             )
-    own = {joint.idx_v: joint for joint in tree.joints if joint.scaling is None}
+    own = {k: joint for joint in tree.independent_joints for k in joint.columns}
     return tuple(own[k] for k in range(tree.nv))
 
 
-def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Entry]) -> list[list[Wave]]:
+def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> list[list[Wave]]:
     """The terms of each row, an expression of x.
 
     Raises:
@@ -222,7 +267,7 @@ def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Entry]) -> list[li
 
 
 def _require_reproduced(
-    coordinates: Coordinates, x: ca.SX, stacked: ca.SX, rows: Sequence[Entry], found: list[list[Wave]]
+    coordinates: Coordinates, x: ca.SX, stacked: ca.SX, rows: Sequence[Expansion], found: list[list[Wave]]
 ) -> None:
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, x.numel())) * coordinates.half
     for row, waves, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
@@ -230,7 +275,7 @@ def _require_reproduced(
         if error > _REPRODUCED * row.scale:
             raise UnsupportedError(
                 f"{coordinates.tree.name}: {row.name} differs from the sum of its {len(waves)} terms by {error:.1e}; "
-                "it is not a finite sum of such terms"
+                "it is no finite sum of such terms; if sections of a flexible arm turn by rotations, take FirstOrderArm"
             )
 
 
@@ -286,3 +331,41 @@ def _waves(coordinates: Coordinates, own: Sequence[int], c: Coefficients, floor:
         cosine, sine = (float(part / reach) if abs(part) > floor else 0.0 for part in (value.real, -value.imag))
         if cosine or sine:
             yield Shape(tuple(frequencies), tuple(powers)), cosine, sine
+
+
+def largest(coordinates: Coordinates, term: Term) -> float:
+    """F, the largest value of a term."""
+    return float(term.amplitude * np.prod(coordinates.half ** np.array(term.shape.powers)))
+
+
+def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[Term]) -> Array:
+    """The most that each term adds to each torque (terms × nv)."""
+    return np.array([_contribution(coordinates, limits, term) for term in terms]).reshape(-1, len(limits.tau))
+
+
+def _contribution(coordinates: Coordinates, limits: Limits, term: Term) -> Array:
+    size = largest(coordinates, term)
+    turning = size * np.abs(term.shape.frequencies)
+    sliding = size * np.array(term.shape.powers) / coordinates.half
+    slopes: Array = turning + sliding
+    if term.entry is None:
+        return slopes
+    i, j = term.entry
+    v, a = limits.v, limits.a
+    rows: Array = slopes * v[i] * v[j] * (0.5 if i == j else 1)
+    for row, other in ((i, j), (j, i)):
+        own = np.ones(len(v))
+        own[row] = 0.5 if i == j else 0
+        rows[row] = np.hypot(size * a[other], own @ (turning * v) * v[other]) + own @ (sliding * v) * v[other]
+    return rows
+
+
+def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
+    """The terms to leave out: the smallest first, relative to the allowed error, while no row's sum exceeds it."""
+    dropped, total = np.zeros(len(contributions), dtype=bool), np.zeros(len(allowed))
+    if np.any(allowed > 0):
+        for k in np.argsort((contributions / allowed).max(axis=1), kind="stable"):
+            if np.all(total + contributions[k] <= allowed):
+                total += contributions[k]
+                dropped[k] = True
+    return dropped

@@ -1,4 +1,4 @@
-"""The beam of a flexible link: its length, and the stiffness and mass of its cross sections.
+"""The beam of a flexible link: its length, its cross sections and material, and their stiffness and mass.
 
 The beam lies along x of its clamped frame, from 0 to its length; y and z are the principal axes of the cross section,
 σ_y and σ_z offsets from its centre. I_z = ∫σ_y² dA resists bending in y, and I_y = ∫σ_z² dA bending in z. (Cetinkunt
@@ -16,15 +16,122 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.flexible.beams.cross_sections import Material, Rectangle, SectionProperty, Tube, material_of
-from gdalembert.flexible.beams.quadrature import POINTS, Quadrature, converged
+from gdalembert.flexible.beams.quadrature import Quadrature, converged
+from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import Property, evaluate, number
 from gdalembert.spatial.arrays import Array, frozen
 
-__all__ = ["POINTS", "Beam", "Property", "Quadrature", "converged", "evaluate", "number"]
-
-_UNITS = {"mass_per_length": "kg/m", "EI_y": "N m²", "EI_z": "N m²", "EA": "N", "GJ": "N m²"}
+_UNITS = {"mass_per_length": "kg/m", "EI_y": "N m²", "EI_z": "N m²", "EA": "N", "GJ": "N m²", "GA_y": "N", "GA_z": "N"}
 _JY_JZ = ("section_inertia j_y", "section_inertia j_z")
+
+
+def _dimension(name: str, value: Property, eta: Array) -> Array:
+    return evaluate(f"Beam: {name}", "m", value, eta)
+
+
+@dataclass(frozen=True)
+class Tube:
+    outer_diameter: Property
+    wall: Property | None
+
+    @property
+    def dimensions(self) -> dict[str, Property]:
+        if self.wall is None:
+            return {"diameter": self.outer_diameter}
+        return {"outer_diameter": self.outer_diameter, "wall": self.wall}
+
+    def radii(self, eta: Array) -> tuple[Array, Array]:
+        """Outer and inner radii [m] at abscissae (m,).
+
+        Raises:
+            ArgumentError: if the wall is thicker than the radius, or a dimension is not finite and positive.
+        """
+        outer = _dimension("outer_diameter", self.outer_diameter, eta) / 2
+        if self.wall is None:
+            return outer, np.zeros_like(outer)
+        wall = _dimension("wall", self.wall, eta)
+        thick = wall > outer * (1 + ROUND_OFF)
+        if thick.any():
+            k = int(thick.argmax())
+            raise ArgumentError(
+                f"Beam: wall: {wall[k]:g} m is more than the radius of {outer[k]:g} m at {eta[k]:g} m; "
+                "give at most the radius"
+            )
+        return outer, np.maximum(outer - wall, 0)
+
+    def area(self, eta: Array) -> Array:
+        outer, inner = self.radii(eta)
+        return np.pi * (outer - inner) * (outer + inner)
+
+    def i_y(self, eta: Array) -> Array:
+        outer, inner = self.radii(eta)
+        return self.area(eta) * (outer**2 + inner**2) / 4
+
+    def i_z(self, eta: Array) -> Array:
+        return self.i_y(eta)
+
+    def torsion(self, eta: Array) -> Array:
+        return 2 * self.i_y(eta)
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    width: Property
+    height: Property
+
+    @property
+    def dimensions(self) -> dict[str, Property]:
+        return {"width": self.width, "height": self.height}
+
+    def sides(self, eta: Array) -> tuple[Array, Array]:
+        """Width along y and height along z [m] at abscissae (m,)."""
+        return _dimension("width", self.width, eta), _dimension("height", self.height, eta)
+
+    def area(self, eta: Array) -> Array:
+        width, height = self.sides(eta)
+        return width * height
+
+    def i_y(self, eta: Array) -> Array:
+        width, height = self.sides(eta)
+        return width * height**3 / 12
+
+    def i_z(self, eta: Array) -> Array:
+        width, height = self.sides(eta)
+        return height * width**3 / 12
+
+    def torsion(self, eta: Array) -> Array:
+        width, height = self.sides(eta)
+        a, b = np.maximum(width, height), np.minimum(width, height)
+        k = np.arange(1.0, 2001.0, 2.0)[:, None]  # the rest of the series is below 1e-14
+        series = np.sum(np.tanh(k * np.pi * a / (2 * b)) / k**5, axis=0)
+        result: Array = a * b**3 * (1 / 3 - 64 * b / (np.pi**5 * a) * series)
+        return result
+
+
+@dataclass(frozen=True)
+class SectionProperty:
+    """A property of a cross section with variable dimensions, as a function of the abscissa."""
+
+    section: Tube | Rectangle
+    quantity: str
+    factor: float
+
+    def __call__(self, eta: Any) -> Array:
+        values: Array = self.factor * getattr(self.section, self.quantity)(np.atleast_1d(np.asarray(eta, dtype=float)))
+        return values
+
+
+def _shear_modulus(where: str, e: float, shear_modulus: float | None, poisson_ratio: float | None) -> float | None:
+    if shear_modulus is not None and poisson_ratio is not None:
+        raise ArgumentError(f"{where}: got a shear_modulus and a poisson_ratio; give one of them")
+    if shear_modulus is not None:
+        return number(f"{where}: shear_modulus", shear_modulus, "Pa")
+    if poisson_ratio is None:
+        return None
+    nu = number(f"{where}: poisson_ratio", poisson_ratio, least=-1.0)
+    if nu > 0.5:
+        raise ArgumentError(f"{where}: poisson_ratio: got {nu:g}; give a number above -1, at most 0.5")
+    return e / (2 * (1 + nu))
 
 
 @dataclass(frozen=True)
@@ -40,6 +147,7 @@ class Beam:
             if the beam is rigid in that direction.
         EA: axial stiffness [N]; needed for modes in extension only.
         GJ: Saint-Venant's torsional stiffness [N m²]; needed for modes in torsion only.
+        GA_y, GA_z: shear stiffness in y and in z [N], correction factor included; needed for shear of rods only.
         section_inertia: (j_y, j_z) = (∫ρσ_z² dA, ∫ρσ_y² dA) [kg m]; zero for the line of mass of the source (CB14).
         breaks: abscissae [m] where a function jumps or has a kink (a stepped beam); integrals are split there.
         section: the tube or bar of :meth:`tube`, :meth:`round` and :meth:`rectangle`, for plots; otherwise ``None``.
@@ -59,6 +167,8 @@ class Beam:
     section_inertia: tuple[Property, Property] = (0.0, 0.0)
     breaks: tuple[float, ...] = ()
     section: Tube | Rectangle | None = field(default=None, compare=False, repr=False, kw_only=True)
+    GA_y: Property | None = field(default=None, kw_only=True)
+    GA_z: Property | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         def settle(name: str, value: object) -> None:
@@ -87,7 +197,7 @@ class Beam:
             raise ArgumentError(f"Beam: breaks: {self.breaks[-1]:g} m lies outside the beam of {self.length:g} m")
 
     def with_length(self, length: float) -> Beam:
-        """The same beam with a length [m]."""
+        """The beam with a length [m]."""
         return replace(self, length=length)
 
     def require_length(self) -> float:
@@ -135,12 +245,12 @@ class Beam:
 
     @property
     def mass(self) -> float:
-        """[kg]"""
+        """Mass [kg]."""
         return float(self.pseudo_inertia[3, 3])
 
     @property
     def center_of_mass(self) -> Array:
-        """In the clamped frame (3, m)."""
+        """Centre of mass in the clamped frame (3, m)."""
         return frozen(self.pseudo_inertia[:3, 3] / self.mass)
 
     @staticmethod
@@ -169,8 +279,8 @@ class Beam:
         Raises:
             ArgumentTypeError, ArgumentError: if an argument is invalid; the message names it.
         """
-        material = material_of("Beam.tube", density, youngs_modulus, shear_modulus, poisson_ratio)
-        return _built(length, Tube(outer_diameter, wall), material, breaks)
+        material = density, youngs_modulus, shear_modulus, poisson_ratio
+        return _built("Beam.tube", length, Tube(outer_diameter, wall), breaks, *material)
 
     @staticmethod
     def round(
@@ -184,8 +294,8 @@ class Beam:
         breaks: Sequence[float] = (),
     ) -> Beam:
         """A solid round bar; arguments as in :meth:`tube`."""
-        material = material_of("Beam.round", density, youngs_modulus, shear_modulus, poisson_ratio)
-        return _built(length, Tube(diameter, None), material, breaks)
+        material = density, youngs_modulus, shear_modulus, poisson_ratio
+        return _built("Beam.round", length, Tube(diameter, None), breaks, *material)
 
     @staticmethod
     def rectangle(
@@ -204,21 +314,31 @@ class Beam:
         With sides a ≥ b, Saint-Venant's torsion constant is
         J = a b³ (1/3 − 64 b / (π⁵ a) Σ_{k odd} tanh(k π a / 2b) / k⁵).
         """
-        material = material_of("Beam.rectangle", density, youngs_modulus, shear_modulus, poisson_ratio)
-        return _built(length, Rectangle(width, height), material, breaks)
+        material = density, youngs_modulus, shear_modulus, poisson_ratio
+        return _built("Beam.rectangle", length, Rectangle(width, height), breaks, *material)
 
 
-def _built(length: float | None, section: Tube | Rectangle, material: Material, breaks: Sequence[float]) -> Beam:
+def _built(
+    where: str,
+    length: float | None,
+    section: Tube | Rectangle,
+    breaks: Sequence[float],
+    density: float,
+    youngs_modulus: float,
+    shear_modulus: float | None,
+    poisson_ratio: float | None,
+) -> Beam:
+    rho, e = number(f"{where}: density", density, "kg/m³"), number(f"{where}: youngs_modulus", youngs_modulus, "Pa")
+    g = _shear_modulus(where, e, shear_modulus, poisson_ratio)
     for name, value in section.dimensions.items():
         if not callable(value):
-            number(f"{material.where}: {name}", value, "m")
+            number(f"{where}: {name}", value, "m")
     changes = any(map(callable, section.dimensions.values()))
 
     def of(quantity: str, factor: float) -> Property:
         along = SectionProperty(section, quantity, factor)
         return along if changes else float(along(0.0)[0])
 
-    rho, e, g = material.density, material.youngs_modulus, material.shear_modulus
     return Beam(
         length,
         of("area", rho),

@@ -13,30 +13,151 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.mass_points import MassPoints
-from gdalembert.flexible.beams.modal_mass import dependent
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
-from gdalembert.flexible.link_model import Station, root
 from gdalembert.flexible.modes import ModeSet
+from gdalembert.flexible.station import Station, root
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arrays import Array, frozen
 
+_SINGULAR = 1e-12
+"""Of second moments of mass, relative to the largest: below it the sections lie on a line, or at a point."""
+_DEPENDENT = 1e-12
+"""Relative: the rounding error that remains of ∫φ² of a linear combination of other shapes."""
 Families: TypeAlias = Mapping[str, ModeSet]
 """Mode sets by direction: keys ``"bending_y"``, ``"bending_z"``, ``"extension"``, ``"torsion"``."""
-
 DIRECTIONS = {"bending_y": "y", "bending_z": "z", "extension": "x", "torsion": "t"}
 """In the order of the modes, with the letter of their names."""
-
 _STIFFNESS = {"bending_y": "EI_z", "bending_z": "EI_y", "extension": "EA", "torsion": "GJ"}
 _NOISE = 1e-13
 """Integrals below this multiple of ∫|…| are zero (orthogonal modes)."""
+
+
+def skews(columns: Array) -> Array:
+    """Skew matrices [ϑ×] of vectors (…, 3), (…, 3, 3)."""
+    matrices = np.zeros((*columns.shape, 3))
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrices[..., a, b], matrices[..., b, a] = -columns[..., c], columns[..., c]
+    return matrices
+
+
+@dataclass(frozen=True, eq=False)
+class MassPoints:
+    """The m cross sections of a link: masses (m), positions r (m × 3), second moments about them (m × 3 × 3),
+    translations u and rotations ϑ of the shapes (N × m × 3), and S_b of the stretches (:class:`ModalInertia`)."""
+
+    masses: Array
+    positions: Array
+    moments: Array
+    translations: Array
+    rotations: Array
+    shortening: Array
+
+    @classmethod
+    def of(
+        cls, masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
+    ) -> MassPoints:
+        """Mass points of modes that shorten the link by s_jk (n × n × m, zero without foreshortening).
+
+        The masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It preserves ∫ s dm and ∫ r s dm, which are
+        all effects of s to second order in f. The kinetic energy remains that of a motion, so that M is positive
+        definite at any f, and a beam needs two stretches instead of a shape for every product of modes.
+        """
+        r = np.column_stack([positions, np.ones(len(masses))])
+        r = r[:, r.any(axis=0)]
+        fit = np.linalg.pinv((r.T * masses) @ r, rcond=_SINGULAR, hermitian=True)
+        shortening = np.einsum("ba,am,jkm->bjk", fit, r.T * masses, s)
+        if not shortening.any():
+            shortening, r = shortening[:0], r[:, :0]
+        stretches = np.zeros((len(shortening), len(masses), 3))
+        stretches[..., 0] = r.T
+        return cls(
+            masses,
+            positions,
+            moments,
+            np.concatenate([translations, stretches]),
+            np.concatenate([rotations, np.zeros_like(stretches)]),
+            (shortening + shortening.transpose(0, 2, 1)) / 2,
+        )
+
+    def sums(self, *, absolute: bool = False) -> dict[str, Array]:
+        """C, C_j, C_jk and S_b; or their magnitudes, from the absolute values of all summands."""
+        m, u, moments = self.masses, self.translations, self.moments
+        r, turns, n = np.column_stack([self.positions, np.ones(len(m))]), skews(self.rotations), len(u)
+        if absolute:
+            r, u, turns = (np.abs(each) for each in (r, u, turns))
+        first, second = np.zeros((n, 4, 4)), np.zeros((n, n, 4, 4))
+        rigid = np.einsum("m,ma,mb->ab", m, r, r)
+        rigid[:3, :3] += moments.sum(axis=0)
+        first[:, :, :3] = np.einsum("ma,jmb->jab", m[:, None] * r, u, optimize=True)
+        first[:, :3, :3] += np.einsum("mac,jmbc->jab", moments, turns, optimize=True)
+        second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", m[:, None] * u, u, optimize=True)
+        second[:, :, :3, :3] += np.einsum("jmad,kmbd->jkab", turns @ moments, turns, optimize=True)
+        shortening = self.shortening
+        if absolute:  # the magnitude of a fit is that of its largest entry
+            largest = np.abs(shortening).max(axis=(1, 2), keepdims=True, initial=0)
+            shortening = np.broadcast_to(largest, shortening.shape)
+        return {"rigid": rigid, "first": first, "second": second, "shortening": shortening}
+
+
+def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
+    """M_ff = [Tr C_jk] of the undeformed link, with the bodies on the stations ``loads`` (n × n)."""
+    mass: Array = np.einsum("jkaa->jk", inertia.second[: inertia.modes, : inertia.modes])
+    for load in loads:
+        fields = np.zeros((inertia.modes, 4, 4))
+        fields[:, :3, :3], fields[:, :3, 3] = skews(load.rotation.T), load.translation.T
+        mass = mass + np.einsum("jab,bc,kac->jk", fields, load.body, fields)
+    return (mass + mass.T) / 2
+
+
+def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
+    """ω (n, rad/s), rising, and mass-normalised Ψ (n × n) of K_f ψ = ω² M_ff ψ, M_ff with the loads.
+
+    Raises:
+        ArgumentError: if a mode moves no inertia.
+    """
+    return eigenmodes_of(modal_mass(inertia, *loads), inertia.stiffness)
+
+
+def eigenmodes_of(mass: Array, stiffness: Array) -> tuple[Array, Array]:
+    """Eigenmodes of given M_ff and K_f."""
+    if (j := dependent(mass)) is not None:
+        raise ArgumentError(
+            f"mode {j + 1} moves no inertia of its own, so that the link alone has no frequencies; give "
+            "the beam a section_inertia, count a body on the tip, or damp by rayleigh="
+        )
+    inverse = np.linalg.inv(np.linalg.cholesky(mass))
+    vectors = inverse.T @ np.linalg.eigh(inverse @ stiffness @ inverse.T)[1]
+    # eigenvalues lose digits by their ratio to the largest one; Rayleigh quotients keep them all
+    squares = np.sum(vectors * (stiffness @ vectors), axis=0) / np.sum(vectors * (mass @ vectors), axis=0)
+    return np.sqrt(squares), vectors
+
+
+def largest_eigenvalue(stiffness: Array, load: Array) -> float:
+    """The largest λ with λ K − A singular."""
+    half = np.linalg.inv(np.linalg.cholesky(stiffness))
+    return float(np.linalg.eigvalsh(half @ load @ half.T)[-1])
+
+
+def dependent(gram: Array, threshold: float = _DEPENDENT) -> int | None:
+    """The first shape that is zero or a linear combination of those before it, from the products ∫φ_j φ_k."""
+    diagonal = gram.diagonal()
+    if not np.all(diagonal > 0):
+        return int(np.argmax(~(diagonal > 0)))
+    scaled = gram / np.sqrt(np.outer(diagonal, diagonal))
+    for j in range(len(gram)):
+        left = scaled[j, j]
+        if not left > threshold:
+            return j
+        scaled = scaled - np.outer(scaled[:, j], scaled[j]) / left
+    return None
 
 
 def ordered(families: Families) -> Iterator[tuple[str, ModeSet]]:

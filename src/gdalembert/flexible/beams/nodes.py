@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.beams.mass_points import MassPoints
-from gdalembert.flexible.beams.modal_mass import modal_mass
-from gdalembert.flexible.link_model import Station
+from gdalembert.flexible.beams.modal_integrals import MassPoints, modal_mass
+from gdalembert.flexible.station import Station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
@@ -75,7 +74,7 @@ class Nodes(ByValue):
         self._check_stiffness()
 
     def _rotations_of(self, given: Mapping[Any, Any]) -> Array:
-        """Those of some nodes (n × N × 3), NaN at the others."""
+        """Rotations of some nodes (n × N × 3), NaN at the others."""
         count, n = self.masses.size, len(self.translations)
         found = np.full((n, count, 3), np.nan)
         for node, each in given.items():

@@ -15,8 +15,10 @@ Sets do not know the beam: the roots β l, ratios and normalisations are dimensi
 length. A modal coordinate has the unit that makes its displacement one: m where shapes are dimensionless.
 """
 
-from gdalembert.flexible.modes.clamped import clamped_clamped, clamped_free, clamped_tip
 from gdalembert.flexible.modes.closed_form import (
+    clamped_clamped,
+    clamped_free,
+    clamped_tip,
     craig_bampton,
     from_coefficients,
     hermite,
@@ -25,9 +27,8 @@ from gdalembert.flexible.modes.closed_form import (
     polynomial_torsion,
     sine,
 )
-from gdalembert.flexible.modes.custom import custom
+from gdalembert.flexible.modes.custom import custom, sampled
 from gdalembert.flexible.modes.mode_set import ModeSet
-from gdalembert.flexible.modes.sampled import sampled
 
 __all__ = [
     "ModeSet",

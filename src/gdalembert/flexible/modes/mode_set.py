@@ -57,11 +57,7 @@ class ModeSet(ABC):
     def __add__(self, other: ModeSet) -> ModeSet:
         if not isinstance(other, ModeSet):
             return NotImplemented
-        return Joined(self._parts + other._parts)
-
-    @property
-    def _parts(self) -> tuple[ModeSet, ...]:
-        return (self,)
+        return Joined(sum((each.sets if isinstance(each, Joined) else (each,) for each in (self, other)), ()))
 
     @property
     def _made_of(self) -> tuple[ModeSet, ...]:
@@ -77,11 +73,11 @@ class ModeSet(ABC):
         return self._derivative(0, *_on_beam(abscissae, length))
 
     def slope(self, abscissae: npt.ArrayLike, length: float) -> Array:
-        """Their derivatives with respect to η, n × m."""
+        """Derivatives of the shapes with respect to η, n × m."""
         return self._derivative(1, *_on_beam(abscissae, length))
 
     def curvature(self, abscissae: npt.ArrayLike, length: float) -> Array:
-        """Their second derivatives with respect to η, n × m."""
+        """Second derivatives of the shapes with respect to η, n × m."""
         return self._derivative(2, *_on_beam(abscissae, length))
 
     def scaled(self, factors: npt.ArrayLike) -> ModeSet:
@@ -172,10 +168,6 @@ class Joined(ModeSet):
     sets: tuple[ModeSet, ...]
 
     @property
-    def _parts(self) -> tuple[ModeSet, ...]:
-        return self.sets
-
-    @property
     def _made_of(self) -> tuple[ModeSet, ...]:
         return self.sets
 
@@ -208,7 +200,7 @@ class Combined(ModeSet):
 
     @property
     def _multiples(self) -> list[int | None]:
-        """For each shape the index of the one that it is a multiple of, if so."""
+        """Index, for each shape, of the one that it is a multiple of, if so."""
         found = [np.flatnonzero(row) for row in np.array(self.coefficients)]
         return [int(row[0]) if len(row) == 1 else None for row in found]
 

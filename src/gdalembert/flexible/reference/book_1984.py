@@ -1,6 +1,6 @@
 """4 × 4 recursion for flexible links (Book, Recursive Lagrangian dynamics of flexible manipulator arms, 1984).
 
-The transforms of a chain are X_1, X_2, …, alternately those of joints (P A Q) and of stations (E), and
+The transforms of a chain are X_1, X_2, …, alternately those of joints (P A) and of stations (E), and
 W_k = W_{k−1} X_k. Outward, with gravity as an acceleration −g of the base (Book 1984),
 
     Ẇ_k = Ẇ_{k−1} X_k + W_{k−1} Ẋ_k        Ẅ_k = Ẅ_{k−1} X_k + 2 Ẇ_{k−1} Ẋ_k + W_{k−1} Ẍ_k
@@ -19,27 +19,31 @@ Where R_E = I + [ϑ×], W is not a rigid motion, and nothing here assumes that i
 ∂X/∂q_c = X Ŝ_c with a twist Ŝ_c, and therefore W_{k−1} Ẋ_k = W_k V and W_{k−1} Ẍ_k = W_k (V² + V̇) with V = Σ Ŝ_c q̇_c.
 Foreshortening is not in the source: the recursion runs over all shapes, and its result is projected
 (:mod:`gdalembert.flexible.reference.foreshortening`).
+
+The particles z_k of a strain segment, and its cross sections at the nodes, are joints with bodies of their own, moved
+by their placements and columns alone (ours).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.deformed_inertia import weighted
 from gdalembert.dynamics.sources import Source
-from gdalembert.flexible.link_model import LinkModel
-from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
+from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
 from gdalembert.model.joints.deflection import Deflection
+from gdalembert.model.joints.strain_segment import StrainStation
 from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.rounding import clean_matrix
+from gdalembert.model.segment_inertia import SegmentInertia
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array, frozen
 
 SOURCE = Source(
     "book1984",
@@ -49,8 +53,32 @@ SOURCE = Source(
     "flexible links",
     {"journal": "The International Journal of Robotics Research", "year": "1984"},
 )
-
 _NULL = ca.DM(4, 4)
+
+
+def with_points(tree: Tree) -> Tree:
+    """The robot with the mass of strain segments on joints that share the coordinates of their segment."""
+    joints = list(tree.joints)
+    for i, inertia in tree.modal_inertias:
+        station = tree.joints[tree.first_station(i)]
+        if isinstance(inertia, SegmentInertia) and isinstance(station.type, StrainStation):
+            root = np.append(inertia.segment.origin, 1.0)
+            at_root = (inertia.mass - inertia.weights @ inertia.weights) * np.outer(root, root)
+            rest = joints[i].pseudo_inertia - inertia.rigid + at_root
+            joints[i] = replace(joints[i], pseudo_inertia=frozen(rest))
+            joints += _points(station, station.type, inertia)
+    return replace(tree, joints=tuple(joints), modal_inertias=tuple(tree.assumed_modes.items()))
+
+
+def _points(station: Joint, section: StrainStation, inertia: SegmentInertia) -> Iterator[Joint]:
+    def joint(weights: Array, node: int, body: Array) -> Joint:
+        kind = replace(section, weights=frozen(weights), node=node, step=None)
+        return replace(station, type=kind, pseudo_inertia=frozen(body), scaling=1.0, offset=0.0)
+
+    for column, beta in zip(inertia.particles.T, inertia.weights, strict=True):
+        yield joint(column / beta, 0, np.diag([0.0, 0.0, 0.0, beta**2]))  # a mass β² at z / β
+    for node, second in enumerate(inertia.sections):
+        yield joint(0 * inertia.weights, node, np.pad(second, (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -92,24 +120,22 @@ class Rigid(Transform):
 
 @dataclass(frozen=True)
 class JointTransform(Rigid):
-    """P A Q of a joint; Ŝ in clamped axes, one for each column."""
+    """P A of a joint; Ŝ in link axes, one for each column."""
 
     twists: list[Matrix]
 
     @staticmethod
-    def of(link: LinkModel, q: Matrix, v: Matrix, a: Matrix) -> JointTransform:
-        """From the joint's own coordinates."""
-        linear, angular = link.type.subspace(q)
-        q_matrix, q_inverse = link.clamped, np.linalg.inv(link.clamped)
-        twists = [
-            spatial.constant(clean_matrix(q_inverse @ np.array(spatial.twist(linear[:, k], angular[:, k])) @ q_matrix))
-            for k in range(link.type.nv)
-        ]
-        moved = spatial.transform(*link.type.placement(q))
+    def of(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> JointTransform:
+        """Transform at q, v and a of the robot."""
+        linear, angular = joint.subspace(q)
+        rates = joint.subspace_rate(q, v)
+        twists, twist_rates = (
+            [spatial.twist(x[:, k], y[:, k]) for k in range(joint.type.nv)] for x, y in ((linear, angular), rates)
+        )
         return JointTransform(
-            spatial.constant(link.placement) @ moved @ spatial.constant(q_matrix),
-            weighted(twists, v),
-            weighted(twists, a),
+            spatial.transform(*joint.placement(q)),
+            weighted(twists, joint.velocity(v)),
+            weighted(twists, joint.velocity(a)) + weighted(twist_rates, joint.velocity(v)),
             twists,
         )
 
@@ -127,7 +153,7 @@ class RotatedStation(Rigid):
 
     @staticmethod
     def of(deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> RotatedStation:
-        """From modal coordinates and their rates."""
+        """Station at modal coordinates and their rates."""
         r, p = deflection.placement(f)
         displacement = deflection.displacement(f)
         omega = deflection.angular_velocity(f, v)
@@ -160,7 +186,7 @@ class ShearedStation(Transform):
 
     @staticmethod
     def of(deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> ShearedStation:
-        """From modal coordinates and their rates."""
+        """Station at modal coordinates and their rates."""
         u, theta = deflection.displacement(f), spatial.constant(deflection.rotation)
         return ShearedStation(
             deflection.transform(f),
@@ -196,13 +222,13 @@ class Integrals:
     n: list[Matrix]
 
     @staticmethod
-    def of(inertia: ModalInertia, f: Matrix) -> Integrals:
-        """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j)."""
+    def of(joint: Joint, inertia: ModalInertia, f: Matrix) -> Integrals:
+        """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j); C with the bodies on the root."""
         modes = range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
         n = [first[j] + weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
         y = weighted([first[j] + n[j] for j in modes], f / 2)
-        return Integrals(inertia, spatial.constant(inertia.rigid) + (y + y.T), n)
+        return Integrals(inertia, spatial.constant(joint.pseudo_inertia) + (y + y.T), n)
 
     def demand(self, motion: FrameMotion, v: Matrix, a: Matrix) -> Matrix:
         """F."""
@@ -226,75 +252,42 @@ class Integrals:
         return ca.vertcat(ca.DM(0, 1), *(force(r) for r in modes))
 
 
-@dataclass(frozen=True)
-class MovingLink:
-    """A link with its joint and its stations, at q, v, a."""
-
-    base: FrameMotion  # of the station that carries the joint
-    joint: JointTransform
-    motion: FrameMotion  # of the clamped frame
-    integrals: Integrals
-    transforms: Sequence[RotatedStation | ShearedStation]  # of the stations
-    stations: list[FrameMotion]
-
-    @staticmethod
-    def of(link: LinkModel, base: FrameMotion, q: Matrix, v: Matrix, a: Matrix, exact: bool) -> MovingLink:
-        """The link, from the motion of the station that carries its joint."""
-        joint = JointTransform.of(link, link.joint_configuration(q), *map(link.joint_velocity, (v, a)))
-        motion = joint.carry(base)
-        f, f_rates = link.modal_configuration(q), [link.modal_velocity(x) for x in (v, a)]
-        of_kind = RotatedStation.of if exact else ShearedStation.of
-        transforms = [of_kind(station.deflection(exact=exact), f, *f_rates) for station in link.stations]
-        stations = [transform.carry(motion) for transform in transforms]
-        return MovingLink(base, joint, motion, Integrals.of(link.inertia, f), transforms, stations)
-
-
-def inverse_dynamics(
-    links: Sequence[LinkModel], gravity: npt.ArrayLike, q: Matrix, v: Matrix, a: Matrix, *, exact: bool = True
-) -> Matrix:
-    """tau = M a + C + G of all joints and modes; without stiffness, damping and rotors.
-
-    Args:
-        links: parents before children.
-        gravity: acceleration (3, m/s²).
-        q, v, a: joints and modes, see :class:`~gdalembert.flexible.link_model.LinkModel`; entries behind them are not
-            read.
-        exact: R_E = exp([ϑ×]); otherwise I + [ϑ×].
-    """
-    projection, nv = ForeshorteningProjection.of(links), velocities(links)
+def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """tau = M a + C + G of all joints and modes; without stiffness, damping and armature."""
+    projection = ForeshorteningProjection.of(with_points(tree))
     gamma = projection.jacobian(q)
-    free = projection.configuration(q), gamma @ v[:nv], gamma @ a[:nv] + projection.bias(v)
-    return gamma.T @ _free_inverse_dynamics(projection.free, gravity, *free, exact)
+    free = projection.configuration(q), gamma @ v, gamma @ a + projection.bias(v)
+    return gamma.T @ _free_inverse_dynamics(projection.free, *free)
 
 
-def _free_inverse_dynamics(
-    links: Sequence[LinkModel], gravity: npt.ArrayLike, q: Matrix, v: Matrix, a: Matrix, exact: bool
-) -> Matrix:
+def _free_inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau of links without foreshortening."""
-    moving: list[MovingLink] = []
-    universe = FrameMotion(ca.DM.eye(4), _NULL, -spatial.translation(spatial.constant(gravity)))
-    for link in links:
-        base = universe if link.parent < 0 else moving[link.parent].stations[link.parent_station]
-        moving.append(MovingLink.of(link, base, q, v, a, exact))
+    motions = {-1: FrameMotion(ca.DM.eye(4), _NULL, -spatial.translation(spatial.constant(tree.gravity)))}
+    transforms: list[Transform] = []
+    for i, joint in enumerate(tree.joints):
+        transforms.append(_transform(joint, q, v, a))
+        motions[i] = transforms[i].carry(motions[joint.parent])
 
-    tau: list[Matrix] = [ca.DM(1, 1)] * velocities(links)
-    # Z of each station, first of the bodies on it alone: F = Ẅ J
-    z = [
-        [spatial.constant(s.body) @ motion.second_rate.T for s, motion in zip(link.stations, at.stations, strict=True)]
-        for link, at in zip(links, moving, strict=True)
-    ]
-    for i, link in reversed(list(enumerate(links))):
-        at, rates = moving[i], (link.modal_velocity(v), link.modal_velocity(a))
-        modal = at.integrals.modal_forces(at.motion, *rates, exact)
-        z_link = at.integrals.demand(at.motion, *rates).T
-        for transform, motion, z_station in zip(at.transforms, at.stations, z[i], strict=True):
-            modal = modal + transform.efforts(at.motion, motion, z_station)
-            z_link = z_link + transform.x @ z_station
-        efforts = at.joint.efforts(at.base, at.motion, z_link)
-        for k in range(link.type.nv):
-            tau[link.idx_v + k] = efforts[k]
-        for k, column in enumerate(link.mode_columns):
-            tau[column] = modal[k]
-        if link.parent >= 0:
-            z[link.parent][link.parent_station] = z[link.parent][link.parent_station] + at.joint.x @ z_link
-    return ca.vertcat(*tau)
+    efforts: list[Matrix] = [ca.DM(0, 1)] * len(tree.joints)
+    z = [spatial.constant(joint.pseudo_inertia) @ motions[i].second_rate.T for i, joint in enumerate(tree.joints)]
+    for i, inertia in tree.assumed_modes.items():
+        first = tree.first_station(i)
+        station = tree.joints[first]
+        integrals = Integrals.of(tree.joints[i], inertia, station.configuration(q))
+        rates = station.velocity(v), station.velocity(a)
+        z[i] = integrals.demand(motions[i], *rates).T
+        efforts[first] = integrals.modal_forces(motions[i], *rates, exact=not tree.is_first_order)
+    for i, joint in reversed(list(enumerate(tree.joints))):
+        own = transforms[i].efforts(motions[joint.parent], motions[i], z[i])
+        efforts[i] = own + efforts[i] if efforts[i].numel() else own
+        if joint.parent >= 0:
+            z[joint.parent] = z[joint.parent] + transforms[i].x @ z[i]
+    return tree.vector(efforts)
+
+
+def _transform(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> Transform:
+    """X of a joint or station."""
+    if not isinstance(joint.type, Deflection):
+        return JointTransform.of(joint, q, v, a)
+    kind = ShearedStation if joint.type.is_first_order else RotatedStation
+    return kind.of(joint.type, joint.configuration(q), joint.velocity(v), joint.velocity(a))

@@ -24,21 +24,18 @@ These equations are a reference, to read and to test the recursion with: they gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
 
 import casadi as ca
-import numpy as np
-import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
-from gdalembert.flexible.link_model import LinkModel, Station
-from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, velocities
-from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
+from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
 from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import directional_derivative
 
@@ -53,7 +50,6 @@ SOURCE = Source(
 )
 
 _BASE = ca.DM.eye(4)
-_ALONG = np.array([1.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -95,48 +91,37 @@ def add(m: Matrix, i: int, j: int, entry: Matrix) -> None:
 class SymbolicRobot:
     """All bodies at symbols q and v."""
 
-    def __init__(self, links: Sequence[LinkModel], exact: bool) -> None:
-        self.links, self.nv = links, velocities(links)
-        self.q = ca.SX.sym("q", self.nv + sum(link.type.nq - link.type.nv for link in links))
-        self.v = ca.SX.sym("v", self.nv)
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.nv = tree, tree.nv
+        self.q, self.v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+        self.rate = tree.configuration_rate(self.q, self.v)
         self.bodies: list[MovingBody] = []
-        stations: list[list[tuple[Matrix, list[int]]]] = []  # W, and the proximal coordinates
-        for link in links:
-            below, proximal = (_BASE, []) if link.parent < 0 else stations[link.parent][link.parent_station]
-            # W_{2i−1} = W_{2(i−1)} P A_{2i−1} Q
-            joint = spatial.transform(*link.type.placement(link.joint_configuration(self.q)))
-            w = below @ spatial.constant(link.placement) @ joint @ spatial.constant(link.clamped)
-            proximal = proximal + [link.idx_v + k for k in range(link.type.nv)]
-            self.bodies.append(self._link_body(link, w, proximal))
-            f, beyond = link.modal_configuration(self.q), proximal + list(link.mode_columns)
-            stations.append([(w @ _deflection(s, exact).transform(f), beyond) for s in link.stations])
-            for (w_station, _), station in zip(stations[-1], link.stations, strict=True):
-                body = spatial.constant(station.body)
-                if body.nnz():
-                    derivatives = self._derivatives(w_station, beyond)
-                    self.bodies.append(MovingBody(w_station, derivatives, body, [], None, range(0)))
+        placed: dict[int, tuple[Matrix, list[int]]] = {-1: (_BASE, [])}  # W, and the proximal coordinates
+        for i, joint in enumerate(tree.joints):
+            below, proximal = placed[joint.parent]
+            # W_{2i−1} = W_{2(i−1)} P A_{2i−1}, W_{2i} = W_{2i−1} E_{2i}
+            w, proximal = below @ spatial.transform(*joint.placement(self.q)), proximal + list(joint.columns)
+            placed[i] = w, proximal
+            body = spatial.constant(joint.pseudo_inertia)
+            if (inertia := tree.assumed_modes.get(i)) is not None:
+                station = tree.joints[tree.first_station(i)]
+                self.bodies.append(self._link_body(station, inertia, body, w, proximal))
+            elif body.nnz():
+                self.bodies.append(MovingBody(w, self._derivatives(w, proximal), body, [], None, range(0)))
 
-    @property
-    def rate(self) -> ca.SX:
-        """dq/dt."""
-        rate = ca.SX(self.q.shape[0], 1)
-        for link in self.links:
-            own = link.joint_configuration(self.q), link.joint_velocity(self.v)
-            rate[link.idx_q : link.idx_q + link.type.nq] = link.type.configuration_rate(*own)
-            rate[link.mode_idx_q : link.mode_idx_q + link.inertia.modes] = link.modal_velocity(self.v)
-        return rate
-
-    def _link_body(self, link: LinkModel, w: Matrix, proximal: list[int]) -> MovingBody:
-        f, inertia = link.modal_configuration(self.q), link.inertia
-        modes = range(inertia.modes)
+    def _link_body(
+        self, station: Joint, inertia: ModalInertia, body: Matrix, w: Matrix, proximal: list[int]
+    ) -> MovingBody:
+        """A link whose modal coordinates are those of a station, and whose undeformed inertia is a body's."""
+        f, modes = station.configuration(self.q), range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
-        n, d = list(first), spatial.constant(inertia.rigid)
+        n, d = list(first), body
         for j in modes:
             d = d + f[j] * (first[j] + first[j].T)
             for k in modes:
                 n[j] = n[j] + f[k] * spatial.constant(inertia.second[k, j])
                 d = d + f[j] * f[k] * spatial.constant(inertia.second[j, k])
-        return MovingBody(w, self._derivatives(w, proximal), d, n, inertia, link.mode_columns)
+        return MovingBody(w, self._derivatives(w, proximal), d, n, inertia, station.columns)
 
     def _derivatives(self, w: Matrix, proximal: list[int]) -> dict[int, Matrix]:
         """∂W/∂q_c; the derivative by the angle where q holds its (cos, sin)."""
@@ -149,38 +134,26 @@ class SymbolicRobot:
         return w_rate, directional_derivative(w_rate, self.q, self.rate)
 
 
-def _deflection(s: Station, exact: bool) -> Deflection:
-    """The deflection of a station in the clamped frame; its constants may be symbols."""
-    kind = Deflection if exact else FirstOrderDeflection
-    return kind(s.position, s.translation, s.rotation, s.shortening, _ALONG)
-
-
-def mass_matrix(links: Sequence[LinkModel], q: Matrix, *, exact: bool = True) -> Matrix:
-    """M (CB32), nv × nv.
-
-    Args:
-        links: parents before children.
-        q: joints and modes, see :class:`~gdalembert.flexible.link_model.LinkModel`.
-        exact: R_E = exp([ϑ×]); otherwise I + [ϑ×].
-    """
-    projection = ForeshorteningProjection.of(links)
+def mass_matrix(tree: Tree, q: Matrix) -> Matrix:
+    """M (CB32), nv × nv."""
+    projection = ForeshorteningProjection.of(tree)
     gamma = projection.jacobian(q)
-    return gamma.T @ _evaluated(free_mass_matrix, projection, exact, projection.configuration(q)) @ gamma
+    return gamma.T @ _evaluated(free_mass_matrix, projection, projection.configuration(q)) @ gamma
 
 
-def coriolis_vector(links: Sequence[LinkModel], q: Matrix, v: Matrix, *, exact: bool = True) -> Matrix:
-    """V = C(q, q̇) (CB33), nv; arguments as :func:`mass_matrix`."""
-    projection = ForeshorteningProjection.of(links)
+def coriolis_vector(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """V = C(q, q̇) (CB33), nv."""
+    projection = ForeshorteningProjection.of(tree)
     gamma, free = projection.jacobian(q), projection.configuration(q)
-    m = _evaluated(free_mass_matrix, projection, exact, free)
-    return gamma.T @ (_evaluated(free_coriolis_vector, projection, exact, free, gamma @ v) + m @ projection.bias(v))
+    m = _evaluated(free_mass_matrix, projection, free)
+    return gamma.T @ (_evaluated(free_coriolis_vector, projection, free, gamma @ v) + m @ projection.bias(v))
 
 
-def gravity_vector(links: Sequence[LinkModel], gravity: npt.ArrayLike, q: Matrix, *, exact: bool = True) -> Matrix:
-    """G (CB34), nv; ``gravity`` is an acceleration (3, m/s²), other arguments as :func:`mass_matrix`."""
-    projection = ForeshorteningProjection.of(links)
-    own = partial(free_gravity_vector, gravity=spatial.constant(gravity))
-    return projection.jacobian(q).T @ _evaluated(own, projection, exact, projection.configuration(q))
+def gravity_vector(tree: Tree, q: Matrix) -> Matrix:
+    """G (CB34), nv."""
+    projection = ForeshorteningProjection.of(tree)
+    own = partial(free_gravity_vector, gravity=spatial.constant(tree.gravity))
+    return projection.jacobian(q).T @ _evaluated(own, projection, projection.configuration(q))
 
 
 def free_mass_matrix(robot: SymbolicRobot) -> Matrix:
@@ -229,10 +202,9 @@ def free_gravity_vector(robot: SymbolicRobot, gravity: ca.DM) -> Matrix:
 def _evaluated(
     equations: Callable[[SymbolicRobot], Matrix],
     projection: ForeshorteningProjection,
-    exact: bool,
     *arguments: Matrix,
 ) -> Matrix:
     """Evaluate equations that differentiate by symbols at arguments of any kind."""
-    robot = SymbolicRobot(projection.free, exact)
+    robot = SymbolicRobot(projection.free)
     symbols = [robot.q, robot.v][: len(arguments)]
     return ca.Function("equations", symbols, [ca.densify(equations(robot))])(*arguments)

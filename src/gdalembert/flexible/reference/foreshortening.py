@@ -8,83 +8,86 @@ linear modes hold for all shapes, with independent coordinates g. With q̇_free 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.flexible.link_model import LinkModel, Station
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 
 
 @dataclass(frozen=True)
 class ForeshorteningProjection:
-    """From a robot whose links shorten with their modes to one whose shapes are all independent.
+    """Projection of a robot whose links shorten with their modes to one whose shapes are all independent.
 
     Attributes:
-        links: the robot, whose modes shorten its links.
+        tree: the robot, whose modes shorten its links.
         free: the same joints and links; every shape is a mode.
     """
 
-    links: Sequence[LinkModel]
-    free: Sequence[LinkModel]
+    tree: Tree
+    free: Tree
 
     @classmethod
-    def of(cls, links: Sequence[LinkModel]) -> ForeshorteningProjection:
-        """For links, parents first."""
-        free: list[LinkModel] = []
-        first_q, first_v = (sum(getattr(link.type, n) for link in links) for n in ("nq", "nv"))
-        for link in links:
-            inertia = link.inertia
-            free.append(
-                replace(
-                    link,
-                    inertia=_independent(inertia),
-                    stations=tuple(_with_all_shapes(station, inertia) for station in link.stations),
-                    mode_idx_q=first_q,
-                    mode_idx_v=first_v,
-                )
+    def of(cls, tree: Tree) -> ForeshorteningProjection:
+        """Number the shapes anew; joints and links keep their order.
+
+        Raises:
+            UnsupportedError: if a link is a rod.
+        """
+        if not all(isinstance(inertia, ModalInertia) for inertia in tree.modal.values()):
+            raise UnsupportedError(
+                f"{tree.name}: these equations are those of links in assumed modes, and one of its links is a rod; "
+                "take FlexibleArm"
             )
-            first_q, first_v = first_q + inertia.shapes, first_v + inertia.shapes
-        return cls(links, free)
+        starts: dict[int, tuple[int, int]] = {}
+        nq = nv = 0
+        for joint in tree.independent_joints:
+            starts[joint.idx_v] = nq, nv
+            more = 0 if (inertia := modes_of(tree, joint)) is None else inertia.shapes - inertia.modes
+            nq, nv = nq + joint.type.nq + more, nv + joint.type.nv + more
+        joints = []
+        for joint in tree.joints:
+            inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
+            own = joint.type
+            if inertia is not None and isinstance(own, Deflection):
+                own = _with_all_shapes(own, inertia)
+            joints.append(replace(joint, type=own, idx_q=idx_q, idx_v=idx_v))
+        free = ((i, _independent(inertia)) for i, inertia in tree.assumed_modes.items())
+        return cls(tree, replace(tree, nq=nq, nv=nv, joints=tuple(joints), modal_inertias=tuple(free)))
 
     def configuration(self, q: Matrix) -> Matrix:
         """q_free."""
-        parts: dict[int, Matrix] = {}
-        for link, free in zip(self.links, self.free, strict=True):
-            parts[free.idx_q] = link.joint_configuration(q)
-            parts[free.mode_idx_q] = link.inertia.coordinates(link.modal_configuration(q))
-        return _stacked(parts)
+        parts = []
+        for joint in self.tree.independent_joints:
+            own, inertia = joint.configuration(q), modes_of(self.tree, joint)
+            parts.append(own if inertia is None else inertia.coordinates(own))
+        return ca.vertcat(*parts)
 
     def jacobian(self, q: Matrix) -> Matrix:
         """Γ."""
-        rates = ca.DM.eye(velocities(self.links))
-        rows: dict[int, Matrix] = {}
-        for link, free in zip(self.links, self.free, strict=True):
-            modes = rates[link.mode_columns.start : link.mode_columns.stop, :]
-            rows[free.idx_v] = rates[link.idx_v : link.idx_v + link.type.nv, :]
-            rows[free.mode_idx_v] = link.inertia.coordinates_jacobian(link.modal_configuration(q)) @ modes
-        return _stacked(rows)
+        rates, rows = ca.DM.eye(self.tree.nv), []
+        for joint in self.tree.independent_joints:
+            own, inertia = rates[joint.columns.start : joint.columns.stop, :], modes_of(self.tree, joint)
+            rows.append(own if inertia is None else inertia.coordinates_jacobian(joint.configuration(q)) @ own)
+        return ca.vertcat(*rows)
 
     def bias(self, v: Matrix) -> Matrix:
         """Γ̇ q̇."""
-        parts: dict[int, Matrix] = {}
-        for link, free in zip(self.links, self.free, strict=True):
-            parts[free.idx_v] = ca.DM(link.type.nv, 1)
-            parts[free.mode_idx_v] = link.inertia.coordinates_bias(link.modal_velocity(v))
-        return _stacked(parts)
+        parts = []
+        for joint in self.tree.independent_joints:
+            inertia = modes_of(self.tree, joint)
+            parts.append(ca.DM(joint.type.nv, 1) if inertia is None else inertia.coordinates_bias(joint.velocity(v)))
+        return ca.vertcat(*parts)
 
 
-def velocities(links: Sequence[LinkModel]) -> int:
-    """The number of velocities of joints and modes."""
-    return sum(link.type.nv + link.inertia.modes for link in links)
-
-
-def _stacked(parts: Mapping[int, Matrix]) -> Matrix:
-    """Parts below one another, by the index where each starts; links without modes have an empty one."""
-    return ca.vertcat(*(parts[start] for start in sorted(parts) if parts[start].numel()))
+def modes_of(tree: Tree, joint: Joint) -> ModalInertia | None:
+    """The modal inertia of the link whose modes move a station; ``None`` for any other joint."""
+    return tree.assumed_modes.get(joint.parent) if joint.type.is_modal else None
 
 
 def _independent(inertia: ModalInertia) -> ModalInertia:
@@ -92,7 +95,7 @@ def _independent(inertia: ModalInertia) -> ModalInertia:
     return ModalInertia(inertia.rigid, inertia.first, inertia.second, np.zeros((0, n, n)), np.zeros((n, n)))
 
 
-def _with_all_shapes(station: Station, inertia: ModalInertia) -> Station:
+def _with_all_shapes(station: Deflection, inertia: ModalInertia) -> Deflection:
     """The station; only modes move it, since its own shortening follows from them."""
     more = inertia.shapes - inertia.modes
     return replace(
@@ -100,4 +103,5 @@ def _with_all_shapes(station: Station, inertia: ModalInertia) -> Station:
         translation=np.pad(station.translation, ((0, 0), (0, more))),
         rotation=np.pad(station.rotation, ((0, 0), (0, more))),
         shortening=np.pad(station.shortening, (0, more)),
+        coordinate_names=(),
     )

@@ -16,7 +16,8 @@ R_E = 1 + [ϑ×] (:class:`FirstOrderDeflection`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import casadi as ca
@@ -26,35 +27,136 @@ from gdalembert import spatial
 from gdalembert.model.joints.joint_type import JointType
 from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, ByValue
-
-_TERMS = 12
+from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 
 @dataclass(frozen=True)
 class Angle:
     """The functions c_n of x = t², c_n = Σ_k (−x)^k / (2k + n)!, that a rotation by the vector ϑ of length t needs.
 
-    c₀ = cos t, c₁ = sin t / t, c₂ = (1 − cos t) / t², c₃ = (t − sin t) / t³. The others follow from c₄ and c₅ by
-    c_n = 1/n! − x c_{n+2}, and the rates by dc_n/dx = (n c_{n+2} − c_{n+1}) / 2. c₄ and c₅ are polynomials here,
+    c₀ = cos t, c₁ = sin t / t, c₂ = (1 − cos t) / t², c₃ = (t − sin t) / t³. The others follow from c₆ and c₇ by
+    c_n = 1/n! − x c_{n+2}, and the rates by dc_n/dx = (n c_{n+2} − c_{n+1}) / 2. c₆ and c₇ are polynomials here,
     without roots, quotients or cases, so that all derivatives are correct from t = 0 on. Their truncation error is
-    below rounding up to t = π; it reaches 1e-7 at t = 2π, and no section of a beam turns that far.
+    below rounding up to t = π; it reaches 1e-7 at t = 2π, and no section of a beam turns that far. c₄ and c₅ have
+    ``terms`` terms.
     """
 
     x: Matrix
+    terms: int = 12
 
     def c(self, n: int) -> Matrix:
         """c_n."""
-        if n < 4:
+        if n < 6:
             return 1 / math.factorial(n) - self.x * self.c(n + 2)
         series: Matrix = 0
-        for k in reversed(range(_TERMS)):
+        for k in reversed(range(self.terms - 1)):
             series = series * self.x + (-1) ** k / math.factorial(2 * k + n)
         return series
 
     def slope(self, n: int) -> Matrix:
         """2 dc_n/dx."""
         return n * self.c(n + 2) - self.c(n + 1)
+
+    def second_slope(self, n: int) -> Matrix:
+        """4 d²c_n/dx²."""
+        return n * self.slope(n + 2) - self.slope(n + 1)
+
+
+@dataclass(frozen=True)
+class RotationVector:
+    """The rotation exp([ϑ×]), with ω = J_r dϑ/dt in turned axes, J_l dϑ/dt in those that ϑ is given in, J_r = J_lᵀ.
+
+    Attributes:
+        theta: ϑ.
+        axis: that of ϑ and of all its rates, if it is always the same; on these vectors the Jacobians are 1.
+        terms: of the series of c₄ and c₅.
+    """
+
+    theta: Matrix
+    axis: Array | None = None
+    terms: int = 12
+
+    @cached_property
+    def _angle(self) -> Angle:
+        return Angle(ca.sumsqr(self.theta), self.terms)
+
+    @cached_property
+    def _c(self) -> list[Matrix]:
+        """c₀ … c₅."""
+        return [self._angle.c(n) for n in range(6)]
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """exp([ϑ×])."""
+        if self.axis is not None:
+            about = ca.dot(spatial.constant(self.axis), self.theta)
+            return spatial.axis_rotation(self.axis, ca.cos(about), ca.sin(about))
+        c = self._c
+        return c[0] * ca.DM.eye(3) + c[1] * spatial.skew(self.theta) + c[2] * spatial.outer(self.theta)
+
+    def jacobian(self, x: Matrix, sign: int) -> Matrix:
+        """J_r x (sign −1) or J_l x (sign 1) of a vector x."""
+        if self.axis is not None:
+            return x
+        c, theta = self._c, self.theta
+        return c[1] * x + sign * c[2] * ca.cross(theta, x) + c[3] * ca.dot(theta, x) * theta
+
+    def angular_acceleration(self, rate: Matrix, second_rate: Matrix) -> Matrix:
+        """J_r d²ϑ/dt² + dJ_r/dt dϑ/dt."""
+        along = self.jacobian(second_rate, -1)
+        if self.axis is not None:
+            return along
+        angle, c3, theta = self._angle, self._c[3], self.theta
+        growth = ca.dot(theta, rate)
+        return (
+            along
+            + (angle.slope(1) + c3) * growth * rate
+            - angle.slope(2) * growth * ca.cross(theta, rate)
+            + (angle.slope(3) * growth * growth + c3 * ca.sumsqr(rate)) * theta
+        )
+
+    def left_jacobian(self) -> Matrix:
+        """J_l = c₁ 1 + c₂ [ϑ×] + c₃ ϑ ϑᵀ (3 × 3)."""
+        c, theta = self._c, self.theta
+        return c[1] * ca.DM.eye(3) + spatial.skew(c[2] * theta) + c[3] * spatial.outer(theta)
+
+    def left_jacobian_rates(self, rate: Matrix, second_rate: Matrix) -> tuple[Matrix, Matrix]:
+        """dJ_l/dt and d²J_l/dt² (3 × 3 each)."""
+        theta, angle, growth = self.theta, self._angle, ca.dot(self.theta, rate)
+        second_growth = ca.sumsqr(rate) + ca.dot(theta, second_rate)
+
+        def c(n: int) -> tuple[Matrix, Matrix, Matrix]:
+            slope = angle.slope(n)
+            return self._c[n], slope * growth, angle.second_slope(n) * growth * growth + slope * second_growth
+
+        (_, c1_rate, c1_second), (c2, c2_rate, c2_second), (c3, c3_rate, c3_second) = c(1), c(2), c(3)
+        one, mixed, second_mixed = ca.DM.eye(3), rate @ theta.T, second_rate @ theta.T
+        square, square_rate = spatial.outer(theta), mixed + mixed.T
+        square_second = second_mixed + second_mixed.T + 2 * spatial.outer(rate)
+        first = c1_rate * one + spatial.skew(c2_rate * theta + c2 * rate) + c3_rate * square + c3 * square_rate
+        second = c1_second * one + spatial.skew(c2_second * theta + 2 * c2_rate * rate + c2 * second_rate)
+        return first, second + (c3_second * square + 2 * c3_rate * square_rate + c3 * square_second)
+
+    def left_jacobian_slope(self, moment: Matrix) -> Matrix:
+        """∂(J_l m)/∂ϑ (3 × 3) of a constant m."""
+        angle, theta, along = self._angle, self.theta, ca.dot(self.theta, moment)
+        growing = angle.slope(1) * moment + angle.slope(2) * ca.cross(theta, moment) + angle.slope(3) * along * theta
+        slope = growing @ theta.T + self._c[3] * (theta @ moment.T + along * ca.DM.eye(3))
+        return slope - self._c[2] * spatial.skew(moment)
+
+
+class FirstOrderRotation(RotationVector):
+    """1 + [ϑ×], which is no rotation, with J_r = 1 − ½ [ϑ×]: it has no exact angular velocity."""
+
+    @property
+    def matrix(self) -> Matrix:
+        return ca.DM.eye(3) + spatial.skew(self.theta)
+
+    def jacobian(self, x: Matrix, sign: int) -> Matrix:
+        return x + sign * ca.cross(self.theta, x) / 2
+
+    def angular_acceleration(self, rate: Matrix, second_rate: Matrix) -> Matrix:
+        return self.jacobian(second_rate, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +168,7 @@ class Deflection(ByValue, JointType):
         translation: U (3 × n). ``rotation``: Θ (3 × n).
         shortening: s (n × n, symmetric).
         beam: e_x, the unit vector along the undeformed beam (3).
+        coordinate_names: of the modal coordinates (n).
     """
 
     origin: Array
@@ -73,6 +176,7 @@ class Deflection(ByValue, JointType):
     rotation: Array
     shortening: Array
     beam: Array
+    coordinate_names: tuple[str, ...] = ()
 
     has_constant_subspace: ClassVar[bool] = False
     is_actuated: ClassVar[bool] = False
@@ -98,24 +202,33 @@ class Deflection(ByValue, JointType):
         others = self.rotation - np.outer(axis, axis @ self.rotation)
         return axis if np.abs(others).max() <= ENTRY_ERROR * np.abs(self.rotation).max() else None
 
+    def seen_from(self, rotation: Array) -> Deflection:
+        """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
+
+        def turned(x: Array) -> Array:
+            return frozen(clean_matrix(rotation.T @ x))
+
+        return replace(
+            self,
+            origin=turned(self.origin),
+            translation=turned(self.translation),
+            rotation=turned(self.rotation),
+            beam=turned(self.beam),
+        )
+
     # Placement.
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         shift = ca.dot(q, self._shifts(q)) / 2
         p = spatial.constant(self.origin) + spatial.constant(self.translation) @ q + spatial.constant(self.beam) * shift
-        return self._rotation(q), p
+        return self._turn(q).matrix, p
 
     def transform(self, q: Matrix) -> Matrix:
         """E, 4 × 4."""
         return spatial.transform(*self.placement(q))
 
-    def _rotation(self, q: Matrix) -> Matrix:
-        theta = self._vector(q)
-        if (axis := self.rotation_axis) is not None:
-            about = ca.dot(spatial.constant(axis), theta)
-            return spatial.axis_rotation(axis, ca.cos(about), ca.sin(about))
-        angle = Angle(ca.sumsqr(theta))
-        return angle.c(0) * ca.DM.eye(3) + angle.c(1) * spatial.skew(theta) + angle.c(2) * spatial.outer(theta)
+    def _turn(self, q: Matrix) -> RotationVector:
+        return RotationVector(self._vector(q), self.rotation_axis)
 
     def _vector(self, q: Matrix) -> Matrix:
         """ϑ = Θ f."""
@@ -143,76 +256,69 @@ class Deflection(ByValue, JointType):
 
     def angular_velocity(self, q: Matrix, v: Matrix) -> Matrix:
         """J_r Θ ḟ, in section axes."""
-        return self._turned(q, self._vector(v), -1)
+        return self._turn(q).jacobian(self._vector(v), -1)
 
     def angular_acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
-        theta, rate, second_rate = self._vector(q), self._vector(v), self._vector(a)
-        along = self._turned(q, second_rate, -1)
-        if self.rotation_axis is not None:
-            return along
-        angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
-        return (
-            along
-            + (angle.slope(1) + angle.c(3)) * growth * rate
-            - angle.slope(2) * growth * ca.cross(theta, rate)
-            + (angle.slope(3) * growth * growth + angle.c(3) * ca.sumsqr(rate)) * theta
-        )
+        return self._turn(q).angular_acceleration(self._vector(v), self._vector(a))
 
     def modal_forces(self, q: Matrix, moment: Matrix) -> Matrix:
         """(J_r Θ)ᵀ m: the modal forces of a moment m in section axes."""
-        return spatial.constant(self.rotation).T @ self._turned(q, moment, 1)
+        return spatial.constant(self.rotation).T @ self._turn(q).jacobian(moment, 1)
 
-    def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
-        """J_r x (sign −1) or J_rᵀ x (sign 1) of a vector x; with a single axis J_r is 1 on all vectors that occur."""
-        theta = self._vector(q)
+    @property
+    def turns(self) -> tuple[Array, Array]:
+        """B (3 × m) and Θ_B (m × n), Θ = B Θ_B: the axes that the section turns about, and by how much in each mode."""
+        if not self.rotation.any():
+            return np.zeros((3, 0)), np.zeros((0, self.nv))
+        if (axis := self.rotation_axis) is not None:
+            return axis[:, None], axis[None] @ self.rotation
+        which = self.rotation.any(axis=1)
+        return np.eye(3)[:, which], self.rotation[which]
+
+    def turning(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """J_l B with its first and second rate (3 × m each), J_l = J_rᵀ: J_l Θ ḟ is ω in the axes of the link."""
+        axes, _ = self.turns
+        along, none = spatial.constant(axes), ca.DM(*axes.shape)
         if self.rotation_axis is not None:
-            return x
-        angle = Angle(ca.sumsqr(theta))
-        return angle.c(1) * x + sign * angle.c(2) * ca.cross(theta, x) + angle.c(3) * ca.dot(theta, x) * theta
+            return along, none, none
+        turn = self._turn(q)
+        first, second = turn.left_jacobian_rates(self._vector(v), self._vector(a))
+        return turn.left_jacobian() @ along, first @ along, second @ along
+
+    def force_stiffness(self, q: Matrix, force: Matrix, moment: Matrix) -> Matrix:
+        """∂/∂f of the modal forces of a force in link axes and a moment in section axes that keep them (n × n)."""
+        stiffness = spatial.constant(-self.shortening) * ca.dot(spatial.constant(self.beam), force)
+        if self.rotation_axis is not None:
+            return stiffness
+        axes, modes = (spatial.constant(x) for x in self.turns)
+        of_turns = self._turn(q).left_jacobian_slope(moment)
+        return stiffness + modes.T @ (axes.T @ of_turns @ axes) @ modes
 
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         modes = ca.horzsplit(ca.DM.eye(self.nv)) if self.nv else []
         angular = ca.horzcat(ca.DM(3, 0), *(self.angular_velocity(q, mode) for mode in modes))
-        return self._rotation(q).T @ self.displacement(q), angular
+        return self._turn(q).matrix.T @ self.displacement(q), angular
 
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        r = self._rotation(q)
-        carried = spatial.skew(self.angular_velocity(q, v)) @ r.T @ self.displacement(q)
-        return r.T @ self.displacement_rate(v) - carried, self._jacobian_rate(q, v) @ spatial.constant(self.rotation)
-
-    def _jacobian_rate(self, q: Matrix, v: Matrix) -> Matrix:
-        """dJ_r/dt, 3 × 3."""
-        theta, rate = self._vector(q), self._vector(v)
-        if self.rotation_axis is not None:
-            return ca.DM(3, 3)
-        angle, growth = Angle(ca.sumsqr(theta)), ca.dot(theta, rate)
-        mixed = rate @ theta.T
-        return (
-            angle.slope(1) * growth * ca.DM.eye(3)
-            - (angle.slope(2) * growth * spatial.skew(theta) + angle.c(2) * spatial.skew(rate))
-            + (angle.slope(3) * growth * spatial.outer(theta) + angle.c(3) * (mixed + mixed.T))
-        )
+        turn, rate = self._turn(q), self._vector(v)
+        r, omega = turn.matrix, turn.jacobian(rate, -1)
+        linear = r.T @ self.displacement_rate(v) - spatial.skew(omega) @ r.T @ self.displacement(q)
+        if turn.axis is not None:
+            return linear, ca.DM(3, self.nv)
+        jacobian_rate, _ = turn.left_jacobian_rates(rate, ca.DM(3, 1))
+        return linear, jacobian_rate.T @ spatial.constant(self.rotation)
 
 
 class FirstOrderDeflection(Deflection):
-    """A deflection whose section turns by R_E = 1 + [ϑ×], which is no rotation (CB4).
-
-    S is correct to first order, with J_r = 1 − ½ [ϑ×]: R_E has no exact angular velocity.
-    """
+    """A deflection whose section turns by R_E = 1 + [ϑ×], which is no rotation (CB4); S is correct to first order."""
 
     is_first_order: ClassVar[bool] = True
 
-    def _rotation(self, q: Matrix) -> Matrix:
-        return ca.DM.eye(3) + spatial.skew(self._vector(q))
-
-    def angular_acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        return self._turned(q, self._vector(a), -1)
-
-    def _turned(self, q: Matrix, x: Matrix, sign: int) -> Matrix:
-        return x + sign * ca.cross(self._vector(q), x) / 2
+    def _turn(self, q: Matrix) -> RotationVector:
+        return FirstOrderRotation(self._vector(q))
 
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         turning = spatial.skew(self._vector(v))
-        linear = self._rotation(q).T @ self.displacement_rate(v) - turning @ self.displacement(q)
+        linear = self._turn(q).matrix.T @ self.displacement_rate(v) - turning @ self.displacement(q)
         return linear, -turning / 2 @ spatial.constant(self.rotation)

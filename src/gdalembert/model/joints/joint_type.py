@@ -21,6 +21,8 @@ NO_COLUMN = ca.DM(3, 1)
 class JointType(ABC):
     """Motion of a link against its joint frame; q and v below are the joint's own, of lengths ``nq`` and ``nv``.
 
+    The methods take SX, MX and DM, and give DM for DM.
+
     Attributes:
         nq, nv: lengths of q and v.
         axis: the unit vector, fixed in both frames, that the joint moves about or along; ``None`` if there is none.
@@ -36,6 +38,7 @@ class JointType(ABC):
         is_modal: whether the coordinates are modes of the link that carries the joint, which all its joints of this
             kind share.
         is_first_order: whether R(q) is a rotation to first order alone.
+        coordinate_names: a name for each entry of v that has one of its own; by default entries have the joint's.
         pinocchio_names: names of Pinocchio's joint models of this type, without ``JointModel``.
     """
 
@@ -51,6 +54,7 @@ class JointType(ABC):
     is_actuated: ClassVar[bool] = True
     is_modal: ClassVar[bool] = False
     is_first_order: ClassVar[bool] = False
+    coordinate_names: tuple[str, ...] = ()
     pinocchio_names: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
@@ -104,7 +108,7 @@ class JointType(ABC):
         return self.nq == self.nv
 
     def in_minimal_coordinates(self) -> JointType:
-        """The same motion with nq = nv, where one angle can replace (cos, sin); else the type itself."""
+        """The motion with nq = nv, where one angle can replace (cos, sin); else the type itself."""
         return self
 
     # ---- what kind of motion it is
@@ -126,7 +130,7 @@ class JointType(ABC):
 
     @property
     def linear(self) -> tuple[bool, ...]:
-        """For each entry of v, whether it is a translation [m/s]; otherwise it is an angular velocity [rad/s]."""
+        """Whether each entry of v is a translation [m/s]; otherwise it is an angular velocity [rad/s]."""
         _, angular = self.subspace(self.neutral())
         return tuple(angular[:, k].nnz() == 0 for k in range(self.nv))
 
@@ -153,16 +157,20 @@ class JointType(ABC):
     @property
     def constants(self) -> tuple[float, ...]:
         """The numbers of the joint: its axis, pitch or radii."""
-        return tuple(float(x) for value in vars(self).values() for x in np.ravel(value))
+        numbers = (value for name, value in vars(self).items() if name != "coordinate_names")
+        return tuple(float(x) for value in numbers for x in np.ravel(value))
 
     def with_axis(self, axis: Vector3) -> JointType:
-        """The same motion about or along another unit vector; a joint without an axis is returned as it is."""
+        """The motion about or along another unit vector; a joint without an axis is returned as it is."""
         return self
 
     @property
     def shared_with_parent(self) -> Array:
-        """P (4 × 4): the projection of points x̂ = (x, 1) on what moves with the parent link as well."""
-        return np.zeros((4, 4))
+        """P (4 × 4): the projection of points x̂ = (x, 1) on what moves with the parent link as well.
+
+        A link that does not rotate has all of its second moments in common with its parent: those of directions.
+        """
+        return np.zeros((4, 4)) if self.can_rotate else np.diag([1.0, 1.0, 1.0, 0.0])
 
     def inertia_shared_with_parent(self, inertia: Array | ca.SX) -> Any:
         """P J P: the part of the link's pseudo-inertia (4 × 4, link frame) that moves with the parent link as well.

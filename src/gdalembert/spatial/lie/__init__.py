@@ -22,12 +22,13 @@ from typing import Any
 
 import casadi as ca
 
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.algebra import transform as _transform
-from gdalembert.spatial.lie import exponential_maps as maps
-from gdalembert.spatial.lie.arguments import column, like, quaternion, rotation, transform
-from gdalembert.spatial.lie.quaternions import quaternion_of as _quaternion_of
-from gdalembert.spatial.lie.quaternions import quaternion_rotation
+from gdalembert.spatial.arguments import UNIT_ERROR, checked_rotation, checked_transform, vector
+from gdalembert.spatial.lie import maps
+from gdalembert.spatial.lie.maps import quaternion_of as _quaternion_of
+from gdalembert.spatial.lie.maps import quaternion_rotation
 
 __all__ = [
     "Jexp3",
@@ -46,51 +47,53 @@ __all__ = [
     "rotation_of",
 ]
 
+_EXPECTED = "numbers, or one SX or MX (casadi.vertcat)"
+
 
 def exp3(w: Any) -> Any:
     """R of a rotation vector: equals ``pin.exp3``."""
-    return like(w, maps.rotation_exp(column("w", w, 3)))
+    return _like(w, maps.rotation_exp(_column("w", w, 3)))
 
 
 def log3(R: Any) -> Any:
     """w, of length at most π, of a rotation matrix: equals ``pin.log3``."""
-    return like(R, maps.rotation_log(rotation("R", R)))
+    return _like(R, maps.rotation_log(_rotation("R", R)))
 
 
 def exp6(twist: Any) -> Any:
     """T that a constant twist leads to in unit time: equals ``pin.exp6``."""
-    return like(twist, maps.motion_exp(column("twist", twist, 6)))
+    return _like(twist, maps.motion_exp(_column("twist", twist, 6)))
 
 
 def log6(T: Any) -> Any:
     """The twist that leads to T in unit time, by an angle of at most π: equals ``pin.log6``."""
-    return like(T, maps.motion_log(transform("T", T)))
+    return _like(T, maps.motion_log(_rigid_motion("T", T)))
 
 
 def Jexp3(w: Any) -> Any:
     """J (3 × 3) of exp3(w + δ) = exp3(w) exp3(J δ), to first order: equals ``pin.Jexp3``."""
-    return like(w, maps.screw_shift(-column("w", w, 3)))
+    return _like(w, maps.screw_shift(-_column("w", w, 3)))
 
 
 def Jlog3(R: Any) -> Any:
     """J (3 × 3) of log3(R exp3(δ)) = log3(R) + J δ, to first order: equals ``pin.Jlog3``."""
-    return like(R, maps.inverse_screw_shift(-maps.rotation_log(rotation("R", R))))
+    return _like(R, maps.inverse_screw_shift(-maps.rotation_log(_rotation("R", R))))
 
 
 def Jexp6(twist: Any) -> Any:
     """J (6 × 6) of exp6(twist + δ) = exp6(twist) exp6(J δ), to first order: equals ``pin.Jexp6``."""
-    return like(twist, maps.motion_exp_jacobian(column("twist", twist, 6)))
+    return _like(twist, maps.motion_exp_jacobian(_column("twist", twist, 6)))
 
 
 def Jlog6(T: Any) -> Any:
     """J (6 × 6) of log6(T exp6(δ)) = log6(T) + J δ, to first order: equals ``pin.Jlog6``."""
-    return like(T, maps.motion_log_jacobian(transform("T", T)))
+    return _like(T, maps.motion_log_jacobian(_rigid_motion("T", T)))
 
 
 def inverse(T: Any) -> Any:
     """T⁻¹ = [Rᵀ, −Rᵀ p; 0, 1]: equals ``pin.SE3.inverse``."""
     r, p = _parts(T)
-    return like(T, _transform(r.T, -r.T @ p))
+    return _like(T, _transform(r.T, -r.T @ p))
 
 
 def adjoint(T: Any) -> Any:
@@ -99,35 +102,76 @@ def adjoint(T: Any) -> Any:
     Equals ``pin.SE3.toActionMatrix``; for numbers ``gd.transform_twist`` is its inverse applied.
     """
     r, p = _parts(T)
-    return like(T, _blocks(r, skew(p) @ r, ca.DM(3, 3)))
+    return _like(T, _blocks(r, skew(p) @ r, ca.DM(3, 3)))
 
 
 def adjoint_inverse(T: Any) -> Any:
     """X⁻¹ (6 × 6): equals ``pin.SE3.toActionMatrixInverse``."""
     r, p = _parts(T)
-    return like(T, _blocks(r.T, -r.T @ skew(p), ca.DM(3, 3)))
+    return _like(T, _blocks(r.T, -r.T @ skew(p), ca.DM(3, 3)))
 
 
 def adjoint_dual(T: Any) -> Any:
     """X⁻ᵀ (6 × 6): the same change for wrenches (force; moment); equals ``pin.SE3.toDualActionMatrix``."""
     r, p = _parts(T)
-    return like(T, _blocks(r, ca.DM(3, 3), skew(p) @ r))
+    return _like(T, _blocks(r, ca.DM(3, 3), skew(p) @ r))
 
 
 def quaternion_of(R: Any) -> Any:
     """The unit quaternion (x, y, z, w) of a rotation matrix: equals ``pin.Quaternion(R).coeffs()``, its sign too."""
-    return like(R, _quaternion_of(rotation("R", R)))
+    return _like(R, _quaternion_of(_rotation("R", R)))
 
 
 def rotation_of(x: Any) -> Any:
     """R of a unit quaternion (x, y, z, w), which is not normalised: equals ``pin.Quaternion.toRotationMatrix``."""
-    return like(x, quaternion_rotation(quaternion("quaternion", x)))
+    column = _column("quaternion", x, 4)
+    if isinstance(column, ca.DM) and not abs(float(ca.norm_2(column)) - 1) <= UNIT_ERROR:
+        raise ArgumentError(f"quaternion: its length is {float(ca.norm_2(column)):.9g}; normalise it")
+    return _like(x, quaternion_rotation(column))
 
 
 def _parts(T: Any) -> tuple[Matrix, Matrix]:
-    t = transform("T", T)
+    t = _rigid_motion("T", T)
     return t[:3, :3], t[:3, 3]
 
 
 def _blocks(diagonal: Matrix, upper: Matrix, lower: Matrix) -> Matrix:
     return ca.vertcat(ca.horzcat(diagonal, upper), ca.horzcat(lower, diagonal))
+
+
+# What these functions take and return: numbers as NumPy arrays, or one kind of CasADi matrix.
+
+
+def _column(what: str, given: Any, length: int) -> Matrix:
+    """A vector as a column: numbers, a ``pin.Motion``, or a CasADi matrix."""
+    if isinstance(given, ca.SX | ca.MX):
+        return _of_shape(what, given, length, 1)
+    return ca.DM(vector(what, getattr(given, "vector", given), length))
+
+
+def _rotation(what: str, given: Any) -> Matrix:
+    """A rotation matrix: numbers or a CasADi matrix, 3 × 3."""
+    if isinstance(given, ca.SX | ca.MX):
+        return _of_shape(what, given, 3, 3)
+    return ca.DM(checked_rotation(what, given, expected=_EXPECTED))
+
+
+def _rigid_motion(what: str, given: Any) -> Matrix:
+    """A rigid motion [R p; 0 1]: numbers, a ``pin.SE3``, or a CasADi matrix, 4 × 4."""
+    if isinstance(given, ca.SX | ca.MX):
+        return _of_shape(what, given, 4, 4)
+    return ca.DM(checked_transform(what, given, expected=_EXPECTED))
+
+
+def _like(given: Any, result: Matrix) -> Any:
+    """The result as what was given: a dense CasADi matrix of the same kind, else an array, a column as a vector."""
+    if isinstance(given, ca.SX | ca.MX | ca.DM):
+        return ca.densify(result)
+    values = ca.DM(result).full()
+    return values.ravel() if values.shape[1] == 1 else values
+
+
+def _of_shape(what: str, given: Matrix, rows: int, columns: int) -> Matrix:
+    if given.shape != (rows, columns):
+        raise ArgumentError(f"{what}: got a matrix of {given.shape[0]} × {given.shape[1]}; give {rows} × {columns}")
+    return given

@@ -1,0 +1,1 @@
+"""Dynamics of a robot that contacts and loops hold."""

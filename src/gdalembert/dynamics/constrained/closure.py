@@ -1,0 +1,382 @@
+"""Closed loops: configurations, velocities and accelerations that satisfy the constraints; degrees of freedom.
+
+c(q) = 0 is solved by the steps δ of Levenberg and Marquardt in the tangent space of q,
+
+    (Jᵀ J + λ) δ = −Jᵀ c          J = ∂c/∂q          λ = ‖J‖ ‖c‖ / (1 rad)
+
+which converge quadratically even where rows of J are redundant, because λ vanishes with c (Fan and Yuan 2005, Computing
+74; ‖J‖ is ours: it gives λ its units, so that a step is no longer than about a radian).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Self
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, rank
+from gdalembert.dynamics.constraints.constraint import Constraint
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.model.configuration import (
+    checked_configuration,
+    integrate,
+    projected,
+    random_configuration,
+    unit_blocks,
+)
+from gdalembert.spatial.arguments import number, vector
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.functions import derivative_along, function, symbols
+from gdalembert.spatial.interrupts import interruptible
+
+_SATISFIED = 1e-6
+"""Constraints that are violated by less [m, rad; m/s, rad/s relative to v where that is above 1] may begin a motion."""
+_STEPS = 200
+_DESCENT = 1e-4
+"""The part of the expected decrease of ‖c‖² that a step must bring."""
+_STATIONARY = 1e-10
+"""Relative: a smaller decrease of ‖c‖² is none."""
+_TRIES = 3
+"""Configurations from which loops are closed, to see whether they are redundant there."""
+_SPREADS = (0.0, 0.1, 1.0)
+"""[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
+
+
+class Closure(ABC):
+    """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
+
+    Contacts without an anchor are held wherever they are at the given configuration.
+    """
+
+    dynamics: Dynamics
+    constraints: tuple[Constraint, ...]
+    regularization: float
+    _robot: Dynamics
+    _set: ConstraintSet
+
+    @property
+    def nc(self) -> int:
+        """The number of rows of all constraints: of forces and residuals."""
+        return sum(self._set.rows)
+
+    def symbols(self, *names: str) -> dict[str, ca.SX]:
+        """The inputs of a Function by name, as those of ``dynamics``."""
+        return self._robot.symbols(*names)
+
+    @cached_property
+    def residual(self) -> ca.Function:
+        """(q) → (c) [m; rad]: by how much the first frames are away from the second, in the axes of the first.
+
+        The difference x₁ − x₂ of the points that are held together (3D), or −log6(T₁⁻¹ T₂) (6D), as
+        ``contact_placement_error`` of Pinocchio.
+
+        Raises:
+            ArgumentError: if a contact has no anchor.
+        """
+        s = self.symbols("q")
+        return function("residual", s, {"c": self._set.residual(self._robot.tree, s["q"])})
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(q) → (J): velocity = J v; equals ``pin.getConstraintJacobian``."""
+        s = self.symbols("q")
+        return function("jacobian", s, {"J": self._set.jacobian(self._robot.tree, s["q"])})
+
+    @cached_property
+    def velocity(self) -> ca.Function:
+        """(q, v) → (velocity): of the first frames against the second, J v [m/s; rad/s]."""
+        s = self.symbols("q", "v")
+        return function("velocity", s, {"velocity": self._set.velocity(self._robot.tree, s["q"], s["v"])})
+
+    @cached_property
+    def bias_acceleration(self) -> ca.Function:
+        """(q, v) → (bias): the acceleration of the constraints at a = 0, so that acceleration = J a + bias.
+
+        6D: the rate of the velocity's entries, J̇ v. 3D: the difference of the classical accelerations.
+        """
+        s = self.symbols("q", "v")
+        return function("bias_acceleration", s, {"bias": self._set.bias_acceleration(self._robot.tree, s["q"], s["v"])})
+
+    @cached_property
+    def acceleration_error(self) -> ca.Function:
+        """(q, v, a) → (error): J a + bias + damping J v + stiffness c, which :attr:`forward_dynamics` makes 0."""
+        s = self.symbols("q", "v", "a")
+        error = self._set.acceleration_error(self._robot.tree, s["q"], s["v"], s["a"])
+        return function("acceleration_error", s, {"error": error})
+
+    @abstractmethod
+    def anchored(self, q: npt.ArrayLike) -> Self:
+        """The same with every contact that has no anchor held where its frame is at q."""
+
+    @interruptible
+    def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
+        """The configuration (nq) near q0 that satisfies the constraints.
+
+        Args:
+            q0: where to begin (nq).
+            hold: what stays as it is at q0, by name: joints, flexible links (their modes), or single
+                ``dynamics.coordinate_names``.
+            tolerance: the largest entry of the residual that may remain [m, rad].
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used, or the constraints cannot be satisfied: the
+                message says which one stays violated, and by how much.
+            UnknownNameError: if ``hold`` has a name that is not there.
+        """
+        where, tree = "closed_configuration", self._robot.nominal
+        given = checked_configuration(f"{where}: q0", q0, tree)
+        free = self._free(where, hold)
+        self._check_whole_joints(where, free)
+        number(f"{where}: tolerance", tolerance)
+        con, q0 = self.anchored(given), projected(given, unit_blocks(tree))
+        beside, rng = np.zeros(tree.nv), np.random.default_rng(0)
+        missed = []
+        for spread in _SPREADS:
+            beside[free] = spread * rng.normal(size=len(free))
+            q, c = con._descended(con._integrated(q0, beside), free, tolerance)
+            if np.abs(c).max(initial=0) <= tolerance:
+                return frozen(q)
+            missed.append(c)
+        name, gap = con._worst(min(missed, key=lambda c: float(np.linalg.norm(c))))
+        fewer = " or hold less" if len(free) < tree.nv else ""
+        raise ArgumentError(f"{where}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
+
+    def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
+        """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
+        c, j = self._violation(q)
+        for _ in range(_STEPS):
+            step = np.zeros(j.shape[1])
+            step[free] = _damped_step(j[:, free], c)
+            slope = 2 * float(c @ j @ step)
+            if np.abs(c).max(initial=0) <= tolerance or -slope < _STATIONARY * (c @ c):
+                break
+            q, c, j = self._shortened(q, step, float(c @ c), slope)
+        return q, c
+
+    def _shortened(self, q: Array, step: Array, square: float, slope: float) -> tuple[Array, Array, Array]:
+        """q, c and J after the longest of step, step / 2, step / 4, … that makes ‖c‖² smaller (Armijo)."""
+        part = 1.0
+        while True:
+            there = self._integrated(q, part * step)
+            c, j = self._violation(there)
+            if c @ c <= square + _DESCENT * part * slope:
+                return there, c, j
+            part /= 2
+
+    def _integrated(self, q: Array, step: Array) -> Array:
+        """The configuration (nq) that is reached by a step (nv)."""
+        return projected(self._step(q, step).full().ravel(), unit_blocks(self._robot.nominal))
+
+    def consistent_velocity(self, q: npt.ArrayLike, v: npt.ArrayLike, hold: Sequence[str] = ()) -> Array:
+        """The velocity (nv) that satisfies the constraints, J v = 0, at the least kinetic energy of the change of v.
+
+        That is what is left of v after an :attr:`~gdalembert.ConstrainedDynamics.impact` without restitution, redundant
+        constraints included.
+
+        Args:
+            q: a configuration that satisfies the constraints (nq).
+            v: any velocity (nv).
+            hold: what keeps its velocity, by name, as in :meth:`closed_configuration`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used, q violates a constraint, or the constraints
+                do not let what is held move so.
+            UnknownNameError: if ``hold`` has a name that is not there.
+        """
+        where = "consistent_velocity"
+        con, at = self._satisfied(where, q)
+        found = con._nearest(where, at, vector(f"{where}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
+        con._check_velocity(where, at, found, "hold less")
+        return found
+
+    def consistent_acceleration(
+        self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike, hold: Sequence[str] = ()
+    ) -> Array:
+        """The acceleration (nv) that satisfies the constraints, J a + bias = 0, nearest to a in the metric of M.
+
+        For inverse dynamics: with the drives held, it is that of the whole mechanism. With a = M⁻¹ (tau − nle) it is
+        what :attr:`~gdalembert.ConstrainedDynamics.forward_dynamics` makes of it without stabilisation (Gauss's
+        principle of least constraint).
+
+        Args:
+            q, v: a state that satisfies the constraints (nq; nv).
+            a: any acceleration (nv).
+            hold: what keeps its acceleration, by name, as in :meth:`closed_configuration`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`consistent_velocity`.
+        """
+        where, nv = "consistent_acceleration", self._robot.tree.nv
+        con, at = self._satisfied(where, q)
+        moving = vector(f"{where}: v", v, nv)
+        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        bias = self.bias_acceleration(at, moving, *self._values).full().ravel()
+        found = con._nearest(where, at, vector(f"{where}: a", a, nv), -bias, hold)
+        con._check_rates(f"{where}: a", con._rates(at) @ found + bias, found, "/s²", "hold less")
+        return found
+
+    def _nearest(self, where: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
+        """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
+        free = self._free(where, hold)
+        j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
+        factor = _factor(where, m[np.ix_(free, free)])
+        half = np.linalg.solve(factor, j[:, free].T)
+        change = np.linalg.lstsq(half.T, target - j @ x, rcond=DEPENDENT)[0]
+        found = x.copy()
+        found[free] += np.linalg.solve(factor.T, change)
+        return frozen(found)
+
+    def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
+        """nv − rank J: in how many ways the robot can move from a configuration that satisfies the constraints.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
+        """
+        con, at = self._satisfied("degrees_of_freedom", q)
+        return int(self._robot.tree.nv - rank(con._rates(at)))
+
+    def check_state(self, where: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
+        """Refuse a state (nq; nv) from which no motion can begin.
+
+        Args:
+            where: what the message begins with.
+            q, v: the state.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is not a state, or violates a constraint: the message says which
+                one, by how much, and what to do; if constraints are redundant there, as those of an overconstrained
+                linkage are wherever it is closed, and there is no regularization.
+        """
+        con, at = self._satisfied(where, q)
+        check_independent_at(f"{where}: ", [con._rates(at)], con._set, "at this q")
+        moving = vector(f"{where}: v", v, self._robot.tree.nv)
+        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+
+    def _check_where_closed(self) -> None:
+        """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""
+        if not self.nc or self.regularization or not all(each.is_anchored for each in self.constraints):
+            return
+        tree, rng = self._robot.nominal, np.random.default_rng(0)
+        closed = []
+        for _ in range(_TRIES):
+            with contextlib.suppress(ArgumentError):
+                closed.append(self._rates(self.closed_configuration(random_configuration(tree, rng))))
+        if closed:
+            check_independent_at("", closed, self._set, "wherever it is closed")
+
+    def _satisfied(self, where: str, q: npt.ArrayLike) -> tuple[Self, Array]:
+        """The same with all contacts anchored, and q, which must satisfy the constraints."""
+        at = checked_configuration(f"{where}: q", q, self._robot.nominal)
+        con = self.anchored(at)
+        c, _ = con._violation(at)
+        if np.abs(c).max(initial=0) > _SATISFIED:
+            name, gap = con._worst(c)
+            raise ArgumentError(f"{where}: q violates {name} by {gap}; take closed_configuration(q)")
+        return con, at
+
+    def _check_velocity(self, where: str, q: Array, v: Array, cure: str) -> None:
+        self._check_rates(f"{where}: v", self._rates(q) @ v, v, "/s", cure)
+
+    def _check_rates(self, what: str, rates: Array, x: Array, per: str, cure: str) -> None:
+        if np.abs(rates).max(initial=0) > _SATISFIED * max(1.0, np.abs(x).max()):
+            name, rate = self._worst(rates, per)
+            raise ArgumentError(f"{what} violates {name} by {rate}; {cure}")
+
+    def _worst(self, c: Array, per: str = "") -> tuple[str, str]:
+        """The name of the constraint that is violated most, and by how much."""
+        parts = [part.full().ravel() for part in self._set.split(ca.DM(c))]
+        k = int(np.argmax([np.abs(part).max() for part in parts]))
+        units = np.array(self.constraints[k].holds.units)
+        gaps = (f"{np.linalg.norm(parts[k][units == unit]):.3g} {unit}{per}" for unit in ("m", "rad") if unit in units)
+        return self.constraints[k].name, " and ".join(gaps)
+
+    def _violation(self, q: Array) -> tuple[Array, Array]:
+        """c, and ∂c/∂q in the tangent space, which is J where c is 0."""
+        c, j = self._closure(q)
+        return c.full().ravel(), self._defined(j.full())
+
+    def _rates(self, q: Array) -> Array:
+        """J."""
+        return self._defined(np.asarray(self.jacobian(q, *self._values).full()))
+
+    def _defined(self, j: Array) -> Array:
+        """J, if each row of it is defined.
+
+        Raises:
+            ArgumentError: with the first constraint that has no direction there.
+        """
+        ends = np.cumsum(self._set.rows)
+        for row in np.flatnonzero(~np.isfinite(j).all(axis=1)):
+            name = self.constraints[int(np.searchsorted(ends, row, side="right"))].name
+            raise ArgumentError(
+                f"{name}: its rows are not defined at this q, as those of a wheel whose axle is along the normal; "
+                "begin from another q"
+            )
+        return j
+
+    @property
+    def _values(self) -> list[Array]:
+        """p of the model, as the last input of a Function."""
+        parameters = self.dynamics.parameters
+        return [parameters.values] if parameters else []
+
+    @cached_property
+    def _closure(self) -> ca.Function:
+        tree = self._robot.nominal
+        s = symbols(q=tree.nq)
+        c = ca.SX(self._set.residual(tree, s["q"]))
+        return function("closure", s, {"c": c, "J": derivative_along(c, s["q"], tree.tangent_map(s["q"]))})
+
+    @cached_property
+    def _step(self) -> ca.Function:
+        tree = self._robot.nominal
+        s = symbols(q=tree.nq, v=tree.nv)
+        return function("step", s, {"reached": integrate(tree, s["q"], s["v"])})
+
+    def _free(self, where: str, hold: Sequence[str]) -> Array:
+        """The entries of v that are not held."""
+        if isinstance(hold, str) or not isinstance(hold, Sequence):
+            raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+        names, links = self.dynamics.coordinate_names, self.dynamics.modes_by_link
+        owners = list(self.dynamics.driven_names)  # of a rotor its joint
+        for link, modes in links.items():
+            owners[modes.start : modes.stop] = [link] * len(modes)
+        held: set[int] = set()
+        for name in hold:
+            own = enumerate(zip(names, owners, strict=True))
+            found = {k for k, both in own if name in both or both[1].startswith(f"{name}[")}
+            if not found:
+                known = dict.fromkeys([*names, *links])
+                raise UnknownNameError("joint, flexible link or coordinate", name, list(known))
+            held |= found
+        return np.array([k for k in range(len(names)) if k not in held], dtype=int)
+
+    def _check_whole_joints(self, where: str, free: Array) -> None:
+        for joint in self._robot.nominal.independent_joints:
+            if not joint.type.velocity_is_rate and 0 < np.isin(joint.columns, free).sum() < joint.type.nv:
+                raise ArgumentError(
+                    f"{where}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
+                )
+
+
+def _damped_step(j: Array, c: Array) -> Array:
+    """δ of (Jᵀ J + λ) δ = −Jᵀ c, by least squares of J δ = −c and √λ δ = 0."""
+    n = j.shape[1]
+    damping = np.sqrt(np.linalg.norm(j) * np.linalg.norm(c))
+    stacked = np.vstack([j, damping * np.eye(n)])
+    return np.asarray(np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0])
+
+
+def _factor(where: str, m: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.cholesky(m))
+    except np.linalg.LinAlgError:
+        raise ArgumentError(f"{where}: M is singular at q; begin from another q") from None

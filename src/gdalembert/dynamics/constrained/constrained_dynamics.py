@@ -1,0 +1,289 @@
+"""ConstrainedDynamics: a robot that nc ≥ 0 rows of contacts and loops hold; a free robot is held by none.
+
+M a + nle = tau + Jᵀ f                   f: the forces of the constraints, which act on the robot
+J a + J̇ v = −damping J v − stiffness c   c(q): the residual, with rate J v where it is 0
+
+G f = −J̇ v − … − J M⁻¹ (tau − nle)       G = J M⁻¹ Jᵀ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial, reduce
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert import spatial
+from gdalembert.dynamics.constrained.checks import (
+    check_consistent,
+    check_independent,
+    checked_constraints,
+    gains,
+    with_own,
+)
+from gdalembert.dynamics.constrained.closure import Closure
+from gdalembert.dynamics.constrained.derivatives import constrained_dynamics_derivatives
+from gdalembert.dynamics.constraints.constraint import Constraint, Contact
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
+from gdalembert.dynamics.constraints.relative_motion import FramePair
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.errors import ArgumentTypeError
+from gdalembert.model.configuration import checked_configuration
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.functions import function, smaller, symbols
+
+Gain = float | Sequence[npt.ArrayLike]
+"""One number for all constraints, or one for each of them: a number, or one for each of its rows."""
+
+
+class ConstrainedDynamics(Closure):
+    """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
+
+    q, v, a, tau, and wrenches and p where the robot has them, are those of ``dynamics``. ``forces`` is one column: 3 or
+    6 rows for each constraint in turn, (force; moment) [N, N m], that act on the robot at the constraint's first frame,
+    in the axes of that frame; on the second frame of a loop they act with the opposite sign. Residuals and velocities
+    have the same rows [m, rad]. A ``RigidConstraintModel`` in LOCAL_WORLD_ALIGNED has these axes too; Pinocchio's own
+    forces of it are in those of the universe.
+
+    Redundant constraints, such as all six of a weld that closes a planar linkage, do not determine their forces. They
+    are refused unless ``regularization`` is given; then the forces are, nearly, the smallest of all that do the work.
+
+    Args:
+        dynamics: of the robot alone, in any formulation; a :class:`~gdalembert.FlexibleArm` too.
+        constraints: a list of :class:`~gdalembert.Contact` and :class:`~gdalembert.Loop`; of Pinocchio's
+            ``RigidConstraintModel``, ``PointAnchorConstraintModel`` and ``FrameAnchorConstraintModel`` of this robot's
+            model; or of lists of them, as ``pin.buildModelAndConstraintsFromMJCF(file)[1:]``. None: a free robot.
+        stiffness, damping: of Baumgarte's stabilisation [1/s²; 1/s]: the constraints' acceleration is made
+            ``−damping · velocity − stiffness · residual`` instead of 0; one number, or one for each constraint (or for
+            each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T. Constraints of
+            Pinocchio keep those of their own Baumgarte corrector, Kp and Kd.
+        restitution: the part of a constraint's velocity that an :attr:`impact` gives back: one number from 0 to 1, or
+            one for each constraint.
+        regularization: μ of (J M⁻¹ Jᵀ + μ) f = … [1/kg; 1/(kg m²)], solved in three proximal steps, each of which
+            multiplies the error by μ / λ; 0 for none. Keep μ far below λ, the least eigenvalue of J M⁻¹ Jᵀ that is not
+            0: 1e-6 λ leaves no error but rounding, 0.1 λ one of 1e-3 in the accelerations. Where no acceleration meets
+            redundant constraints, as with velocities that violate them, forces grow with 1/μ.
+
+    Attributes:
+        dynamics, constraints, stiffness, damping, restitution, regularization: as given.
+        tree, nq, nv, nu, parameters: those of ``dynamics``.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        UnknownNameError: if a frame is not there.
+        ArgumentError: if a gain cannot be used, a constraint is given twice, no joint moves what it holds, two
+            constraints of the same links contradict each other, or constraints are redundant and there is no
+            regularization.
+        UnsupportedError: if a constraint of Pinocchio has bounds, asks for a motion, or is compliant.
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        constraints: Sequence[Any],
+        *,
+        stiffness: Gain = 0.0,
+        damping: Gain = 0.0,
+        restitution: Gain = 0.0,
+        regularization: float = 0.0,
+    ) -> None:
+        self.constraints = checked_constraints(dynamics, constraints)
+        self.dynamics, self.stiffness, self.damping, self.restitution = dynamics, stiffness, damping, restitution
+        self.tree, self.parameters = dynamics.tree, dynamics.parameters
+        self.nq, self.nv, self.nu = dynamics.nq, dynamics.nv, dynamics.nu
+        self.regularization = number("regularization", regularization, inclusive=True)
+        self._robot, pairs = _with_frames(dynamics, self.constraints)
+        self._set = ConstraintSet(
+            pairs,
+            with_own("stiffness", gains("stiffness", stiffness, pairs), self.constraints, pairs),
+            with_own("damping", gains("damping", damping, pairs), self.constraints, pairs),
+            self.regularization,
+            gains("restitution", restitution, pairs, most=1.0),
+        )
+        check_consistent(dynamics.nominal, self.constraints)
+        check_independent(self._robot.nominal, self._set)
+        self._check_where_closed()
+
+    @staticmethod
+    def of(where: str, robot: object) -> ConstrainedDynamics:
+        """A robot with its constraints, of which a :class:`~gdalembert.Dynamics` has none.
+
+        Raises:
+            ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
+        """
+        if isinstance(robot, ConstrainedDynamics):
+            return robot
+        if isinstance(robot, Dynamics):
+            return ConstrainedDynamics(robot, [])
+        raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(robot).__name__}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        gains = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
+        return partial(type(self), **gains), (self.dynamics, self.constraints)
+
+    def __repr__(self) -> str:
+        return f"ConstrainedDynamics({self.dynamics!r}, [{', '.join(each.name for each in self.constraints)}])"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say where to find what the robot has without its constraints."""
+            known = not name.startswith("_") and name in dir(self.__dict__.get("dynamics"))
+            there = f"; that of the robot without constraints is con.dynamics.{name}" if known else ""
+            raise AttributeError(f"ConstrainedDynamics has no {name}{there}")
+
+    @property
+    def stabilisation_rate(self) -> float:
+        """How fast errors of the constraints decay at most [1/s]: the damping, or the root of the stiffness."""
+        return float(np.maximum(self._set.damping, np.sqrt(self._set.stiffness)).max(initial=0.0))
+
+    def at(self, p: Values = None) -> Self:
+        """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
+        return self._of(self.dynamics.at(p))
+
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """The same under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
+        return self._of(self.dynamics.under(wrenches))
+
+    def anchored(self, q: npt.ArrayLike) -> Self:
+        """The same with every contact that has no anchor held where its frame is at q.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration.
+        """
+        tree = self._robot.nominal
+        given = checked_configuration("anchored: q", q, tree)
+        if all(constraint.is_anchored for constraint in self.constraints):
+            return self
+
+        def held(constraint: Constraint, pair: FramePair) -> Constraint:
+            if constraint.is_anchored or not isinstance(constraint, Contact):
+                return constraint
+            return constraint.held_at(*placement(tree, tree.frames[pair.first], ca.DM(given)))
+
+        pairs = zip(self.constraints, self._set.pairs, strict=True)
+        return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+
+    def _of(self, dynamics: Dynamics) -> Self:
+        return self if dynamics is self.dynamics else self._with(dynamics=dynamics)
+
+    def _with(self, **changed: Any) -> Self:
+        make, (dynamics, constraints) = self.__reduce__()
+        made: Self = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
+        return made
+
+    @cached_property
+    def forward_dynamics(self) -> ca.Function:
+        """(q, v, tau) → (a, forces): equals ``pin.constraintDynamics``.
+
+        Without regularization the result means nothing where constraints become redundant, ``degrees_of_freedom(q)``
+        above nv − nc: it is not finite, or has arbitrary forces. ``check_state`` refuses such a q.
+        """
+        s = self.symbols("q", "v", "tau", "wrenches")
+        a, forces = self._solved(s, s["q"], s["v"], s["tau"])
+        return function("forward_dynamics", s, {"a": a, "forces": forces})
+
+    @cached_property
+    def state_derivative(self) -> ca.Function:
+        """(x, u) → (xdot): x = [q; v], xdot = [dq/dt; a], as of a :class:`~gdalembert.Dynamics`."""
+        nq, tree = self.tree.nq, self.tree
+        s = symbols(x=nq + tree.nv, u=self.dynamics.nu) | self.symbols("wrenches")
+        q, v = s["x"][:nq], s["x"][nq:]
+        a, _ = self._solved(s, q, v, self.dynamics.actuators.tau(q, s["u"]))
+        return function("state_derivative", s, {"xdot": ca.vertcat(tree.configuration_rate(q, v), a)})
+
+    def _solved(self, s: dict[str, ca.SX], q: Matrix, v: Matrix, tau: Matrix) -> tuple[Matrix, Matrix]:
+        robot = self._robot
+        if not self.nc:
+            inputs = (s[name] for name in ("wrenches", "p") if name in s)
+            return robot.forward_dynamics(q, v, tau, *inputs), ca.DM(0, 1)
+        effort = tau - robot.force_torque_expression(q, v)
+        return robot.constrained_dynamics_expression(self._set, q, v, effort, robot.wrenches_of(s))
+
+    @cached_property
+    def inverse_dynamics(self) -> ca.Function:
+        """(q, v, a, forces) → (tau), nv: M a + nle − Jᵀ forces."""
+        nq, nv = self.tree.nq, self.tree.nv
+        s = symbols(q=nq, v=nv, a=nv, forces=self.nc) | self.symbols("wrenches")
+        robot, q, v, a = self._robot, s["q"], s["v"], s["a"]
+        frames, wrenches = self._set.wrenches(robot.tree, q, s["forces"])
+        loaded = robot._on(robot.tree)
+        loaded.external_wrenches = robot.external_wrenches.joined(robot.tree, frames)
+        links = loaded.inverse_dynamics_expression(q, v, a, ca.horzcat(robot.wrenches_of(s), wrenches))
+        return function(
+            "inverse_dynamics", s, {"tau": links + robot._armature * a + robot.force_torque_expression(q, v)}
+        )
+
+    @cached_property
+    def impact(self) -> ca.Function:
+        """(q, v) → (v_after, impulses): the constraints take hold at once; equals ``pin.impulseDynamics``.
+
+        Without regularization the result means nothing where constraints become redundant, ``degrees_of_freedom(q)``
+        above nv − nc: it is not finite, or has arbitrary forces. ``check_state`` refuses such a q.
+
+        J v_after = −restitution J v, M (v_after − v) = Jᵀ impulses; impulses have the rows of forces [N s; N m s].
+        """
+        s = self.symbols("q", "v")
+        robot, q, v = self._robot, s["q"], s["v"]
+        if not self.nc:
+            return function("impact", s, {"v_after": v, "impulses": ca.DM(0, 1)})
+        rebound = -spatial.constant(1 + self._set.restitution) * self._set.velocity(robot.tree, q, v)
+        change, impulses = robot.impact_expression(self._set, q, rebound)
+        return function("impact", s, {"v_after": v + change, "impulses": impulses})
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, tau) → (da_dq, da_dv, da_dtau, dforces_dq, dforces_dv, dforces_dtau).
+
+        Equals ``pin.computeConstraintDynamicsDerivatives``; columns by q are in the tangent space, as those of
+        :attr:`~gdalembert.Dynamics.forward_dynamics_derivatives`. By the implicit function theorem, with one
+        elimination of the KKT system. da_dtau is exactly symmetric.
+        """
+        s, nv = self.symbols("q", "v", "tau", "wrenches"), self.tree.nv
+        blocks: list[Matrix]
+        if self.nc:
+            arguments = self._set, s["q"], s["v"], s["tau"], self._robot.wrenches_of(s)
+            variants = (constrained_dynamics_derivatives(each, *arguments) for each in self._robot._variants)
+            rates, loads = ca.vertsplit(reduce(smaller, variants), [0, nv, nv + self.nc])
+            blocks = [*ca.horzsplit(rates, nv), *ca.horzsplit(loads, nv)]
+        else:
+            blocks = [*self._robot.forward_dynamics_derivatives.call([*s.values()]), *[ca.SX(0, nv)] * 3]
+        names = [f"{what}_{by}" for what in ("da", "dforces") for by in ("dq", "dv", "dtau")]
+        return function("forward_dynamics_derivatives", s, dict(zip(names, blocks, strict=True)))
+
+
+def check_driven_by_u(where: str, dyn: object) -> None:
+    """Refuse what is no robot, and a robot whose motion does not follow from u alone.
+
+    Raises:
+        ArgumentTypeError: if it is not a Dynamics.
+        UnsupportedError: if wrenches are an input of it.
+    """
+    if isinstance(dyn, ConstrainedDynamics):
+        raise ArgumentTypeError(
+            f"{where} takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
+            "your own its inverse_dynamics and acceleration_error take a and forces as variables"
+        )
+    ConstrainedDynamics.of(where, dyn).dynamics.external_wrenches.refuse(where)
+
+
+def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple[Dynamics, tuple[FramePair, ...]]:
+    """The robot with the frames of the constraints behind its own, and the pairs of them."""
+    if not constraints:
+        return dynamics, ()
+    frames = [constraint.frames(dynamics.nominal) for constraint in constraints]
+    first = range(len(dynamics.nominal.frames), len(dynamics.nominal.frames) + 2 * len(frames), 2)
+    pairs = tuple(
+        FramePair(each.name, k, k + 1, each.holds, each.is_anchored) for each, k in zip(constraints, first, strict=True)
+    )
+    added = tuple(frame for pair in frames for frame in pair)
+    robot = dynamics._on(replace(dynamics.tree, frames=(*dynamics.tree.frames, *added)))
+    robot.nominal = replace(dynamics.nominal, frames=(*dynamics.nominal.frames, *added))
+    return robot, pairs

@@ -1,0 +1,341 @@
+"""Groups of parameters that stand in the tree of a robot: rotor inertias, gravity, the inertia of links, payloads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.model.from_pinocchio import name_of
+from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters, pseudo_inertia_of, transformed
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix, entries
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
+
+_FAINT = 1e-150
+"""Mass [kg] that is added to that of a link without one, so that its centre of mass is its origin, and not 0/0."""
+_RADIUS = 0.1
+"""Radius of gyration [m] of random bodies at places that have none."""
+
+
+class ParameterGroup(ABC):
+    """Constants of a tree that are parameters.
+
+    Attributes:
+        kind: what the argument ``parameters`` calls them.
+        elements: the names of what has them.
+    """
+
+    kind: ClassVar[str]
+    elements: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """A name for each parameter, ``element.quantity``."""
+
+    @classmethod
+    @abstractmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> ParameterGroup:
+        """Parameters of the elements that are chosen by name, or of all (``None``).
+
+        Raises:
+            UnknownNameError: if there is no such element.
+            ArgumentError: if the element has no such parameters.
+        """
+
+    @abstractmethod
+    def values(self, tree: Tree) -> Array:
+        """Values in a tree."""
+
+    def values_of(self, tree: Tree, nominal: Tree) -> Array:
+        """Values in the tree of another model; ``nominal`` is the tree of the robot."""
+        return type(self).select(tree, self.elements).values(tree)
+
+    @abstractmethod
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        """Random values that a robot like that of the tree can have."""
+
+    @abstractmethod
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        """The tree with p, symbols (SX) or numbers (DM), in their place."""
+
+    @abstractmethod
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        """Set them in a model."""
+
+
+def selected(what: str, chosen: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
+    """The names that are chosen, all by default.
+
+    Raises:
+        UnknownNameError: if there is no such name.
+    """
+    available = tuple(known)
+    if chosen is None:
+        return available
+    for name in chosen:
+        if name not in available:
+            raise UnknownNameError(what, name, available)
+    return tuple(chosen)
+
+
+def with_entries(values: Array, index: Sequence[int], p: Matrix) -> Any:
+    """A vector with p in some of its entries, as a tree holds it."""
+    column = [spatial.constant(x) for x in values]
+    for k, i in enumerate(index):
+        column[i] = p[k]
+    return entries(ca.vertcat(*column))
+
+
+@dataclass(frozen=True)
+class Armature(ParameterGroup):
+    """Rotor inertias on the diagonal of M [kg m², kg], one for each velocity.
+
+    Attributes:
+        columns: the entries of v. ``labels``: their names.
+    """
+
+    kind: ClassVar[str] = "armature"
+
+    elements: tuple[str, ...]
+    columns: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{label}.armature" for label in self.labels)
+
+    @classmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Armature:
+        own = {joint.name: joint for joint in tree.joints_with_armature}
+        elements = selected("joint", chosen, own)
+        columns = tuple(i for name in elements for i in own[name].columns)
+        return cls(elements, columns, tuple(tree.velocity_names[i] for i in columns))
+
+    def values(self, tree: Tree) -> Array:
+        return np.array(tree.armature)[list(self.columns)]
+
+    def values_of(self, tree: Tree, nominal: Tree) -> Array:
+        """Rotors of flexible joints keep their values, which no model has."""
+        values = dict(zip(self.labels, self.values(nominal), strict=True))
+        other = Armature.select(tree, None)
+        values |= {x: y for x, y in zip(other.labels, other.values(tree), strict=True) if x in values}
+        return np.array(list(values.values()))
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        own = self.values(tree)
+        return np.where(own > 0, own, 1.0) * rng.uniform(0.1, 2.0, len(own))
+
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        armature: Any = with_entries(tree.armature, self.columns, p)
+        return replace(tree, armature=armature)
+
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        for column, value in zip(self.columns, p, strict=True):
+            if column < model.nv:  # rotors of flexible joints are not in a model
+                model.armature[column] = value
+
+
+@dataclass(frozen=True)
+class GravityVector(ParameterGroup):
+    """The acceleration of gravity in the universe frame [m/s²]; its elements are x, y, z."""
+
+    kind: ClassVar[str] = "gravity"
+
+    elements: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"gravity.{axis}" for axis in self.elements)
+
+    @property
+    def rows(self) -> list[int]:
+        """The entries of the vector."""
+        return ["xyz".index(axis) for axis in self.elements]
+
+    @classmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> GravityVector:
+        return cls(selected("component of gravity", chosen, "xyz"))
+
+    def values(self, tree: Tree) -> Array:
+        return np.array(tree.gravity)[self.rows]
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        return 5.0 * rng.normal(size=len(self.elements))
+
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        gravity: Any = with_entries(tree.gravity, self.rows, p)
+        return replace(tree, gravity=gravity)
+
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        linear = np.array(model.gravity.linear)
+        linear[self.rows] = p
+        model.gravity.linear = linear
+
+
+@dataclass(frozen=True)
+class BodyFrame:
+    """Body frame: its name, the index of the joint that carries it, and its frame in the link frame (4 × 4)."""
+
+    name: str
+    joint: int
+    frame: Array
+
+
+class Bodies(ParameterGroup):
+    """Ten dynamic parameters for each body, in the order of ``pin.Inertia.toDynamicParameters``.
+
+    m [kg], m c [kg m] and the inertia tensor [kg m²], all about the origin and in the axes of the body's frame.
+
+    Attributes:
+        places: of the bodies.
+    """
+
+    def __init__(self, places: Iterable[BodyFrame]) -> None:
+        self.places = tuple(places)
+        self.elements = tuple(place.name for place in self.places)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{name}.{x}" for name in self.elements for x in DYNAMIC_PARAMETERS)
+
+    @abstractmethod
+    def carried(self, joint: Joint) -> Matrix:
+        """The pseudo-inertia of a link without the bodies."""
+
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        joints = list(tree.joints)
+        without = {place.joint: self.carried(joints[place.joint]) for place in self.places}
+        for k, place in enumerate(self.places):
+            body = pseudo_inertia_of(p[10 * k : 10 * k + 10])
+            without[place.joint] = without[place.joint] + _placed(place.frame, body)
+        for i, body in without.items():
+            if isinstance(body, ca.SX) and not spatial.constant(joints[i].pseudo_inertia)[3, 3].nnz():
+                body[3, 3] += _FAINT
+            joints[i] = replace(joints[i], pseudo_inertia=entries(body))
+        return replace(tree, joints=tuple(joints))
+
+
+class Inertia(Bodies):
+    """The inertia of the links, each in the frame of its joint."""
+
+    kind: ClassVar[str] = "inertia"
+
+    @classmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Inertia:
+        flexible = set(tree.joint_names) - set(tree.body_names)
+        if beams := [name for name in chosen or () if name in flexible]:
+            raise UnsupportedError(
+                f"parameters: 'inertia': the link of {beams[0]!r} is flexible, and its body is that of its beam; give "
+                "other joints, or 'payload' at a frame of the link"
+            )
+        names = selected("joint", chosen, tree.body_names)
+        joints = dict(zip(tree.joint_names, tree.links, strict=True))
+        return cls(BodyFrame(name, joints[name], np.eye(4)) for name in names)
+
+    def values(self, tree: Tree) -> Array:
+        return np.asarray(ca.DM(self.dynamic_parameters(tree)).full().ravel())
+
+    def dynamic_parameters(self, tree: Tree) -> Matrix:
+        """Dynamic parameters of the bodies of a tree, numbers or symbols."""
+
+        def own(place: BodyFrame) -> Matrix:
+            to_frame = frozen(np.linalg.inv(place.frame))
+            return dynamic_parameters(transformed(to_frame, tree.joints[place.joint].pseudo_inertia))
+
+        return ca.vertcat(ca.DM(0, 1), *map(own, self.places))
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        own = self.values(tree).reshape(-1, 10)
+        return np.concatenate([np.zeros(0), *(_random_body(values, rng) for values in own)])
+
+    def carried(self, joint: Joint) -> Matrix:
+        return ca.DM(4, 4)
+
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        for place, values in zip(self.places, p.reshape(-1, 10), strict=True):
+            model.inertias[model.getJointId(place.name)] = inertia_of(place.name, values)
+
+
+class Payload(Bodies):
+    """Bodies that are fixed to frames, beside the bodies that are there; zero in the model."""
+
+    kind: ClassVar[str] = "payload"
+
+    @classmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Payload:
+        if chosen is None:
+            raise ArgumentError("parameters: 'payload': give the names of the frames that carry one")
+        selected("frame", chosen, (frame.name for frame in tree.frames))
+        return cls(_at_frame(tree, name) for name in chosen)
+
+    def values(self, tree: Tree) -> Array:
+        return np.zeros(len(self.names))
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        return np.concatenate([np.zeros(0), *(_random_body(np.zeros(10), rng) for _ in self.places)])
+
+    def carried(self, joint: Joint) -> Matrix:
+        return spatial.constant(joint.pseudo_inertia)
+
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        for place, values in zip(self.places, p.reshape(-1, 10), strict=True):
+            if not model.existFrame(place.name):
+                raise UnsupportedError(
+                    f"parameters: payload at {place.name!r}: {name_of(model)!r} has no such frame; take dyn.at(p)"
+                )
+            frame = model.frames[model.getFrameId(place.name)]
+            model.inertias[frame.parentJoint] += frame.placement.act(inertia_of(place.name, values))
+
+
+def inertia_of(name: str, values: Array) -> pin.Inertia:
+    """Pinocchio's inertia of ten dynamic parameters.
+
+    Raises:
+        ArgumentError: if a body without mass has a first moment, which Pinocchio cannot hold.
+    """
+    if values[0] != 0:
+        return pin.Inertia.FromDynamicParameters(values)
+    if values[1:4].any():
+        raise ArgumentError(
+            f"parameters: the body of {name!r} has the mass 0 and the first moment {values[1:4].tolist()} kg m, which "
+            "no pin.Inertia holds; give it a mass"
+        )
+    xx, xy, yy, xz, yz, zz = values[4:]
+    body = pin.Inertia.Zero()
+    body.inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return body
+
+
+def _random_body(like: Array, rng: np.random.Generator) -> Array:
+    """Ten dynamic parameters of a random body about as heavy and large as another one: J is positive definite."""
+    mass = float(like[0]) if like[0] > 0 else 1.0
+    second = np.trace(pseudo_inertia_of(ca.DM(like)).full()[:3, :3])
+    radius = np.sqrt(second / mass) if second > 0 else _RADIUS
+    axes = radius * np.column_stack([rng.normal(size=(4, 3)), np.zeros(4)])
+    axes[3] = 0, 0, 0, 1
+    axes[:3, 3] = radius * rng.normal(size=3)
+    body = mass * rng.uniform(0.5, 2.0) * axes @ axes.T
+    return np.asarray(dynamic_parameters(body).full().ravel())
+
+
+def _at_frame(tree: Tree, name: str) -> BodyFrame:
+    frame = next(frame for frame in tree.frames if frame.name == name)
+    if frame.joint < 0:
+        raise ArgumentError(f"parameters: payload at {name!r}: the frame is fixed to the base; no joint moves it")
+    return BodyFrame(name, frame.joint, homogeneous(frame.rotation, frame.translation))
+
+
+def _placed(frame: Array, body: Matrix) -> Matrix:
+    """The body in the link frame; exactly itself where both frames are the same."""
+    if np.array_equal(frame, np.eye(4)):
+        return body
+    return transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())

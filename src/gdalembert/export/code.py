@@ -1,0 +1,207 @@
+"""Graphs as code, one assignment for each operation: Python, C, MATLAB and GNU Octave."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.export.formats import Files, code_format
+from gdalembert.export.notes import signature
+from gdalembert.spatial.instructions import evaluate, operation_name
+
+_NAMES = "sin cos tan asin acos atan atan2 sqrt exp log sinh cosh tanh"
+FUNCTIONS = {getattr(ca, f"OP_{name.upper()}"): name for name in _NAMES.split()}
+"""Functions with the same name in all languages."""
+_ARITHMETIC = {
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0} * {1}",
+    ca.OP_DIV: "{0} / {1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_INV: "1.0 / {0}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "2.0 * {0}",
+    ca.OP_ASSIGN: "{0}",
+}
+_RESULTS = "Arguments are sequences; vectors come back as lists, matrices as lists of rows, single numbers as floats."
+_CALLS = (
+    "Arrays are dense, matrices column by column. The functions allocate nothing and keep no state: they may run in "
+    "parallel. Compile with: cc -O2 -c"
+)
+
+
+@dataclass(frozen=True)
+class Language:
+    """How operations (``ca.OP_…``) and entries of inputs (name, index from 0) are written."""
+
+    name: str
+    operations: Mapping[int, str]
+    entry: Callable[[str, int], str]
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Assignments ``name = expression`` in order, and the entries of each output, column by column, as expressions."""
+
+    assignments: list[tuple[str, str]]
+    outputs: list[list[str]]
+
+
+def statements(function: ca.Function, language: Language) -> Statements:
+    """The statements of an SX Function; constants keep all their digits.
+
+    Raises:
+        UnsupportedError: if the graph has an operation, or a constant that is not finite, that cannot be written.
+    """
+    templates = _ARITHMETIC | dict(language.operations)
+    assignments: list[tuple[str, str]] = []
+
+    def constant(x: float) -> str:
+        if x - x != 0:
+            raise UnsupportedError(
+                f"{function.name()}: its graph holds the constant {x}, which is not finite; look at the model"
+            )
+        return repr(float(x)) if x >= 0 else f"({float(x)!r})"
+
+    def operation(op: int, *operands: str) -> str:
+        if op not in templates:
+            raise UnsupportedError(
+                f"{function.name()}: its operation {operation_name(op)} cannot be written in {language.name}; export "
+                "it to C"
+            )
+        assignments.append((f"w{len(assignments) + 1}", templates[op].format(*operands)))
+        return assignments[-1][0]
+
+    inputs = [
+        [language.entry(name, k) for k in range(function.numel_in(i))] for i, name in enumerate(function.name_in())
+    ]
+    return Statements(assignments, evaluate(function, inputs, constant, operation))
+
+
+_PYTHON = Language(
+    "Python",
+    {op: f"math.{name}({'{0}, {1}' if name == 'atan2' else '{0}'})" for op, name in FUNCTIONS.items()}
+    | {ca.OP_POW: "{0} ** {1}", ca.OP_CONSTPOW: "{0} ** {1}", ca.OP_FABS: "abs({0})"},
+    lambda name, k: f"{name}_{k + 1}",
+)
+
+
+@code_format("python")
+def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """One module with a function for each Function."""
+    head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
+    parts = ["\n".join(head)] + [_python_function(own, function) for own, function in functions.items()]
+    return {f"{name}.py": "\n\n\n".join(parts) + "\n"}
+
+
+def _python_function(name: str, function: ca.Function) -> str:
+    body = statements(function, _PYTHON)
+    lines = [f"def {name}({', '.join(function.name_in())}):", f'    """{signature(name, function)}."""']
+    for i, given in enumerate(function.name_in()):
+        lines += _unpacked(given, function.numel_in(i))
+    lines += [f"    {variable} = {expression}" for variable, expression in body.assignments]
+    results = [_nested(entries, *function.size_out(i)) for i, entries in enumerate(body.outputs)]
+    return "\n".join([*lines, f"    return {', '.join(results)}"])
+
+
+def _unpacked(given: str, length: int) -> list[str]:
+    """An assignment that fails if the argument has the wrong length."""
+    names = "".join(f"{given}_{k + 1}, " for k in range(length)).strip()
+    wrapped = textwrap.wrap(f"({names.rstrip(',') if length > 1 else names}) = {given}", 110)
+    return [f"    {line}" if k == 0 else f"     {line}" for k, line in enumerate(wrapped)]
+
+
+def _nested(entries: Sequence[str], rows: int, columns: int) -> str:
+    if rows == columns == 1:
+        return entries[0]
+    if columns > 1:
+        entries = [f"[{', '.join(entries[i::rows])}]" for i in range(rows)]
+    return f"[{', '.join(entries)}]"
+
+
+@code_format("c")
+def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """``name.c`` and ``name.h`` with a function ``name_…`` for each Function."""
+    first = f"{name}_{next(iter(functions))}"  # names CasADi's helpers and the guard, so that exports can be linked
+    generator = ca.CodeGenerator(first, {"with_export": False, "casadi_int": "int"})
+    for own, function in functions.items():
+        generator.add(_dense(f"{name}_{own}_casadi", function))
+    guard = f"{first.upper()}_H"
+    head = [
+        *_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]),
+        "",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+    ]
+    head += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for own, function in functions.items():
+        head += [*_comment([signature(own, function)]), f"{_prototype(name, own, function)};", ""]
+    head += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
+    wrappers = [_wrapper(name, own, function) for own, function in functions.items()]
+    code = "\n".join([*_comment([*notes, "", f"How to call it: {name}.h."]), generator.dump()])
+    code += "\n".join([f'\n#include "{name}.h"', *wrappers, ""])
+    return {f"{name}.c": code, f"{name}.h": "\n".join(head)}
+
+
+def _dense(name: str, function: ca.Function) -> ca.Function:
+    symbols = function.sx_in()
+    return ca.Function(name, symbols, [ca.densify(x) for x in function.call(symbols)])
+
+
+def _prototype(name: str, own: str, function: ca.Function) -> str:
+    arguments = [f"const double* {x}" for x in function.name_in()] + [f"double* {x}" for x in function.name_out()]
+    return f"void {name}_{own}({', '.join(arguments)})"
+
+
+def _wrapper(name: str, own: str, function: ca.Function) -> str:
+    inner = _dense(f"{name}_{own}_casadi", function)
+    lines = ["", f"{_prototype(name, own, function)} {{"]
+    lines += [f"  const double* arg[{max(1, inner.sz_arg())}] = {{{', '.join(function.name_in()) or '0'}}};"]
+    lines += [f"  double* res[{max(1, inner.sz_res())}] = {{{', '.join(function.name_out())}}};"]
+    lines += [f"  int iw[{max(1, inner.sz_iw())}];", f"  double w[{max(1, inner.sz_w())}];"]
+    return "\n".join([*lines, f"  {name}_{own}_casadi(arg, res, iw, w, 0);", "}"])
+
+
+def _comment(lines: Sequence[str]) -> list[str]:
+    return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
+
+
+_MATLAB = Language(
+    "MATLAB",
+    {op: f"{name}({'{0}, {1}' if name == 'atan2' else '{0}'})" for op, name in FUNCTIONS.items()}
+    | {ca.OP_POW: "{0} ^ {1}", ca.OP_CONSTPOW: "{0} ^ {1}", ca.OP_FABS: "abs({0})"},
+    lambda name, k: f"{name}({k + 1})",
+)
+
+
+@code_format("matlab")
+def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """A file ``ROBOT_FUNCTION.m`` for each Function; a file ``moment.m`` would hide MATLAB's own function."""
+    named = {f"{name}_{own}": function for own, function in functions.items()}
+    return {f"{own}.m": _matlab_function(own, function, notes) for own, function in named.items()}
+
+
+def _matlab_function(name: str, function: ca.Function, notes: Sequence[str]) -> str:
+    body = statements(function, _MATLAB)
+    results = function.name_out()
+    left = results[0] if len(results) == 1 else f"[{', '.join(results)}]"
+    lines = [f"function {left} = {name}({', '.join(function.name_in())})"]
+    lines += [f"% {line}".rstrip() for line in (signature(name, function), "", *notes)]
+    for i, given in enumerate(function.name_in()):
+        length = function.numel_in(i)
+        lines += [
+            f"if numel({given}) ~= {length}",
+            f"    error('{name}: {given} has {length} entries, got %d', numel({given}));",
+            "end",
+        ]
+    lines += [f"{variable} = {expression};" for variable, expression in body.assignments]
+    for i, (result, entries) in enumerate(zip(results, body.outputs, strict=True)):
+        rows, columns = function.size_out(i)
+        lines.append(f"{result} = zeros({rows}, {columns});")
+        lines += [f"{result}({k + 1}) = {x};" for k, x in enumerate(entries) if x != "0.0"]
+    return "\n".join([*lines, "end", ""])

@@ -1,0 +1,183 @@
+"""Stations of a flexible link, and the joints of a tree that they are.
+
+The joint of a link moves the *link frame*. The *clamped frame* stands at the root of the beam, fixed in the link frame,
+x along the undeformed beam, y and z along the principal axes of its cross section. A *station* is a cross section, or a
+node, with a frame of its own, which has the axes of the clamped frame where nothing is deformed; the modes move it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.joints.deflection import Deflection
+from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.rounding import clean_matrix, least_moment
+from gdalembert.model.tree import Joint
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A cross section of a link, to which child joints, frames and rigid bodies are attached. n: number of modes.
+
+    Attributes:
+        position: undeformed, in the clamped frame (3, m).
+        translation: U, displacement per unit of each modal coordinate (3 × n).
+        rotation: Θ, small rotation vector per unit of each modal coordinate (3 × n).
+        shortening: s (n × n, symmetric): foreshortening moves the section by −½ fᵀ s f along x; zero without it.
+        body: pseudo-inertia (4 × 4) of the rigid bodies attached to it, in the station's frame.
+    """
+
+    position: Array
+    translation: Array
+    rotation: Array
+    shortening: Array
+    body: Array
+
+    def to_axis(self, eta: float) -> Array:
+        """The frame at an abscissa [m] on the axis, in the station's frame (4 × 4); a node may stand beside it."""
+        return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]) - self.position)
+
+    def deflection(
+        self, clamped: Array, names: tuple[str, ...] = (), kind: type[Deflection] = Deflection
+    ) -> Deflection:
+        """The motion of the section in a frame in which the clamped frame is placed at ``clamped`` (4 × 4).
+
+        Args:
+            clamped: the placement.
+            names: of the modal coordinates.
+            kind: how the section turns.
+        """
+        r = clamped[:3, :3]
+        return kind(
+            frozen(clean_matrix(clamped[:3, 3] + r @ self.position)),
+            frozen(clean_matrix(r @ self.translation)),
+            frozen(clean_matrix(r @ self.rotation)),
+            frozen(self.shortening),
+            frozen(clean_matrix(r[:, 0])),
+            names,
+        )
+
+
+def root(modes: int, body: Array | None = None) -> Station:
+    """The root of a link with a number of modes: the clamped frame, which no mode moves."""
+    zero = np.zeros((3, modes))
+    return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), np.zeros((4, 4)) if body is None else body)
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """Attachment of a child joint or frame: the index of the joint in the tree that moves it, and its placement.
+
+    Attributes:
+        joint: the index. ``placement``: in the frame that this joint moves (4 × 4).
+    """
+
+    joint: int
+    placement: Array
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """The joint that carries a beam.
+
+    Attributes:
+        joint: the joint, with the rigid link on it. ``index``: in the tree.
+        mode_idx_q, mode_idx_v: where the modal coordinates of the link start in q and v.
+        deflection: how sections turn.
+    """
+
+    joint: Joint
+    index: int
+    mode_idx_q: int
+    mode_idx_v: int
+    deflection: type[Deflection] = Deflection
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedBeam:
+    """A beam on the joint that carries it.
+
+    Attributes:
+        inertia: in the clamped frame. ``clamped``: that frame in the link frame (4 × 4).
+        stations: root first. ``names``: of the modal coordinates.
+    """
+
+    carrier: Carrier
+    inertia: ModalInertia
+    clamped: Array
+    stations: Sequence[Station]
+    names: tuple[str, ...] = ()
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joint with the beam on it, and the stations that its modes move, which share its modal coordinates."""
+        joint, moving = self.carrier.joint, [k for k in range(len(self.stations)) if self._moves(k)]
+        body = self.inertia.placed(self.clamped).rigid
+        for k in sorted({*range(len(self.stations))} - {*moving}):
+            body = body + self._body(k)
+        return (replace(joint, pseudo_inertia=frozen(clean_matrix(body))), *map(self._station_joint, moving))
+
+    def attachment(self, station: int, placement: Array) -> Attachment:
+        """Attachment of what stands at a placement (4 × 4) in the frame of a station."""
+        at = self._frame(station) @ placement
+        return Attachment(self.carrier.index + station if self._moves(station) else self.carrier.index, at)
+
+    def _station_joint(self, k: int) -> Joint:
+        return Joint(
+            name=f"{self.carrier.joint.name} station {k}",
+            type=self.stations[k].deflection(self.clamped, self.names, self.carrier.deflection),
+            parent=self.carrier.index,
+            rotation=frozen(np.eye(3)),
+            translation=frozen(np.zeros(3)),
+            pseudo_inertia=frozen(clean_matrix(self._body(k))),
+            idx_q=self.carrier.mode_idx_q,
+            idx_v=self.carrier.mode_idx_v,
+            scaling=None if k == 1 else 1.0,
+            offset=None if k == 1 else 0.0,
+        )
+
+    def _moves(self, station: int) -> bool:
+        """Whether the modes move a station, so that it is a joint of the tree; the root is at rest."""
+        return station > 0 and self.inertia.modes > 0
+
+    def _frame(self, station: int) -> Array:
+        """The frame of a station in that of the joint that moves it (4 × 4)."""
+        if self._moves(station):
+            return homogeneous(self.clamped[:3, :3], np.zeros(3))
+        return np.asarray(self.clamped @ homogeneous(np.eye(3), self.stations[station].position))
+
+    def _body(self, station: int) -> Array:
+        frame = self._frame(station)
+        return np.asarray(frame @ self.stations[station].body @ frame.T)
+
+
+def check_body(what: str, body: Any) -> None:
+    """Refuse anything but the inertia of a rigid body.
+
+    Raises:
+        ArgumentTypeError: if it is not a ``pin.Inertia``.
+        ArgumentError: if a number is not finite, or mass or a principal moment is negative.
+    """
+    if not isinstance(body, pin.Inertia):
+        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {body!r}")
+    mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
+    if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
+        raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")
+    if mass < 0 or least_moment(tensor, mass) < 0:
+        least = float(np.linalg.eigvalsh(tensor)[0])
+        raise ArgumentError(
+            f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
+        )
+
+
+def pseudo_inertia_of(body: pin.Inertia) -> Array:
+    """The 4 × 4 matrix ∫ x̂ x̂ᵀ dm of a body, about the origin of its frame."""
+    return np.asarray(body.toPseudoInertia().toMatrix())

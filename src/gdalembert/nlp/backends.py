@@ -1,0 +1,369 @@
+"""CasADi's NLP solvers: what each wants of a problem, the options that measurements chose, and what ends it early."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.nlp.chain_rule import ChainRule
+from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import Interrupts
+
+_JACOBIAN = "nlp_jac_g"
+_QUIET = {"print_time": False, "record_time": True}
+_LARGEST_FACTOR = 1e4
+"""The largest factor of a cost."""
+BUDGET = "max_wall_time"
+"""The option of every solver that limits the wall time of a solve [s]."""
+OUT_OF_TIME = "Maximum_WallTime_Exceeded"
+"""IPOPT's status of a solve that took more."""
+
+
+def _to_hundred(size: float) -> float:
+    """What makes a smaller cost 100: barrier and regularization are numbers without a unit, beside which it counts."""
+    return min(max(100 / size, 1.0), _LARGEST_FACTOR) if size > 0 else 1.0
+
+
+def _halfway_to_hundred(size: float) -> float:
+    """The root of :func:`_to_hundred`, and at least what makes a smaller cost 1: more costs fatrop iterations."""
+    return max(math.sqrt(_to_hundred(size)), _to_hundred(100 * size))
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An NLP solver.
+
+    Attributes:
+        options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
+        stagewise: whether it is told the structure of the intervals, which is then checked.
+        hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
+            whole; ``""``: it has no such Function.
+        endless: whether it never ends where a number is not finite, so that it must not see one.
+        cost_factor: by which it sees a cost of a size multiplied; ``None``: it sees the cost as it is.
+        cost_option: its option that multiplies the cost. Without one, the cost of the program is multiplied, and its
+            multipliers with it.
+        time_option: its option that limits the wall time.
+        asks: where it may be told to end: its option for a Function that it calls in each iteration, or the Jacobian,
+            for one that catches what is raised where it evaluates, and goes on.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    warm: Mapping[str, Any] = field(default_factory=dict)
+    stagewise: bool = False
+    hessian: str = ""
+    endless: bool = False
+    cost_factor: Callable[[float], float] | None = None
+    cost_option: str = ""
+    time_option: str = ""
+    asks: str = ""
+
+    @property
+    def catches(self) -> bool:
+        """Whether what is raised where it evaluates does not end it."""
+        return self.asks == _JACOBIAN
+
+
+BACKENDS: dict[str, Backend] = {
+    "ipopt": Backend(
+        {"ipopt.print_level": 0, "ipopt.sb": "yes"},
+        {
+            "ipopt.warm_start_init_point": "yes",
+            "ipopt.mu_init": 1e-4,
+            "ipopt.mu_strategy": "adaptive",
+            "ipopt.warm_start_bound_push": 1e-4,
+            "ipopt.warm_start_bound_frac": 1e-4,
+            "ipopt.warm_start_slack_bound_push": 1e-4,
+            "ipopt.warm_start_slack_bound_frac": 1e-4,
+            "ipopt.warm_start_mult_bound_push": 1e-4,
+        },
+        hessian="upper",
+        cost_factor=_to_hundred,
+        cost_option="ipopt.obj_scaling_factor",
+        time_option="ipopt.max_wall_time",
+    ),
+    "fatrop": Backend(
+        {
+            "fatrop.print_level": 0,
+            "fatrop.tolerance": 1e-6,
+            "fatrop.mu_superlinear_decrease_power": 1.1,
+            "fatrop.mu_allow_fast_monotone_decrease": False,
+            "fatrop.kappa_wmin": 0.1,
+            "fatrop.mu_init": 1.0,
+            "fatrop.linsol_lu_fact_tol": 1e-9,
+        },
+        {"fatrop.mu_init": 1e-4},
+        stagewise=True,
+        hessian="whole",
+        endless=True,
+        cost_factor=_halfway_to_hundred,
+        asks=_JACOBIAN,
+    ),
+    "sqpmethod": Backend(
+        {
+            "print_header": False,
+            "print_iteration": False,
+            "print_status": False,
+            "qpsol": "qrqp",
+            "qpsol_options": {"print_iter": False, "print_header": False, "error_on_fail": False},
+        },
+        asks="iteration_callback",
+    ),
+}
+"""The solvers that are known; any other has no options."""
+
+
+def backend(solver: str) -> Backend:
+    """The solver of this name.
+
+    Raises:
+        ArgumentError: if CasADi has none.
+    """
+    if not isinstance(solver, str) or not ca.has_nlpsol(solver):
+        raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
+    return BACKENDS.get(solver, Backend())
+
+
+def leash_for(solver: str, nlp: NonlinearProgram, budget: float | None) -> Leash | None:
+    """What ends the solver of an NLP; ``None`` for one that signals end and that keeps its budget of wall time itself.
+
+    Raises:
+        UnsupportedError: if it cannot be given a budget.
+    """
+    chosen = backend(solver)
+    if chosen.catches:
+        return Leash([nlp.size], budget)
+    if budget is None or chosen.time_option:
+        return None
+    if not chosen.asks:
+        raise UnsupportedError(
+            f"solve: {solver!r} takes no {BUDGET}; give {', '.join(map(repr, BACKENDS))}, or an option of its own"
+        )
+    n, m = nlp.size, len(nlp.equal)
+    return Leash([n, 1, m, n, m, nlp.problem["p"].numel()], budget)
+
+
+def make(
+    solver: str,
+    nlp: NonlinearProgram,
+    options: Mapping[str, Any],
+    functions: Mapping[str, ca.Function],
+    *,
+    warm: bool = False,
+    factor: float = 1.0,
+    budget: float | None = None,
+    leash: Leash | None = None,
+) -> ca.Function:
+    """The solver of an NLP.
+
+    Args:
+        solver: its name. ``options``: of the user.
+        functions: by name, those that it takes instead of its own: :func:`derivatives`, or all of another one.
+        warm: whether it begins at a solution.
+        factor: by which the cost is multiplied. ``budget``: of wall time [s]. ``leash``: what ends it.
+
+    Raises:
+        ArgumentError: if CasADi refuses the solver or its options.
+        UnsupportedError: if the solver needs intervals that only the gaps connect, and they are not.
+    """
+    chosen, cache = backend(solver), dict(functions)
+    given = dict(chosen.options)
+    if chosen.stagewise:
+        given |= _structure(solver, nlp)
+    if chosen.cost_option:
+        given[chosen.cost_option] = factor
+    if budget is not None and chosen.time_option:
+        given[chosen.time_option] = budget
+    if warm:
+        given |= dict(chosen.warm)
+    if leash is not None and chosen.catches:
+        cache[_JACOBIAN] = leashed(cache[_JACOBIAN], leash)
+    elif leash is not None:
+        given[chosen.asks] = leash
+    given |= {"cache": cache} if cache else {}
+    try:
+        made = ca.nlpsol("solver", solver, _multiplied(nlp, chosen, factor), _QUIET | given | dict(options))
+    except Exception as error:
+        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
+    if chosen.stagewise:
+        _check_hessian(solver, nlp, made)
+    return made
+
+
+def _multiplied(nlp: NonlinearProgram, chosen: Backend, factor: float) -> dict[str, ca.MX]:
+    """The problem, with its cost multiplied where no option of the solver does that."""
+    problem = dict(nlp.problem)
+    if not chosen.cost_option and factor != 1:
+        problem["f"] = factor * problem["f"]
+    return problem
+
+
+def cost_size(nlp: NonlinearProgram, z: Array, p: Array) -> float:
+    """|cost| at z and p."""
+    problem = nlp.problem
+    return abs(float(ca.Function("cost", [problem["x"], problem["p"]], [problem["f"]])(z, p)))
+
+
+def status_of(stats: Mapping[str, Any]) -> str:
+    """How a solve ended; CasADi's word where the solver has a number alone."""
+    status = str(stats["return_status"])
+    return str(stats["unified_return_status"]) if status.lstrip("-").isdigit() else status
+
+
+def checked_options(where: str, options: Any) -> dict[str, Any]:
+    """The options of a solver; none for ``None``.
+
+    Raises:
+        ArgumentTypeError: if they are not values by name.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ArgumentTypeError(
+            f"{where}: options={options!r}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
+        )
+    return dict(options)
+
+
+def derivatives(solver: str, nlp: NonlinearProgram, factor: float) -> dict[str, ca.Function]:
+    """The Functions of these names that a solver would make by differentiating the whole graph."""
+    chosen = backend(solver)
+    if not chosen.hessian:
+        return {}
+    rule = ChainRule(_multiplied(nlp, chosen, factor))
+    first, second = rule.jacobian, rule.hessian
+    if chosen.hessian == "upper":
+        inputs = second.mx_in()
+        upper = [ca.triu(second.call(inputs, True, False)[1])]
+        second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
+    if chosen.endless:
+        first, second = _finite(first, 1), _finite(second, 0)
+    return {_JACOBIAN: first, "nlp_hess_l": second}
+
+
+def _finite(function: ca.Function, start: int) -> ca.Function:
+    """A copy of a Function, with 0 in place of what is not finite in its outputs from ``start`` on."""
+    inputs = function.mx_in()
+    outputs = list(function.call(inputs, True, False))
+    for i, value in enumerate(outputs[start:], start):
+        entries = value.nz[:]
+        outputs[i] = ca.MX(value.sparsity(), ca.if_else(ca.fabs(entries) < ca.inf, entries, 0))
+    return ca.Function(function.name(), inputs, outputs, function.name_in(), function.name_out())
+
+
+def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:
+    try:
+        found = nlp.structure()
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{solver}: {error}") from None
+    return {"structure_detection": "manual", "equality": nlp.equal.tolist(), **found}
+
+
+def _check_hessian(solver: str, nlp: NonlinearProgram, made: ca.Function) -> None:
+    """Refuse a cost or constraint that multiplies variables of two intervals: the solver would not see it."""
+    where = nlp.variables.intervals
+    for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):
+        if where[i] != where[j]:
+            raise UnsupportedError(
+                f"{solver}: cost or constraints multiply variables of the intervals {min(where[i], where[j])} and "
+                f"{max(where[i], where[j])}; give sums of terms of one interval each, or take another solver, as "
+                "'ipopt'"
+            )
+
+
+def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether all values are equal numbers or texts, or the same objects."""
+    plain = str | int | float
+    return one.keys() == other.keys() and all(
+        x is other[key] or (isinstance(x, plain) and isinstance(other[key], plain) and x == other[key])
+        for key, x in one.items()
+    )
+
+
+def last_line(error: BaseException | None) -> str:
+    """What an exception of CasADi says at last, without the line of its code."""
+    return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", str(error).strip().splitlines()[-1].strip())
+
+
+def without_budget(options: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]:
+    """The options of CasADi, and the budget of wall time [s]; ``None`` if there is none.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if the budget is not a positive number.
+    """
+    own = dict(options)
+    budget = own.pop(BUDGET, None)
+    return own, None if budget is None else number(f"solve: options: {BUDGET}", budget, "s")
+
+
+class Leash(ca.Callback):
+    """1 if the solver that runs now is to end, else 0: asked once in an iteration, by Python.
+
+    Args:
+        inputs: numbers of entries of the inputs, of which the first is the iterate.
+        budget: of wall time [s]; ``None``: no limit.
+
+    Attributes:
+        is_out_of_time: whether the last solve ended for its budget.
+        iterate: where it did. ``iterations``: in which one.
+    """
+
+    iterate: Array
+    iterations = -1
+
+    def __init__(self, inputs: Sequence[int], budget: float | None) -> None:
+        super().__init__()
+        self._inputs, self._budget = tuple(inputs), budget
+        self._interrupts: Interrupts | None = None
+        self._end = float("inf")
+        self.is_out_of_time = False
+        self.construct("leash")
+
+    def get_n_in(self) -> int:
+        return len(self._inputs)
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(self._inputs[i])
+
+    def has_eval_buffer(self) -> bool:
+        return True
+
+    def eval_buffer(self, arg: Sequence[Any], res: Sequence[Any]) -> int:
+        self.iterations += 1
+        self.is_out_of_time = time.monotonic() > self._end
+        if self.is_out_of_time:
+            self.iterate = np.frombuffer(arg[0]).copy()
+        stopped = self._interrupts is not None and self._interrupts.error is not None
+        np.frombuffer(res[0])[0] = float(stopped or self.is_out_of_time)
+        return 0
+
+    @contextlib.contextmanager
+    def held(self, interrupts: Interrupts) -> Iterator[None]:
+        """Around a solve."""
+        self._interrupts, self.is_out_of_time, self.iterations = interrupts, False, -1
+        self._end = float("inf") if self._budget is None else time.monotonic() + self._budget
+        try:
+            yield
+        finally:
+            self._interrupts, self._end = None, float("inf")
+
+
+def leashed(jacobian: ca.Function, leash: Leash) -> ca.Function:
+    """(x, p) → (g, dg/dx), the latter zero if the solver is to end: fatrop refuses gaps that are not of its form."""
+    x, p = jacobian.mx_in()
+    g, slopes = jacobian.call([x, p], True, False)
+    end = leash.call([x], True, False)[0]
+    return ca.Function(jacobian.name(), [x, p], [g, (1 - end) * slopes], jacobian.name_in(), jacobian.name_out())

@@ -1,0 +1,217 @@
+"""What a solver solves: a nonlinear program, the numbers that it takes, and the solutions that it has."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arrays import Array
+
+Indices: TypeAlias = npt.NDArray[Any]
+"""Integers or truth values."""
+
+NOWHERE = -1
+"""The interval of what belongs to none."""
+
+NO_NUMBER = "Invalid_Number_Detected"
+"""The status of a solver that found numbers that are not finite."""
+EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insufficient_Memory", "Internal_Error")
+"""The statuses of a solver that ended by an exception, its own or that of a Function that it called."""
+
+
+class IntervalIndex:
+    """The group and the interval of each entry of a vector, and its number in both.
+
+    Args:
+        groups: of entries that are repeated in every interval, one number for each entry.
+        intervals: of the entries, or :data:`NOWHERE`.
+    """
+
+    def __init__(self, groups: Indices, intervals: Indices) -> None:
+        self.groups, self.intervals = groups, intervals
+        self._keys: list[tuple[int, int]] = []
+        self._at: dict[tuple[int, int, int], int] = {}
+        self._shifted: dict[int, Indices] = {}
+        counts: dict[tuple[int, int], int] = {}
+        for i, (group, interval) in enumerate(zip(groups.tolist(), intervals.tolist(), strict=True)):
+            number = counts.get((group, interval), 0)
+            counts[group, interval] = number + 1
+            self._keys.append((group, number))
+            self._at[group, number, interval] = i
+
+    def shifted(self, by: int) -> Indices:
+        """For each entry that which stands so many intervals later; the last of them where there is none."""
+        if by not in self._shifted:
+            found = []
+            for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):
+                later = range(interval + by, interval, -1) if interval != NOWHERE else ()
+                found.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
+            self._shifted[by] = np.array(found, dtype=int)
+            self._shifted[by].setflags(write=False)
+        return self._shifted[by]
+
+
+class Label(NamedTuple):
+    """What a row or a fixed variable stands for.
+
+    Attributes:
+        name: of the constraint. ``where``: its place along the motion.
+        user: whether the user asked for it.
+        rank: 0: it takes part in everything, as the equations of motion, and is named last; 2: it is named first.
+    """
+
+    name: str
+    where: str = ""
+    user: bool = False
+    rank: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.where}".rstrip()
+
+
+Labels: TypeAlias = tuple[list[Label], dict[int, Label]]
+"""What the rows of g stand for, and those variables that a constraint fixes by equal bounds."""
+
+
+class NonlinearProgram(ABC):
+    """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
+
+    Attributes:
+        problem: z, p, f, g, for ``casadi.nlpsol``.
+        limits: (p) → (lbx, ubx, lbg, ubg), a Function.
+        equal: whether a row of g is an equation.
+        variables, constraints: the intervals of the entries of z and g.
+    """
+
+    problem: dict[str, ca.MX]
+    limits: ca.Function
+    equal: Indices
+    variables: IntervalIndex
+    constraints: IntervalIndex
+
+    @property
+    def size(self) -> int:
+        """Number of variables z."""
+        return int(self.problem["x"].numel())
+
+    def split(self, z: Any) -> list[Any]:
+        """The variables of each program that it joins: those of itself."""
+        return [z]
+
+    def split_numbers(self, p: Any) -> list[Any]:
+        """The parameters of each program that it joins: those of itself."""
+        return [p]
+
+    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
+        """The variables, of those of each program that it joins; ``numbers`` gives p."""
+        return parts[0]
+
+    @abstractmethod
+    def labels(self) -> Labels:
+        """What the rows of g and the fixed variables stand for."""
+
+    @abstractmethod
+    def structure(self) -> dict[str, int | list[int]]:
+        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
+
+        Raises:
+            UnsupportedError: if anything but the gaps connects two intervals.
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome:
+    """What a solver says of a solution."""
+
+    status: str
+    iterations: int
+    cost: float
+    constraint_violation: float
+    violations: dict[str, float]
+    stats: dict[str, Any]
+    solved: bool = True
+    hints: tuple[str, ...] = ()
+
+
+Found = TypeVar("Found", bound=Outcome)
+
+
+class Solvable(Protocol[Found]):
+    """What a solver solves: a nonlinear program, made of what a user knows by name."""
+
+    @property
+    def nlp(self) -> NonlinearProgram:
+        """The nonlinear program."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+    @property
+    def named(self) -> Mapping[str, ca.MX]:
+        """The parameters by name."""
+
+    @property
+    def symbols(self) -> list[ca.MX]:
+        """Variables and parameters, as the user has them in expressions."""
+
+    def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
+        """The parameters of the nonlinear program, of what a solve is given.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
+            InvalidStartError: if no solution starts there.
+        """
+
+    def current(self) -> Array:
+        """The parameters of the nonlinear program at their last values."""
+
+    def expression(self) -> ca.MX:
+        """The parameters of the nonlinear program as an expression of the parameters by name."""
+
+    def begin(self, guess: Any) -> Array:
+        """The scaled variables in a guess; in that of the user's problem, if it is ``None``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if there is none, or it is of something else.
+        """
+
+    def checked_shift(self, shift: int) -> int:
+        """The number of intervals by which a solution is shifted.
+
+        Raises:
+            ArgumentError: if it cannot be shifted by so many.
+        """
+
+    def unscaled(self, z: Any, numbers: Any) -> list[Any]:
+        """The values of ``symbols``, numbers or expressions."""
+
+    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+        """What the user wants to read off scaled variables, by name."""
+
+    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Found:
+        """The solution at scaled variables."""
+
+    def remedies(self, solution: Found) -> Iterator[str]:
+        """What may help where a solve failed."""
+
+    def warnings(self, solution: Found, *, again: bool) -> Iterator[str]:
+        """Why a solution may be none; ``again``: what is worth a warning in every tick of a receding horizon anew."""
+
+    def error(self, solution: Found) -> Exception:
+        """What is raised where there is no solution."""
+
+
+class InvalidStartError(ArgumentError):
+    """Parameters at which no solution starts: where there is a last solution, it stands for the next one."""
+
+
+class SolutionWarning(UserWarning):
+    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""

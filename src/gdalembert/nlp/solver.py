@@ -1,0 +1,346 @@
+"""A solver that is built once and called with the parameters of each solve, as for receding horizons."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.nlp.backends import (
+    OUT_OF_TIME,
+    backend,
+    cost_size,
+    derivatives,
+    last_line,
+    leash_for,
+    make,
+    status_of,
+    without_budget,
+)
+from gdalembert.nlp.dependence import SLOW, active, dependent
+from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
+from gdalembert.spatial.arguments import numbers as checked_numbers
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import foreign
+from gdalembert.spatial.interrupts import Interrupts
+
+
+class Solver(Generic[Found]):
+    """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
+
+    ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
+    solution, primal and dual, from which the first ``shift`` intervals are cut. Those of phases and scenarios are
+    called alike; phases are not shifted.
+
+    Attributes:
+        last: the last solution; ``None`` before the first one.
+    """
+
+    def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:
+        self._program, self._name, self._nlp = program, name, program.nlp
+        self._options, self._budget = without_budget(options)
+        self._iterate: tuple[Array, Array] | None = None
+        self._factor = self._cost_factor()
+        self._leash = leash_for(name, self._nlp, self._budget)
+        self._functions = derivatives(name, self._nlp, self._factor)
+        self._cold = self._made(leashed=True)
+        self._functions = {each: self._cold.get_function(each) for each in self._cold.get_function()} | self._functions
+        self.last: Found | None = None
+        self._found: tuple[Array, Array, Array] | None = None
+
+    def __repr__(self) -> str:
+        return f"Solver({self._program.name}, {self._name!r}, {self._nlp.size} variables)"
+
+    def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
+        """Solve at these parameters.
+
+        Args:
+            shift: number of intervals by which the last solution is shifted: those that have passed since. Its last
+                instant is repeated at the end.
+            guess: where to begin instead of the last solution, as in :meth:`Problem.guess`.
+            p: the parameters of the robot, all values or some by name.
+            values: the parameters of the problem by name. Parameters of both that are missing keep their last values.
+
+        Returns:
+            The solution. If the solver finds none, but there is a last one: that one, shifted, with ``solved=False``
+            and the ``status`` of the solver, or ``"Invalid_Start"`` if a state that the parameters give is far from
+            unit lengths, contacts or loops.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
+            OptimizationError: if the solver finds no solution and there is no last one, or it ended by an exception;
+                it has the last iterate.
+            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; the last solution stays.
+
+        Warns:
+            SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
+                violates contacts or loops; and, without a last solution, as :meth:`Problem.solve`.
+        """
+        shift, program = self._program.checked_shift(shift), self._program
+        with Interrupts(__name__) as interrupts:
+            try:
+                numbers = program.numbers("solver", p, values)
+            except InvalidStartError as error:
+                if self.last is None:
+                    raise
+                return self._previous("Invalid_Start", {}, str(error), shift)
+            begin = None if guess is not None or self._found is None else self._shifted(shift)
+            solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
+            ended = self.last is None or solution.status in EXCEPTIONS
+            if begin is None and (solution.solved or ended):
+                solution = self._explained(solution)
+            if not solution.solved and ended:
+                raise program.error(solution)
+            if not solution.solved:
+                why = f"the solver stopped with {solution.status!r} after {solution.iterations} iterations"
+                return self._previous(solution.status, solution.stats, why, shift)
+            for warning in program.warnings(solution, again=begin is not None):
+                warnings.warn(f"{program.name}: {warning}", SolutionWarning, stacklevel=2)
+        return solution
+
+    def cold(self) -> Found:
+        """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
+        with Interrupts(__name__) as interrupts:
+            return self._explained(self._solve(self._program.current(), self._program.begin(None), None, interrupts))
+
+    def value(self, expression: ca.MX) -> Array:
+        """An expression of the problem's variables and parameters at the last iterate.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is none, or nothing was solved.
+        """
+        if self._iterate is None:
+            raise ArgumentError("value: nothing was solved; call the solver first")
+        known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
+        if not isinstance(expression, ca.MX):
+            expected = "an expression of the problem, as problem.q"
+            expression = ca.MX(ca.DM(checked_numbers("value", expression, expected=expected)))
+        if other := foreign(expression, known):
+            raise ArgumentError(
+                f"value: the expression has the symbol {other[0].name()!r}, which was not in the problem that was "
+                "solved; take problem.q, v, u, t, integrals and parameters"
+            )
+        graph = ca.Function("value", self._program.symbols, [expression])
+        return np.array(graph(*self._program.unscaled(*self._iterate)).full().squeeze())
+
+    def stationarity(self) -> float:
+        """max|∇ Lagrangian| / max|∇ cost| at the last solution, in the solver's scaled variables.
+
+        Raises:
+            ArgumentError: if there is no solution yet.
+        """
+        if self._found is None or self._iterate is None:
+            raise ArgumentError("stationarity: nothing was solved; call the solver first")
+        z, p, f, g = (self._nlp.problem[key] for key in ("x", "p", "f", "g"))
+        lam_x, lam_g = ca.MX.sym("lam_x", z.numel()), ca.MX.sym("lam_g", g.numel())
+        f = self._multiplied * f
+        gradients = [ca.gradient(f + ca.dot(lam_g, g), z) + lam_x, ca.gradient(f, z)]
+        graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(each) for each in gradients])
+        lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
+        return lagrangian / cost
+
+    def function(self, *, warm: bool = False) -> ca.Function:
+        """The solver as one Function of the parameters of the problem, for graphs and for C code.
+
+        CasADi alone runs it: signals may not end it, and ``"max_wall_time"`` ends IPOPT only.
+
+        Args:
+            warm: whether it begins near a solution, with its multipliers, as a call after the first one does.
+
+        Returns:
+            (parameters by name …, z0, lam_x0, lam_g0) → (q, v, u, t, cost, z, lam_x, lam_g, violation): z are the
+            solver's own variables, scaled and ordered by intervals, with their multipliers; those of one solution begin
+            the next, and :meth:`begin` gives the first. A Function has no status: ``violation`` is the largest of any
+            bound or constraint, scaled, and infinite where an input is not finite; where it is small, the motion is one
+            of the robot, if not an optimum. The parameters of the robot, and ends that are numbers, are those of the
+            last solve. Inputs are not checked, and states are taken as they are: with unit lengths, and on contacts and
+            loops.
+        """
+        nlp, p = self._nlp, self._program.expression()
+        begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
+        inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
+        limits, solver = nlp.limits(p=p), self._unleashed(warm)
+        found = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
+        outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
+        outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
+        over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
+        known = ca.norm_1(ca.veccat(*inputs.values())) < ca.inf
+        outputs["violation"] = ca.if_else(known, ca.fmax(ca.mmax(ca.vertcat(*over)), 0), ca.inf)
+        return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+
+    def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
+        """Where :meth:`function` may begin: z0, lam_x0, lam_g0, by name.
+
+        Args:
+            guess: as of a call; by default the last solution, and where there is none, the guess of the problem.
+            shift: number of intervals that are cut from the last solution.
+        """
+        if guess is None and self._found is not None:
+            z, lam_x, lam_g = self._shifted(self._program.checked_shift(shift))
+        else:
+            z = self._program.begin(guess)
+            lam_x, lam_g = np.zeros(self._nlp.size), np.zeros(len(self._nlp.equal))
+        return {"z0": z, "lam_x0": lam_x, "lam_g0": lam_g}
+
+    def generate(self, path: str | Path, *, warm: bool = False) -> Path:
+        """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
+
+        The code of ``"ipopt"`` and ``"fatrop"`` is linked with these libraries; that of ``"sqpmethod"`` with none.
+
+        Args:
+            path: of the file, as ``"solver.c"``.
+            warm: as of :meth:`function`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the name is not that of a C file in an existing folder.
+        """
+        if not isinstance(path, str | Path):
+            raise ArgumentTypeError(f"generate: got {path!r}; give the name of a file, as 'solver.c'")
+        file = Path(path)
+        if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
+            raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
+        try:
+            text = _code(file.stem, [self.function(warm=warm)])
+        except RuntimeError:
+            text = _code(file.stem, list(self._functions.values()))
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    @property
+    def _multiplied(self) -> float:
+        """The factor of the cost and the multipliers that CasADi returns over those of the program."""
+        return 1.0 if backend(self._name).cost_option else self._factor
+
+    # One solve.
+
+    def _cost_factor(self) -> float:
+        """The factor of the cost where the first solve begins; 1 if this is not known yet, or not asked for."""
+        factor = backend(self._name).cost_factor
+        if factor is None:
+            return 1.0
+        try:
+            numbers = self._program.numbers("solver", None, {})
+            return factor(cost_size(self._nlp, self._program.begin(None), numbers))
+        except ArgumentError:
+            return 1.0
+
+    def _solve(
+        self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None, interrupts: Interrupts
+    ) -> Found:
+        nlp = self._nlp
+        limits = nlp.limits(p=numbers)
+        arguments: dict[str, Any] = limits | {"p": numbers}
+        if begin is None:
+            solver, arguments["x0"] = self._cold, z
+        else:
+            solver = self._warm
+            arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
+        if np.any(limits["lbx"].full() > limits["ubx"].full()):
+            stats = {"return_status": "Invalid_Problem_Definition"}
+            return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
+        try:
+            if backend(self._name).endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
+                return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
+            found = self._call(solver, arguments, interrupts)
+        except RuntimeError as error:
+            if (leash := self._leash) is not None and leash.is_out_of_time:
+                late: dict[str, Any] = {"iter_count": leash.iterations}
+                return self._program.solution(leash.iterate, numbers, OUT_OF_TIME, late, False)
+            raise ArgumentError(
+                f"solve: the solver refuses the problem, or what it calls: {last_line(error)}"
+            ) from error
+        z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
+        stats = solver.stats()
+        status, solved = status_of(stats), bool(stats["success"])
+        if self._leash is not None and self._leash.is_out_of_time and not solved:
+            status = OUT_OF_TIME
+        solution = self._program.solution(z, numbers, status, stats, solved)
+        self._iterate = z, numbers
+        if solution.solved:
+            self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
+        return solution
+
+    def _call(self, solver: ca.Function, arguments: Mapping[str, Any], interrupts: Interrupts) -> dict[str, ca.DM]:
+        """What the solver finds, until a signal or the budget ends it."""
+        ends = interrupts.around_solver(evaluations_end_it=not backend(self._name).catches)
+        with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
+            return solver(**arguments)
+
+    def _made(self, *, warm: bool = False, leashed: bool) -> ca.Function:
+        return make(
+            self._name,
+            self._nlp,
+            self._options,
+            self._functions,
+            warm=warm,
+            factor=self._factor,
+            budget=self._budget,
+            leash=self._leash if leashed else None,
+        )
+
+    def _explained(self, solution: Found) -> Found:
+        """The solution with what made it slow, or impossible."""
+        if self._iterate is None or "iter_count" not in solution.stats or "nlp_jac_g" not in self._functions:
+            return solution
+        if solution.status == OUT_OF_TIME or (solution.solved and solution.iterations <= SLOW):
+            return solution
+        z, numbers = self._iterate
+        g, rows = self._functions["nlp_jac_g"](z, numbers)
+        limits = {key: value.full().ravel() for key, value in self._nlp.limits(p=numbers).items()}
+        found = dependent(active(rows, g.full().ravel(), limits, *self._nlp.labels()))
+        remedies = () if solution.solved else self._program.remedies(solution)
+        solution = replace(solution, hints=(*found, *remedies))
+        self.last = solution if solution.solved else self.last
+        return solution
+
+    @cached_property
+    def _warm(self) -> ca.Function:
+        return self._made(warm=True, leashed=True)
+
+    def _unleashed(self, warm: bool) -> ca.Function:
+        """The solver without Python in it."""
+        if self._leash is not None:
+            return self._made(warm=warm, leashed=False)
+        return self._warm if warm else self._cold
+
+    @cached_property
+    def _values(self) -> ca.Function:
+        """(z, p) → cost and constraints."""
+        x, p, f, g = (self._nlp.problem[key] for key in "xpfg")
+        return ca.Function("values", [x, p], [ca.vertcat(f, g)])
+
+    def _shifted(self, by: int) -> tuple[Array, Array, Array]:
+        assert self._found is not None
+        z, lam_x, lam_g = self._found
+        if not by:
+            return self._found
+        variables, constraints = self._nlp.variables.shifted(by), self._nlp.constraints.shifted(by)
+        return z[variables], lam_x[variables], lam_g[constraints]
+
+    def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Found:
+        """The last plan in the place of a solution that was not found."""
+        found = self._shifted(shift)
+        last = self._program.solution(found[0], self._program.current(), status, stats, False)
+        self._found, self.last = found, last
+        shifted = f", shifted by {shift} intervals," if shift else ""
+        warnings.warn(
+            f"{self._program.name}: {why}; the last plan{shifted} stands for the solution",
+            SolutionWarning,
+            stacklevel=3,
+        )
+        return last
+
+
+def _code(name: str, functions: list[ca.Function]) -> str:
+    generator = ca.CodeGenerator(name)
+    for each in functions:
+        generator.add(each)
+    return str(generator.dump())

@@ -1,0 +1,316 @@
+"""The ``Opti`` of a motion as a nonlinear program, scaled and ordered by intervals, with simple bounds apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.nlp.program import NOWHERE, Indices, IntervalIndex, Label, Labels, NonlinearProgram
+from gdalembert.spatial.arrays import Array
+
+_LAST = np.iinfo(int).max
+
+
+class Transcribed(Protocol):
+    """A motion of N intervals, transcribed into an ``Opti``.
+
+    Attributes:
+        intervals: N.
+        state: variables, a column for each of the N + 1 instants; those from row ``size`` on are constants of the
+            motion.
+        reached: the state at the end of each interval, by an expression of variables of that interval.
+        gaps: the number of the constraint that ``reached`` is the next state.
+    """
+
+    intervals: int
+    state: ca.MX
+    size: int
+    reached: ca.MX
+    gaps: int
+
+    @property
+    def blocks(self) -> Sequence[tuple[ca.MX, int]]:
+        """Each matrix of variables, and how many of its columns belong to an interval."""
+
+    @property
+    def overlap(self) -> str:
+        """Why intervals share variables; empty if none do."""
+
+
+class ChangeOfVariables(Protocol):
+    """Variables η in the place of some variables x of a motion, x = Ψ η."""
+
+    def variables(self, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, ca.DM, Indices]:
+        """The matrices that turn η into x and x into η among n variables; and which these are.
+
+        Args:
+            entries: gives the numbers of a matrix of variables, column by column.
+        """
+
+    def equations(self, opti: ca.OptiAdvanced) -> tuple[ca.DM, Array]:
+        """The matrix that turns the constraints into those of η; and their sizes."""
+
+    def states(self) -> ca.DM:
+        """The matrix that turns x into η in the states at the ends of all intervals, column by column."""
+
+
+class ConstraintRows(NamedTuple):
+    """All rows of ``opti.g``: the number of their ``subject_to``, whether they are equations, and what they touch.
+
+    ``measured`` are equations with a value that parameters give, which replace the bounds of a variable. ``free`` rows
+    have no bound. ``row``, ``column`` are the entries of the Jacobian; ``simple`` the rows that bound one variable.
+    """
+
+    group: Indices
+    equal: Indices
+    measured: Indices
+    free: Indices
+    row: Indices
+    column: Indices
+    simple: SimpleBounds
+
+
+class SimpleBounds(NamedTuple):
+    """Rows that bound one entry of x each: row = slope x[entry] + offset(p)."""
+
+    rows: Indices
+    entries: Indices
+    slopes: Array
+    offset: ca.Function
+
+
+class StagewiseProgram(NonlinearProgram):
+    """The program of an ``Opti``: z are its scaled variables, interval by interval.
+
+    Args:
+        motion: how the intervals stand in the ``Opti``. ``coordinates``: those that take the place of variables.
+        opti: the problem, baked.
+        p, other_p: the parameters of the ``Opti`` as numbers; they differ in those that a solve may set to any value.
+        stagewise: whether the constants of the motion have a variable in each interval, not one for all, and equations
+            of one variable stay constraints, instead of becoming a pair of equal bounds.
+        label: (number, row) → what a constraint of the ``Opti`` stands for, by its number and its first row.
+    """
+
+    def __init__(
+        self,
+        motion: Transcribed,
+        coordinates: ChangeOfVariables,
+        opti: ca.OptiAdvanced,
+        p: Array,
+        other_p: Array,
+        *,
+        stagewise: bool,
+        label: Callable[[int, int], Label],
+    ) -> None:
+        self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
+        self._label = label
+        scales = np.array(opti.x_linear_scale, dtype=float).ravel()
+        groups, intervals = self._variable_places()
+        first_copy = self._first_copies(stagewise)
+        order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
+        self._order = order[first_copy[order] == order]
+        numbers = np.empty(n, dtype=int)
+        numbers[self._order] = np.arange(len(self._order))
+        self._of_x = numbers[first_copy]
+        self.variables = IntervalIndex(groups[self._order], intervals[self._order])
+        self._to_x, self._from_x, replaced = coordinates.variables(self._entries, n)
+        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), replaced))
+        first = np.full(opti.ng, _LAST)
+        np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
+        meta = opti.get_meta_con(opti.constraints()[motion.gaps])
+        self._gaps = (np.arange(opti.ng) >= meta.start) & (np.arange(opti.ng) < meta.stop)
+        same = self._gaps.copy()
+        same[self._gaps] = np.tile(np.arange(motion.state.shape[0]) >= motion.size, motion.intervals)
+        kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows) & (stagewise | ~same))
+        self._kept = kept[np.lexsort((kept, ~self._gaps[kept], first[kept]))]
+        first[first == _LAST] = NOWHERE
+        self.constraints = IntervalIndex(rows.group[self._kept], first[self._kept])
+        self._rows, self.equal = rows, rows.equal[self._kept]
+        self._equations, sizes = coordinates.equations(opti)
+        sizes[meta.start : meta.stop] = scales[self._entries(motion.state[:, 1:])]
+        self._scales, self._sizes = scales[self._order], sizes[self._kept]
+        self.problem, self.limits = self._scaled(coordinates.states()), self._scaled_limits()
+
+    def _scaled(self, to_states: ca.DM) -> dict[str, ca.MX]:
+        opti = self._opti
+        z = ca.MX.sym("z", len(self._order))
+        all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(self._motion.reached)])
+        f, g, reached = all_of.call([self.unscaled(z), opti.p], True, False)
+        begun = self._unordered(z)[self._entries(self._motion.state[:, 1:]).tolist()]
+        first, last = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]])
+        rows = ca.vertcat(g[:first], begun - to_states @ reached, g[last + 1 :])
+        return {"x": z, "p": opti.p, "f": f, "g": (self._equations @ rows)[self._kept.tolist()] / ca.DM(self._sizes)}
+
+    # Numbers.
+
+    def _scaled_limits(self) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g at the parameters of the ``Opti``."""
+        opti, simple = self._opti, self._rows.simple
+        kept, order, rows = self._kept.tolist(), self._order.tolist(), simple.rows.tolist()
+        offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
+        ends = [(bound[rows] - offset) / ca.DM(simple.slopes) for bound in (opti.lbg, opti.ubg)]
+        low, high = ca.MX(ends[0]), ca.MX(ends[1])
+        if falling:
+            low[falling], high[falling] = ends[1][falling], ends[0][falling]
+        lbx, ubx = ca.MX(-ca.inf * ca.DM.ones(opti.nx)), ca.MX(ca.inf * ca.DM.ones(opti.nx))
+        measured = self._rows.measured[simple.rows]
+        for layer in _layers(simple.entries, np.flatnonzero(~measured)):
+            where, of = simple.entries[layer].tolist(), layer.tolist()
+            lbx[where], ubx[where] = ca.fmax(lbx[where], low[of]), ca.fmin(ubx[where], high[of])
+        if of := np.flatnonzero(measured).tolist():
+            where = simple.entries[of].tolist()
+            lbx[where], ubx[where] = low[of], high[of]
+        variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
+        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
+        return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
+
+    def positions(self, part: ca.MX) -> tuple[Indices, Array]:
+        """The entries of z that stand for a matrix of variables, column by column, and their sizes."""
+        entries = self._of_x[self._entries(part)]
+        return entries, self._scales[entries]
+
+    def scaled(self, x: Array) -> Array:
+        """z of ``opti.x``."""
+        return np.asarray((self._from_x @ x).full().ravel()[self._order] / self._scales)
+
+    def unscaled(self, z: Any) -> Any:
+        """``opti.x`` of z: numbers, or an expression."""
+        if isinstance(z, ca.MX):
+            return self._to_x @ self._unordered(z)
+        return (self._to_x @ (z * self._scales)[self._of_x]).full().ravel()
+
+    def _unordered(self, z: ca.MX) -> ca.MX:
+        """z in the order and the units of ``opti.x``, with η in the place of x."""
+        return ca.MX((ca.DM(self._scales) * z)[self._of_x.tolist()])
+
+    def structure(self) -> dict[str, int | list[int]]:
+        states, n = self._motion.state.shape[0], self._motion.intervals
+        where = self.variables.intervals
+        if NOWHERE in where:
+            raise UnsupportedError("a variable of opti belongs to no interval; take another solver, as 'ipopt'")
+        in_order = np.empty(len(where), dtype=int)
+        in_order[self._order] = where
+        last = np.full(len(self._gaps), NOWHERE)
+        np.maximum.at(last, self._rows.row, in_order[self._rows.column])
+        kept, first = self._kept, self.constraints.intervals
+        reach = last[kept] - first - self._gaps[kept]
+        if (apart := np.flatnonzero(reach > 0)).size:
+            if self._motion.overlap:
+                raise UnsupportedError(f"{self._motion.overlap}, or another solver, as 'ipopt'")
+            i = int(apart[0])
+            what = self._opti.g_describe(int(kept[i])).splitlines()[0]
+            raise UnsupportedError(
+                f"the constraint {what} connects the intervals {first[i]} and {last[kept[i]]}; give constraints of one "
+                "interval each, or take another solver, as 'ipopt'"
+            )
+        own = np.bincount(first[~self._gaps[kept]], minlength=n + 1)
+        others = np.bincount(where, minlength=n + 1) - states
+        return {"N": n, "nx": [states] * (n + 1), "nu": others.tolist(), "ng": own.tolist()}
+
+    def labels(self) -> Labels:
+        opti, rows = self._opti, self._rows
+        metas = [opti.get_meta_con(each) for each in opti.constraints()]
+        labels = [self._label(number, meta.start) for number, meta in enumerate(metas)]
+        at = np.full((2, opti.ng), NOWHERE)
+        at[0] = _LAST
+        groups, intervals = self._variable_places()
+        np.minimum.at(at[0], rows.row, intervals[rows.column])
+        np.maximum.at(at[1], rows.row, intervals[rows.column])
+        between = np.zeros(opti.ng, dtype=bool)
+        np.logical_or.at(between, rows.row, groups[rows.column] > 0)
+
+        def label(row: int) -> Label:
+            first, last = at[:, row]
+            where = "" if first in (NOWHERE, _LAST) else f"at grid point {first}"
+            if where and (between[row] or first != last):
+                where = f"in interval {first}"
+            return labels[int(rows.group[row])]._replace(where=where)
+
+        simple = rows.simple
+        fixed = {
+            int(i): label(int(row))
+            for row, i in zip(simple.rows, self._of_x[simple.entries], strict=True)
+            if rows.equal[row]
+        }
+        return [label(row) for row in self._kept.tolist()], fixed
+
+    # Rows and columns.
+
+    def _entries(self, part: ca.MX) -> Indices:
+        """The entries of ``opti.x`` that make a matrix of variables, column by column."""
+        where = ca.Function("where", [self._x], [ca.vec(part)])(np.arange(self._x.numel()))
+        return np.array(where.full().ravel(), dtype=int)
+
+    def _first_copies(self, stagewise: bool) -> Indices:
+        """For each entry of ``opti.x`` the one whose variable it has: of a constant, that of the first instant."""
+        found = np.arange(self._x.numel())
+        constants = self._motion.state[self._motion.size :, :]
+        if not stagewise and constants.numel():
+            entries = self._entries(constants).reshape(constants.shape[1], -1)
+            found[entries] = entries[0]
+        return found
+
+    def _variable_places(self) -> tuple[Indices, Indices]:
+        n = self._x.numel()
+        groups, intervals = np.full(n, len(self._motion.blocks)), np.full(n, NOWHERE)
+        for group, (matrix, width) in enumerate(self._motion.blocks):
+            own = self._entries(matrix)
+            groups[own] = group
+            intervals[own] = np.repeat(np.arange(matrix.shape[1]) // width, matrix.shape[0])
+        return groups, intervals
+
+    def _all_rows(self, p: Array, other_p: Array, fix: bool, first_copy: Indices, replaced: Indices) -> ConstraintRows:
+        opti = self._opti
+        limits = ca.Function("limits", [opti.p], [opti.lbg, opti.ubg])
+        both = [[bound.full().ravel() for bound in limits(each)] for each in (p, other_p)]
+        equal = np.logical_and(*(lower == upper for lower, upper in both))
+        free = np.logical_and(*(np.isneginf(lower) & np.isposinf(upper) for lower, upper in both))
+        measured = equal & (both[0][0] != both[1][0])
+        row, column = (np.array(each, dtype=int) for each in ca.jacobian_sparsity(opti.g, opti.x).get_triplet())
+        alone = np.bincount(row, minlength=opti.ng) == 1
+        group = np.zeros(opti.ng, dtype=int)
+        candidates = []
+        for number, constraint in enumerate(opti.constraints()):
+            meta = opti.get_meta_con(constraint)
+            own = slice(meta.start, meta.stop)
+            group[own] = number
+            if alone[own].any():
+                candidates.append(meta)
+        entry = np.zeros(opti.ng, dtype=int)
+        entry[row] = column
+        bounds = _simple_bounds(opti, candidates, entry, alone & ~free & ~replaced[entry] & (fix | ~equal))
+        bounds = bounds._replace(entries=first_copy[bounds.entries])
+        return ConstraintRows(group, equal, measured, free, row, column, bounds)
+
+
+def _simple_bounds(
+    opti: ca.OptiAdvanced, candidates: list[ca.MetaCon], entry: Indices, usable: Indices
+) -> SimpleBounds:
+    """The usable rows of some constraints, which depend on one variable each, if they are linear in x and p."""
+    rows = np.concatenate([np.arange(meta.start, meta.stop) for meta in candidates] or [np.zeros(0, dtype=int)])
+    w = ca.MX.sym("w", opti.nx + opti.np)
+    expressions = ca.vertcat(ca.MX(0, 1), *(ca.vec(meta.canon) for meta in candidates))
+    graph = ca.Function("rows", [opti.x, opti.p], [expressions])
+    values = graph.call([w[: opti.nx], w[opti.nx :]], True, False)[0]
+    nonlinear = np.array(ca.which_depends(values, w, 2, True), dtype=bool) if len(rows) else np.zeros(0, dtype=bool)
+    chosen = np.flatnonzero(~nonlinear & usable[rows])
+    jacobian = ca.Function("slopes", [w], [ca.jacobian(values, w)])(0)
+    slopes = [float(jacobian[int(i), int(entry[rows[i]])]) for i in chosen]
+    offset = ca.Function("offset", [opti.p], [graph(ca.DM.zeros(opti.nx), opti.p)[chosen.tolist()]])
+    return SimpleBounds(rows[chosen], entry[rows[chosen]], np.array(slopes), offset)
+
+
+def _layers(entries: Indices, of: Indices) -> list[Indices]:
+    """Numbers of entries in as few groups as possible, in each of which no entry is repeated."""
+    layers: list[list[int]] = []
+    counts: dict[int, int] = {}
+    for i in of.tolist():
+        layer = counts[entries[i]] = counts.get(entries[i], -1) + 1
+        if layer == len(layers):
+            layers.append([])
+        layers[layer].append(i)
+    return [np.array(layer, dtype=int) for layer in layers]

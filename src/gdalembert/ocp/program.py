@@ -1,0 +1,376 @@
+"""An optimal control problem as one program: parts, each a motion, and what joins them."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.model.configuration import lengths, projected, unit_blocks
+from gdalembert.nlp.backends import backend, checked_options, same_options
+from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
+from gdalembert.nlp.solver import Solver
+from gdalembert.nlp.stagewise import StagewiseProgram
+from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
+from gdalembert.ocp.ends import End, constraint_residual
+from gdalembert.ocp.initial import ModalCoordinates
+from gdalembert.ocp.parameters import Inputs
+from gdalembert.ocp.solution import (
+    Accuracy,
+    FollowedPath,
+    JoinedSolution,
+    OptimizationError,
+    Solution,
+    by_part,
+    inconsistencies,
+    too_fast,
+    warnings_about,
+)
+from gdalembert.ocp.transcription import Stages, TranscribedMotion
+from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
+
+Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
+
+
+class Part:
+    """A motion as it is formulated now: its nonlinear program, the numbers that it takes, and its solutions.
+
+    Its methods are those of :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
+
+    Args:
+        motion: of a robot. ``constraints``: of the problem. ``ends``: start and end.
+        paths: by name, those that are followed between the stages.
+        coordinates: those that take the place of modal coordinates. ``inputs``: the parameters.
+        initial: gives the variables where a solve begins: (guess) → x.
+        stagewise: as of :class:`~gdalembert.nlp.stagewise.StagewiseProgram`.
+    """
+
+    def __init__(
+        self,
+        motion: TranscribedMotion,
+        constraints: Constraints,
+        ends: Sequence[End],
+        paths: Mapping[str, FollowedPath],
+        coordinates: ModalCoordinates,
+        inputs: Inputs,
+        initial: Callable[[Any], Array],
+        *,
+        stagewise: bool,
+    ) -> None:
+        self.motion, self.inputs, self._initial = motion, inputs, initial
+        self._ends, self._paths = ends, dict(paths)
+        self._opti = opti = inputs.opti
+        filled = (inputs.filled(number) for number in (0.25, 0.5))
+        label = partial(constraints.label, opti)
+        self.nlp = StagewiseProgram(motion, coordinates, opti, *filled, stagewise=stagewise, label=label)
+        violations = {MOTION: ca.norm_inf(motion.equations)} | constraints.violations(opti)
+        self._names, outputs = tuple(violations), self._outputs(ca.vertcat(*violations.values()))
+        self._keys = list(outputs)
+        self._graph = ca.Function("solution", [opti.x, opti.p], list(outputs.values()))
+
+    def _outputs(self, violations: ca.MX) -> dict[str, ca.MX]:
+        """What a solution says, as expressions of the variables and parameters of the ``Opti``."""
+        motion, opti = self.motion, self._opti
+        largest = ca.fmax(ca.mmax(ca.fmax(opti.lbg - opti.g, opti.g - opti.ubg)), 0) if opti.ng else ca.MX(0)
+        outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": opti.f}
+        outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
+        outputs |= {"violations": violations, "largest": largest}
+        if len(motion.system.places):
+            outputs["drift"] = ca.norm_inf(constraint_residual(motion, ca.vertcat(motion.stages.q, motion.stages.v)))
+        for name, path in self._paths.items():
+            outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
+            outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
+        return outputs
+
+    def begin(self, guess: Any) -> Array:
+        return self.nlp.scaled(self._initial(guess))
+
+    @property
+    def symbols(self) -> list[ca.MX]:
+        return [self._opti.x, self._opti.p]
+
+    def unscaled(self, z: Any, numbers: Any) -> list[Any]:
+        return [self.nlp.unscaled(z), numbers]
+
+    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+        motion, nq = self.motion, self.motion.dyn.tree.nq
+        graph = ca.Function("rows", self.symbols, [motion.x, motion.u, motion.t], {"always_inline": True})
+        x, u, t = graph(*self.unscaled(z, numbers))
+        return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
+
+    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
+        values = self._graph.call([self.nlp.unscaled(z), numbers])
+        found = dict(zip(self._keys, (each.full() for each in values), strict=True))
+        dyn, states, t, u = self.motion.dyn, found["x"].T, found["t"].ravel(), found["u"].T
+        nq, blocks = dyn.tree.nq, unit_blocks(dyn.tree)
+        p, control, bounds = found["p"].ravel(), self.motion.control, self.motion.bounds
+        paths = {
+            name: replace(
+                path,
+                lower=found[f"{name} lower"].ravel(),
+                upper=found[f"{name} upper"].ravel(),
+                constants={key: found[f"{name} {key}"] for key in path.constants},
+            )
+            for name, path in self._paths.items()
+        }
+        named = dict(zip(self._names, found["violations"].ravel().tolist(), strict=True))
+        return Solution(
+            dyn=dyn,
+            bounds=bounds,
+            control=control,
+            status=status,
+            iterations=0 if status in ("Invalid_Problem_Definition", *EXCEPTIONS) else int(stats.get("iter_count", 0)),
+            cost=float(found["cost"][0, 0]),
+            t=t,
+            q=projected(states[:, :nq], blocks),
+            v=states[:, nq:],
+            u=u,
+            p=p,
+            stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
+            constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
+            length_violation=float(np.abs(lengths(states[:, :nq], blocks) - 1).max(initial=0)),
+            constraint_drift=float(found["drift"][0, 0]) if "drift" in found else 0.0,
+            violations=named,
+            stats=dict(stats),
+            accuracy=Accuracy(self.motion.system, bounds, control, t, states, u, p, paths),
+            solved=solved,
+            corrections={name: by for end in self._ends for name, by in end.corrections.items()},
+        )
+
+
+class OptimalControlProblem(ABC, Generic[Planned]):
+    """What is solved as one program: a problem, or several that are joined."""
+
+    _built: tuple[Any, Mapping[str, Any], Solver[Planned]] | None = None
+    _kind = "problem"
+    _unshiftable = ""
+    """Why a solution cannot be shifted; empty if it can."""
+
+    @interruptible
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Planned]:
+        """Build a solver once, which is called with the parameters of each solve: for receding horizons.
+
+        It solves the problem, or problems, as they are now: what is added later needs another one. A parameter that
+        several problems have by one name is one parameter.
+
+        Args:
+            solver, options: as in :meth:`solve`.
+
+        Raises:
+            ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
+                different shapes.
+            UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
+                connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
+        """
+        self._check_costs()
+        given, stagewise = checked_options("solver", options), backend(solver).stagewise
+        return Solver(Program(self, stagewise=stagewise), solver, given)
+
+    @interruptible
+    def solve(
+        self,
+        solver: str = "ipopt",
+        options: Mapping[str, Any] | None = None,
+        *,
+        p: Any = None,
+        **values: npt.ArrayLike,
+    ) -> Planned:
+        """Solve the problem, or all problems at once.
+
+        A phase without a guess begins between the configurations that are fixed or guessed next to it.
+
+        Args:
+            solver: name of a CasADi NLP solver: ``"ipopt"``, ``"fatrop"``, ``"sqpmethod"`` …
+            options: of the ``casadi.nlpsol``, as ``{"ipopt.max_iter": 200}``, which override ours; and of these three
+                solvers ``"max_wall_time"``, at which a solve ends without a solution [s].
+            p: the parameters of the robot, all values or some by name, of scenarios a list, one for each; those that
+                are missing keep their last values, at first those of the problem. What is optimised starts at these
+                values. A solve of a problem that differs from the last one in p, parameters, ends and the guess alone
+                builds nothing.
+            values: the parameters of the problem by name; those that are missing keep their last values.
+
+        Returns:
+            The solution; also one that the solver calls acceptable only: see ``status``.
+
+        Raises:
+            ArgumentError: if nothing is to be minimised, there is no guess, CasADi refuses the options, no robot has
+                the parameters p, or a value is missing.
+            ArgumentTypeError, UnknownNameError: if p or a value cannot be used.
+            UnsupportedError: as :meth:`solver`.
+            OptimizationError: if the solver stops without a solution; it has the last iterate.
+
+        Warns:
+            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
+                has the optimum of p.
+        """
+        wanted = checked_options("solve", options)
+        self._set(p, values)
+        key = solver, self._contents()
+        if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
+            self._built = key, wanted, self.solver(solver, wanted)
+        solution = self._built[2].cold()
+        if not solution.solved:
+            raise OptimizationError(solution)
+        for warning in warnings_about(solution):
+            warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
+        return solution
+
+    def value(self, expression: ca.MX) -> Array:
+        """An expression of variables and parameters, such as an integral, where :meth:`solve` ended.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is none, or nothing was solved.
+        """
+        if self._built is None:
+            raise ArgumentError("value: nothing was solved; call solve first")
+        return self._built[2].value(expression)
+
+    # What a program is made of.
+
+    @abstractmethod
+    def _check_costs(self) -> None:
+        """Refuse problems that have nothing to minimise."""
+
+    @abstractmethod
+    def _set(self, p: Any, values: Mapping[str, Any]) -> None:
+        """Take the values of a solve."""
+
+    def _contents(self) -> object:
+        """What tells whether a solver that was built is still that of the problem; by default none is."""
+        return object()
+
+    @abstractmethod
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        """The motions, as they are formulated now."""
+
+    def _joined(self, parts: list[Part]) -> NonlinearProgram:
+        """The programs of all parts as one."""
+        return parts[0].nlp
+
+    def _connected(self) -> contextlib.AbstractContextManager[None]:
+        """While each part asks of its start what does not hold already."""
+        return contextlib.nullcontext()
+
+    def _each_p(self, p: Any) -> Sequence[Values]:
+        """The parameters of the robot for each part."""
+        return [p]
+
+    def _each_guess(self, guess: Any) -> Sequence[Any]:
+        """The guess of each part."""
+        return [guess]
+
+    def _rows(self, parts: list[dict[str, ca.MX]]) -> dict[str, ca.MX]:
+        """q, v, u and t of all parts, of those of each."""
+        return parts[0] | {key: ca.vertcat(*(each[key] for each in parts)) for key in ("q", "v")}
+
+    @abstractmethod
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Planned:
+        """The solution, of those of each part."""
+
+
+class Program(Generic[Planned]):
+    """The program of a problem, or of several that are joined: a :class:`gdalembert.nlp.program.Solvable`.
+
+    Args:
+        of: the problem. ``stagewise``: as of :class:`Part`.
+    """
+
+    def __init__(self, of: OptimalControlProblem[Planned], *, stagewise: bool) -> None:
+        self._of, kind = of, of._kind
+        self.parts = of._parts(stagewise=stagewise)
+        self.named: dict[str, ca.MX] = {}
+        for k, part in enumerate(self.parts, start=1):
+            for name, symbol in part.inputs.named.items():
+                shape = self.named.setdefault(name, symbol).shape
+                if symbol.shape != shape:
+                    raise ArgumentError(
+                        f"{kind}s: the parameter {name!r} has shape {symbol.shape} in {kind} {k}, {shape} before; of "
+                        "one name it is one parameter: give one size, or another name"
+                    )
+        self.nlp = of._joined(self.parts)
+
+    @property
+    def name(self) -> str:
+        return self.parts[0].motion.dyn.tree.name
+
+    @property
+    def symbols(self) -> list[ca.MX]:
+        return [symbol for part in self.parts for symbol in part.symbols]
+
+    def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
+        own = own_values(values, [part.inputs.named for part in self.parts])
+        with self._of._connected():
+            given = zip(self.parts, self._of._each_p(p), own, strict=True)
+            return np.concatenate([part.inputs(where, each, named) for part, each, named in given])
+
+    def current(self) -> Array:
+        with self._of._connected():
+            return np.concatenate([part.inputs.current() for part in self.parts])
+
+    def expression(self) -> ca.MX:
+        with self._of._connected():
+            graphs = [
+                ca.Function("p", list(part.inputs.named.values()), [part.inputs.expression()]) for part in self.parts
+            ]
+        known = [[self.named[name] for name in part.inputs.named] for part in self.parts]
+        return ca.vertcat(*(graph.call(each, True, False)[0] for graph, each in zip(graphs, known, strict=True)))
+
+    def begin(self, guess: Any) -> Array:
+        guesses = zip(self.parts, self._of._each_guess(guess), strict=True)
+        return self.nlp.merged([part.begin(each) for part, each in guesses], self.current)
+
+    def checked_shift(self, shift: int) -> int:
+        if shift and self._of._unshiftable:
+            raise ArgumentError(f"solver: shift: got {shift!r}; {self._of._unshiftable}; leave it out")
+        return integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+
+    def _split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
+        """Each part with its scaled variables and its parameters."""
+        return zip(self.parts, self.nlp.split(z), self.nlp.split_numbers(numbers), strict=True)
+
+    def unscaled(self, z: Any, numbers: Any) -> list[Any]:
+        return [x for part, own, p in self._split(z, numbers) for x in part.unscaled(own, p)]
+
+    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+        return self._of._rows([part.rows(own, p) for part, own, p in self._split(z, numbers)])
+
+    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Planned:
+        found = tuple(part.solution(own, p, status, stats, solved) for part, own, p in self._split(z, numbers))
+        return self._of._solution(found, self.nlp, z, numbers)
+
+    def remedies(self, solution: Planned) -> Iterator[str]:
+        for part, (name, each) in zip(self.parts, by_part(solution), strict=True):
+            yield from (name + remedy for remedy in too_fast(part.motion.system, each))
+
+    def warnings(self, solution: Planned, *, again: bool) -> Iterator[str]:
+        return inconsistencies(solution) if again else warnings_about(solution)
+
+    def error(self, solution: Planned) -> Exception:
+        return OptimizationError(solution)
+
+
+def own_values(values: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The values for each part, of those that it knows; a single one is to refuse what it does not.
+
+    Raises:
+        UnknownNameError: if no part knows one.
+    """
+    if len(known) == 1:
+        return [values]
+    names = {name for each in known for name in each}
+    for name in values:
+        if name not in names:
+            raise UnknownNameError("parameter of the problems", name, sorted(names))
+    return [{name: value for name, value in values.items() if name in each} for each in known]
