@@ -269,10 +269,11 @@ def test_rows_of_results_are_rows_of_results(page: Path) -> None:
 
 
 @pytest.mark.extras
-def test_the_picture_of_frames_is_drawn(tmp_path: Path) -> None:
-    """By the script that the page names, in the size of the one that is there."""
-    script = runpy.run_path(str(DOCS / "draw_frames.py"))
+@pytest.mark.parametrize("name", ["draw_frames", "draw_recursion"])
+def test_pictures_are_drawn(name: str, tmp_path: Path) -> None:
+    """By a script, in the size of the one that is there."""
+    script = runpy.run_path(str(DOCS / f"{name}.py"))
     script["main"]([str(tmp_path / "drawn.png")])
-    drawn, there = (path.read_bytes() for path in (tmp_path / "drawn.png", DOCS / "images" / "frames_and_wrenches.png"))
+    drawn, there = (file.read_bytes() for file in (tmp_path / "drawn.png", script["FILE"]))
     header = slice(0, 24)  # signature, width, height
     assert drawn[header] == there[header]
