@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 import gdalembert as gd
@@ -148,6 +150,24 @@ def test_frequencies_of_a_beam() -> None:
     wanted = root**2 * np.sqrt(BEAM.EI_z / 1.3 / LENGTH**4)
     found = dyn.natural_frequencies(np.zeros(dyn.tree.nq))[0]
     assert found == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options", [{"segments": 2, "degree": 1, "strains": PLANAR}, {"segments": 1, "degree": 1, "strains": THREE}]
+)
+def test_frequencies_of_the_same_segments(options: dict[str, Any]) -> None:
+    """Against the mass of the reference and ½ ∫ strain² stiffness ds of Legendre's polynomials."""
+    dyn = arm(gd.CosseratRod(BEAM, **options), gravity=np.zeros(3))
+    rest, modes = np.zeros(dyn.tree.nv), dyn.modes_of("rod")
+    columns = np.eye(dyn.tree.nv)[list(modes)]
+    mass = [
+        rod_reference.tau(BEAM, rest, rest, a, np.zeros(3), panels=4, points=6, **options)[list(modes)] for a in columns
+    ]
+    of_strains = {"torsion": BEAM.GJ, "bending_y": BEAM.EI_z, "bending_z": BEAM.EI_y}
+    squares = LENGTH / options["segments"] / (2 * np.arange(options["degree"] + 1) + 1)
+    stiffness = np.concatenate([of_strains[strain] * squares for strain in options["strains"]])
+    wanted = np.sqrt(eigh(np.diag(np.tile(stiffness, options["segments"])), np.array(mass), eigvals_only=True))
+    np.testing.assert_allclose(dyn.natural_frequencies(rest), wanted, rtol=1e-7)
 
 
 def test_a_rod_stiffens_as_it_spins() -> None:

@@ -41,6 +41,18 @@ ALLOWED = {
 LONG_MODULES: dict[str, str] = {}
 """Modules above 600 lines, each with the reason why it is one."""
 
+SHORT_MODULES: dict[str, str] = {
+    "gdalembert.testing": "a name of its own for test suites, which import nothing else",
+    "gdalembert.citation": "gd.citation stands beside the rooms, which it asks for their sources",
+}
+"""Modules below 60 lines, each with the reason why it is one."""
+
+FLOORS = {
+    "gdalembert.dynamics": (10, "its folders stand in it, each in its place of the row"),
+    "gdalembert.flexible": (11, "as the dynamics; beams, modes and rods make links, links make trees"),
+}
+"""Floors of the folders that have more than 9, and why: a row of rooms of which each imports the next."""
+
 LONG_FUNCTIONS = {
     "gdalembert.identification.excitation.excitation": "describes 16 arguments; 27 lines of code",
     "gdalembert.export.derivation.derive": "describes 8 arguments; 28 lines of code",
@@ -118,6 +130,51 @@ def test_few_entries_stand_at_the_top() -> None:
 def test_modules_are_at_most_600_lines() -> None:
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
     assert {name for name, number in lines.items() if number > 600} == set(LONG_MODULES)
+
+
+def folders() -> list[str]:
+    """The package's folders, as modules are named."""
+    return sorted({name.rpartition(".")[0] for name in MODULES if name.count(".") > 1})
+
+
+def rooms_inside(folder: str) -> dict[str, set[str]]:
+    """The modules and folders directly inside a folder, and which of the others each imports."""
+
+    def of(module: str) -> str | None:
+        """The entry of the folder that a module stands in; its ``__init__`` collects the others."""
+        return module.removeprefix(f"{folder}.").split(".")[0] if module.startswith(f"{folder}.") else None
+
+    found: dict[str, set[str]] = {}
+    for name, others in IMPORTS.items():
+        if (inner := of(name)) is not None:
+            found.setdefault(inner, set()).update(room for other in others if (room := of(other)) not in (None, inner))
+    return found
+
+
+def floors(rooms: dict[str, set[str]]) -> int:
+    """The length of the longest row of rooms of which each imports the next."""
+    left, number = dict(rooms), 0
+    while left:
+        ground = {name for name, others in left.items() if not others & left.keys()}
+        assert ground, f"a circle among {sorted(left)}"
+        left, number = {name: others for name, others in left.items() if name not in ground}, number + 1
+    return number
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_folders_have_few_floors(folder: str) -> None:
+    most, _ = FLOORS.get(folder, (9, ""))
+    assert floors(rooms_inside(folder)) <= most
+
+
+def test_modules_are_at_least_60_lines() -> None:
+    """Shorter ones are read with what uses them; ``__init__`` collects public names."""
+    lines = {
+        name: len(path.read_text(encoding="utf-8").splitlines())
+        for name, path in MODULES.items()
+        if path.stem not in ("__init__", "__main__")
+    }
+    assert {name for name, number in lines.items() if number < 60} == set(SHORT_MODULES)
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
