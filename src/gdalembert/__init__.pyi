@@ -20,10 +20,10 @@ from gdalembert.dynamics.lagrange_euler import LagrangeEuler as LagrangeEuler
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler as NewtonEuler
 from gdalembert.dynamics.simplified.dynamics import PrunedDynamics as PrunedDynamics
 from gdalembert.dynamics.simplified.dynamics import TranslationalRotational as TranslationalRotational
-from gdalembert.dynamics.statics import joint_torques as joint_torques
-from gdalembert.dynamics.statics import payload_torques as payload_torques
-from gdalembert.dynamics.statics import transform_twist as transform_twist
-from gdalembert.dynamics.statics import transform_wrench as transform_wrench
+from gdalembert.dynamics.wrenches import joint_torques as joint_torques
+from gdalembert.dynamics.wrenches import payload_torques as payload_torques
+from gdalembert.dynamics.wrenches import transform_twist as transform_twist
+from gdalembert.dynamics.wrenches import transform_wrench as transform_wrench
 from gdalembert.flexible import modes as modes
 from gdalembert.flexible.beams.beam import Beam as Beam
 from gdalembert.flexible.beams.nodes import Nodes as Nodes

@@ -11,7 +11,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.dynamics.statics import joint_torques, payload_torques, transform_twist, transform_wrench
+from gdalembert.dynamics.wrenches import joint_torques, payload_torques, transform_twist, transform_wrench
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.spatial.instructions import count
 from tests.helpers.models import (

@@ -17,7 +17,6 @@ are the discrete form of the tendon routing of Rucker and Webster, IEEE Trans. R
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -110,140 +109,57 @@ Actuation: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike | Tendon] | ca
 """What a robot takes: B (nv × nu) of tau = B u; columns or tendons by the actuators' names; a Function (q, u) → tau."""
 
 
-class Actuators(ABC):
-    """The torque tau (nv) of the actuators' efforts u (nu) at q."""
+class Actuators:
+    """The torque tau(q, u) (nv) of the actuators' efforts u (nu) at q.
 
-    @property
-    @abstractmethod
-    def nu(self) -> int:
-        """The number of actuators."""
+    Args:
+        function: (q, u …) → (tau); u are all inputs behind q.
+        tree: of the robot.
 
-    @abstractmethod
+    Attributes:
+        nu: the number of actuators.
+        kind: what messages call them.
+        are_default: whether nothing was said of them, so that each joint has its own.
+    """
+
+    kind: ClassVar[str] = "a Function"
+    are_default = False
+
+    def __init__(self, function: ca.Function, tree: Tree) -> None:
+        self.function, self.tree = function, tree
+        self._sizes = [int(function.size1_in(i)) for i in range(1, function.n_in())]
+        self.nu = sum(self._sizes)
+
     def tau(self, q: Matrix, u: Matrix) -> Matrix:
         """The torque, an expression."""
-
-    @abstractmethod
-    def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """A name for each entry of u; ``coordinates`` are those of v."""
-
-    @abstractmethod
-    def derivatives(self, q: Array, u: Array) -> tuple[Array, Array]:
-        """∂tau/∂q in the tangent space of q (nv × nv), and ∂tau/∂u (nv × nu)."""
-
-    @abstractmethod
-    def efforts(self, q: Array, tau: Array) -> Array:
-        """u (nu) of the least squares of tau(q, u) − tau."""
-
-    @abstractmethod
-    def matrix(self, where: str) -> Array:
-        """B.
-
-        Raises:
-            UnsupportedError: if there is no such matrix of numbers.
-        """
+        return self.function(q, *ca.vertsplit(u, np.cumsum([0, *self._sizes]).tolist()))
 
     def torque(self, q: Array, u: Array) -> Array:
         """The torque (nv), in numbers."""
         return np.array(ca.DM(self.tau(ca.DM(q), ca.DM(u))).full().ravel())
 
-    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
-        """Least and largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
-        return np.full(self.nu, -np.inf), np.full(self.nu, np.inf)
-
-    @property
-    def are_default(self) -> bool:
-        """Whether nothing was said of them, so that each joint has its own."""
-        return False
-
-
-@dataclass(frozen=True, eq=False)
-class LinearActuators(Actuators):
-    """tau = B u.
-
-    Args:
-        b: B (nv × nu).
-        own_names: of the columns; by default those of the coordinates that they drive.
-        are_default: whether B is that of a robot of which nothing else was said.
-    """
-
-    b: Array
-    own_names: tuple[str, ...] | None = None
-    are_default: bool = False
-
-    @property
-    def nu(self) -> int:
-        return int(self.b.shape[1])
-
-    def tau(self, q: Matrix, u: Matrix) -> Matrix:
-        return spatial.constant(self.b) @ u
-
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """A column has the name of the coordinate that it drives alone."""
-        rows = self._rows(coordinates)
-        alone = (f"u[{k}]" if row is None else coordinates[row] for k, row in enumerate(rows))
-        return self.own_names or tuple(alone)
+        """A name for each entry of u: that of its input, with ``[k]`` appended to those of several entries.
+
+        ``coordinates`` are the names of the entries of v.
+        """
+        inputs = zip(self.function.name_in()[1:], self._sizes, strict=True)
+        return tuple(f"{name}[{k}]" if size > 1 else name for name, size in inputs for k in range(size))
 
     def derivatives(self, q: Array, u: Array) -> tuple[Array, Array]:
-        return np.zeros((len(self.b), len(self.b))), self.b
-
-    def efforts(self, q: Array, tau: Array) -> Array:
-        return np.asarray(np.linalg.lstsq(self.b, tau, rcond=None)[0])
-
-    def matrix(self, where: str) -> Array:
-        return self.b
-
-    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
-        """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
-
-        def limit(column: Array, row: int | None) -> float:
-            return np.inf if row is None else torques.get(coordinates[row], np.inf) / abs(column[row])
-
-        largest = np.array([limit(*each) for each in zip(self.b.T, self._rows(coordinates), strict=True)])
-        return -largest, largest
-
-    def _rows(self, coordinates: Sequence[str]) -> list[int | None]:
-        """The only non-zero entry of each column, if no other has its only one at a coordinate of this name."""
-        rows = [np.flatnonzero(column) for column in self.b.T]
-        alone = [int(row[0]) if len(row) == 1 else None for row in rows]
-        count = Counter(coordinates[row] for row in alone if row is not None)
-        return [row if row is not None and count[coordinates[row]] == 1 else None for row in alone]
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionOfActuators(Actuators):
-    """tau(q, u).
-
-    Args:
-        function: (q, u …) → (tau); u are all inputs behind q.
-        tree: of the robot.
-    """
-
-    function: ca.Function
-    tree: Tree
-
-    kind: ClassVar[str] = "a Function"
-
-    @property
-    def nu(self) -> int:
-        return sum(self._sizes)
-
-    def tau(self, q: Matrix, u: Matrix) -> Matrix:
-        return self.function(q, *ca.vertsplit(u, np.cumsum([0, *self._sizes]).tolist()))
-
-    def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """The name of the input, with ``[k]`` appended to those of several entries."""
-        inputs = self.function.name_in()[1:]
-        return tuple(
-            f"{name}[{k}]" if size > 1 else name
-            for name, size in zip(inputs, self._sizes, strict=True)
-            for k in range(size)
-        )
-
-    def derivatives(self, q: Array, u: Array) -> tuple[Array, Array]:
+        """∂tau/∂q in the tangent space of q (nv × nv), and ∂tau/∂u (nv × nu)."""
         by_q, by_u = self._derivatives(q, u)
         return by_q.full(), by_u.full()
 
+    @cached_property
+    def _derivatives(self) -> ca.Function:
+        q, u = ca.SX.sym("q", self.tree.nq), ca.SX.sym("u", self.nu)
+        tau = self.tau(q, u)
+        by_q = ca.jacobian(tau, q) @ self.tree.tangent_map(q)
+        return ca.Function("derivatives", [q, u], [by_q, ca.jacobian(tau, u)])
+
     def efforts(self, q: Array, tau: Array) -> Array:
+        """u (nu) of the least squares of tau(q, u) − tau."""
         u = np.ones(self.nu)
         best, smallest = u, np.inf
         for _ in range(_STEPS):
@@ -256,44 +172,68 @@ class FunctionOfActuators(Actuators):
                 break
         return best
 
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
+        """Least and largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
+        return np.full(self.nu, -np.inf), np.full(self.nu, np.inf)
+
     def matrix(self, where: str) -> Array:
+        """B, or an UnsupportedError if there is no such matrix of numbers."""
         raise UnsupportedError(f"{where}: the actuators of {self.tree.name} are {self.kind}; give the robot a matrix B")
 
-    @property
-    def _sizes(self) -> list[int]:
-        return [int(self.function.size1_in(i)) for i in range(1, self.function.n_in())]
 
-    @cached_property
-    def _derivatives(self) -> ca.Function:
-        q, u = ca.SX.sym("q", self.tree.nq), ca.SX.sym("u", self.nu)
-        tau = self.tau(q, u)
-        by_q = ca.jacobian(tau, q) @ self.tree.tangent_map(q)
-        return ca.Function("derivatives", [q, u], [by_q, ca.jacobian(tau, u)])
-
-
-@dataclass(frozen=True, eq=False)
-class TendonActuators(FunctionOfActuators):
-    """tau = B(q) u of tendons, and of other actuators by columns of numbers.
+class LinearActuators(Actuators):
+    """tau = B u.
 
     Args:
-        columns: the others, with zeros in the columns of tendons.
-        pulls: which of all are tendons (nu).
+        tree: of the robot.
+        b: B (nv × nu).
+        own_names: of the columns; by default those of the coordinates that they drive.
+        are_default: whether B is that of a robot of which nothing else was said.
     """
 
-    columns: LinearActuators
-    pulls: npt.NDArray[np.bool_]
+    def __init__(
+        self, tree: Tree, b: Array, own_names: tuple[str, ...] | None = None, are_default: bool = False
+    ) -> None:
+        s = symbols(q=tree.nq, u=b.shape[1])
+        super().__init__(function("tau", s, {"tau": spatial.constant(b) @ s["u"]}), tree)
+        self.b, self.own_names, self.are_default = b, own_names, are_default
+
+    def tau(self, q: Matrix, u: Matrix) -> Matrix:
+        return spatial.constant(self.b) @ u
+
+    def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
+        """A column has the name of the coordinate that it drives alone."""
+        rows = self._rows(coordinates)
+        alone = (f"u[{k}]" if row is None else coordinates[row] for k, row in enumerate(rows))
+        return self.own_names or tuple(alone)
+
+    def efforts(self, q: Array, tau: Array) -> Array:
+        return np.asarray(np.linalg.lstsq(self.b, tau, rcond=None)[0])
+
+    def matrix(self, where: str) -> Array:
+        return self.b
+
+    def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
+        """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
+        each = zip(self.b.T, self._rows(coordinates), strict=True)
+        limits = (np.inf if k is None else torques.get(coordinates[k], np.inf) / abs(column[k]) for column, k in each)
+        largest = np.array(list(limits))
+        return -largest, largest
+
+    def _rows(self, coordinates: Sequence[str]) -> list[int | None]:
+        """The only non-zero entry of each column, if no other has its only one at a coordinate of this name."""
+        rows = [np.flatnonzero(column) for column in self.b.T]
+        alone = [int(row[0]) if len(row) == 1 else None for row in rows]
+        count = Counter(coordinates[row] for row in alone if row is not None)
+        return [row if row is not None and count[coordinates[row]] == 1 else None for row in alone]
+
+
+class TendonActuators(Actuators):
+    """tau = B(q) u of tendons, and of other actuators by columns of numbers."""
 
     kind: ClassVar[str] = "tendons"
 
-    @classmethod
-    def of(cls, tree: Tree, given: Mapping[str, npt.ArrayLike | Tendon]) -> TendonActuators:
-        """The actuators of a robot.
-
-        Raises:
-            UnknownNameError: if a point of a tendon is in a frame that is not there.
-            ArgumentError: if a column has not nv numbers, if no joint changes the length of a tendon, or if two of its
-                points in a row are always at the same place.
-        """
+    def __init__(self, tree: Tree, given: Mapping[str, npt.ArrayLike | Tendon]) -> None:
         q, u = ca.SX.sym("q", tree.nq), ca.SX.sym("u", len(given))
         here, b, tau = random_configuration(tree, np.random.default_rng(0)), np.zeros((tree.nv, len(given))), ca.SX(0)
         pulls, tangent = np.array([isinstance(each, Tendon) for each in given.values()]), tree.tangent_map(q)
@@ -309,8 +249,8 @@ class TendonActuators(FunctionOfActuators):
             if not np.abs(ca.Function("by_q", [q], [by_q])(here).full()).max() > SAME_PLACE:
                 raise ArgumentError(f"actuation: no joint changes the length of {name!r}; give other points")
             tau -= by_q * u[k]
-        columns = LinearActuators(frozen(b), tuple(given))
-        return cls(function("tau", {"q": q, "u": u}, {"tau": columns.tau(q, u) + tau}), tree, columns, pulls)
+        self.columns, self.pulls = LinearActuators(tree, frozen(b), tuple(given)), pulls
+        super().__init__(function("tau", {"q": q, "u": u}, {"tau": self.columns.tau(q, u) + tau}), tree)
 
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
         return self.columns.names(coordinates)
@@ -340,15 +280,9 @@ class TendonActuators(FunctionOfActuators):
 
 
 def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) -> Actuators:
-    """The actuators of a robot; by default those of its own B, which is 1.
-
-    Raises:
-        ArgumentTypeError: if it is neither a matrix of numbers, nor a mapping of columns and tendons, nor a Function.
-        ArgumentError: if B has not nv rows, no column, a number that is not finite, or zeros alone; or if a Function is
-            not one of q and u with the value tau, or does not depend on u.
-    """
+    """The actuators of a robot, as its argument ``actuation`` gives them; by default those of its own B, which is 1."""
     if given is None:
-        return LinearActuators(frozen(np.eye(tree.nv) if own is None else own), are_default=True)
+        return LinearActuators(tree, frozen(np.eye(tree.nv) if own is None else own), are_default=True)
     if isinstance(given, ca.Function):
         return _function_of_actuators(tree, given)
     if isinstance(given, Tendon):
@@ -358,7 +292,7 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
         if not all(isinstance(name, str) for name in given):
             raise ArgumentTypeError(f"actuation: the names are {list(given)}; give {{name: column of B (nv)}}")
         if any(isinstance(each, Tendon) for each in given.values()):
-            return TendonActuators.of(tree, given)
+            return TendonActuators(tree, given)
         b = frozen(numbers("actuation", list(given.values())).T)
     else:
         names, b = None, numbers("actuation", given)
@@ -366,10 +300,10 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
         raise ArgumentError(f"actuation: got shape {b.shape}; give B ({tree.nv} × nu) of tau = B u")
     if not b.any():
         raise ArgumentError("actuation: all entries of B are 0, so that nothing drives the robot; give tau = B u")
-    return LinearActuators(b, names)
+    return LinearActuators(tree, b, names)
 
 
-def _function_of_actuators(tree: Tree, given: ca.Function) -> FunctionOfActuators:
+def _function_of_actuators(tree: Tree, given: ca.Function) -> Actuators:
     wanted = f"give a casadi.Function (q, u) -> (tau) with q ({tree.nq}), u (nu), tau ({tree.nv})"
     inputs = [given.size_in(i) for i in range(given.n_in())]
     outputs = [given.size_out(i) for i in range(given.n_out())]
@@ -384,4 +318,4 @@ def _function_of_actuators(tree: Tree, given: ca.Function) -> FunctionOfActuator
         raise ArgumentError("actuation: the Function does not evaluate symbols of SX; write it in scalars") from None
     if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
         raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
-    return FunctionOfActuators(given, tree)
+    return Actuators(given, tree)

@@ -1,19 +1,33 @@
-"""What every robot has: the Functions of the equations of motion, made of a formulation's expressions."""
+"""What every robot has: the Functions of the equations of motion, made of a formulation's expressions, and regressors.
+
+Regressors are derivatives with respect to the dynamic parameters π of the links, in which torques and energies are
+linear. π has ten numbers for each of Pinocchio's joints 1, 2, … that carries a rigid body: m, m c, and the inertia
+tensor about the joint frame's origin as Ixx, Ixy, Iyy, Ixz, Iyz, Izz (``pin.Inertia.toDynamicParameters``). Armature,
+force elements and flexible links are not in the regressors: tau of an arm is Y π beside what its beams need. Outputs
+are sparse: a column is zero where the body does not load the joint.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import casadi as ca
+import numpy as np
 
+from gdalembert import spatial
 from gdalembert.dynamics.actuation import Actuators
 from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.free_base import FreeBases
+from gdalembert.dynamics.parameters.base import Base, BaseParameters
+from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.checks import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import directional_derivative, function, symbols
 
@@ -33,6 +47,10 @@ FUNCTIONS = (
     "inverse_dynamics_hessian",
 )
 """The Functions that every :class:`Dynamics` has; ``terms`` is the formulation's own."""
+
+
+_BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
+"""Dynamic parameters of a body, any whose mass is not zero."""
 
 
 class EquationsOfMotion(Expressions):
@@ -74,11 +92,8 @@ class EquationsOfMotion(Expressions):
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
         s = self.symbols("q", "v", "a", "wrenches")
-        tau = (
-            self.inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
-            + self._armature * s["a"]
-            + self.force_torque_expression(s["q"], s["v"])
-        )
+        links = self.inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
+        tau = links + self._armature * s["a"] + self.force_torque_expression(s["q"], s["v"])
         return function("inverse_dynamics", s, {"tau": tau})
 
     @cached_property
@@ -273,3 +288,70 @@ class EquationsOfMotion(Expressions):
                 f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
                 "move against each other without moving any inertia; give the massless links between them a mass"
             )
+
+    @cached_property
+    def torque_regressor(self) -> ca.Function:
+        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``."""
+        return self._regressor("torque_regressor", "inverse_dynamics_expression", "q", "v", "a")
+
+    @cached_property
+    def kinetic_energy_regressor(self) -> ca.Function:
+        """(q, v) → (Y), 1 × 10 (njoints − 1): T = Y π; equals ``pin.computeKineticEnergyRegressor``."""
+        return self._regressor("kinetic_energy_regressor", "kinetic_energy_expression", "q", "v")
+
+    @cached_property
+    def potential_energy_regressor(self) -> ca.Function:
+        """(q) → (Y), 1 × 10 (njoints − 1): V = Y π of gravity; equals ``pin.computePotentialEnergyRegressor``."""
+        return self._regressor("potential_energy_regressor", "gravitational_energy_expression", "q")
+
+    @cached_property
+    def base_regressor(self) -> ca.Function:
+        """(q, v, a) → (Y), nv × n_b, sparse: tau = Y β with β = ``base_parameters.of(model)``.
+
+        ``base_regressor @ base_parameters.matrix`` is ``torque_regressor``.
+        """
+        s = self.symbols("q", "v", "a")
+        return _sparse("base_regressor", s, self.base_regressor_expression(s["q"], s["v"], s["a"]))
+
+    @cached_property
+    def base_parameters(self) -> BaseParameters:
+        """The fewest combinations of π that joint torques depend on (:mod:`gdalembert.dynamics.parameters.base`)."""
+        return self._base.found
+
+    def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """Y (nv × n_b) of the base parameters."""
+        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self._base.bodies)
+
+    @cached_property
+    def _base(self) -> Base:
+        if any(isinstance(x, ca.SX) for joint in self.tree.joints for x in (joint.rotation, joint.translation)):
+            raise UnsupportedError(
+                f"{self.tree.name}: its lengths or angles are symbols, and base parameters are those of a geometry in "
+                "numbers; give them, as dyn.at(p) does"
+            )
+        return Base.select(replace(self.nominal, gravity=self.tree.gravity), None)
+
+    def _regressor(self, name: str, expression: str, *inputs: str) -> ca.Function:
+        """The derivative of an expression by π; of some formulations it has π in it, and any value will do."""
+        s, inertia = self.symbols(*inputs), Inertia.select(self.nominal, None)
+        pi = ca.SX.sym("pi", len(inertia.names))
+        twin = self._on(inertia.substitute(self.tree, pi))
+        y = ca.jacobian(ca.SX(getattr(twin, expression)(*(s[name] for name in inputs))), pi)
+        if ca.depends_on(y, pi):
+            y = ca.substitute(y, pi, ca.DM(np.tile(_BODY, len(inertia.places))))
+        return _sparse(name, s, y)
+
+    def _on(self, tree: Tree) -> Self:
+        """The formulation with another tree in its expressions."""
+        twin = object.__new__(type(self))  # a copy would have symbols of its own
+        for name, value in vars(self).items():
+            if not isinstance(getattr(type(self), name, None), cached_property):
+                vars(twin)[name] = value
+        twin.tree = tree
+        return twin
+
+
+def _sparse(name: str, inputs: dict[str, ca.SX], y: Matrix) -> ca.Function:
+    y = ca.sparsify(ca.SX(y))
+    small = eliminate_common_subexpressions(list(inputs.values()), [y])
+    return ca.Function(name, list(inputs.values()), small, list(inputs), ["Y"])

@@ -89,7 +89,8 @@ class Expressions(ABC):
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         """a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
-        return self._accelerations(q, tau - self.nle_expression(q, v, wrenches))
+        bias = self.nle_expression(q, v, wrenches)
+        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, tau - bias)
 
     def inverse_dynamics_derivatives_expression(
         self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
@@ -201,15 +202,14 @@ class Expressions(ABC):
             raise ArgumentTypeError(f"{of} returned {shown(tau)}; return tau ({nv}), made of q, v and a by CasADi")
         if tau.shape != (nv, 1):
             raise ArgumentError(f"{of} returned {tau.shape[0]} × {tau.shape[1]} entries; return tau, a column of {nv}")
-        if self.parameters and isinstance(tau, ca.SX) and _has_nan(tau):
-            raise ArgumentError(
-                f"{of} has a constant that is not a number; use the constants of the tree as they are, since ca.DM of "
-                "a symbol is NaN"
-            )
-
-    def _accelerations(self, q: Matrix, force: Matrix) -> Matrix:
-        """a (nv) of M a = force, armature included."""
-        return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, force)
+        if self.parameters and isinstance(tau, ca.SX):
+            graph = ca.Function("graph", ca.symvar(tau), [tau])
+            constants = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_CONST)
+            if any(math.isnan(graph.instruction_constant(k)) for k in constants):
+                raise ArgumentError(
+                    f"{of} has a constant that is not a number; use the constants of the tree as they are, since ca.DM "
+                    "of a symbol is NaN"
+                )
 
     def _require_bodies(self, what: str) -> None:
         """Refuse what base parameters, in place of the inertia of the links, do not determine."""
@@ -250,13 +250,6 @@ class Expressions(ABC):
     def _p(self) -> dict[str, ca.SX]:
         """The input p, if there are parameters."""
         return {"p": self.parameters.symbols} if self.parameters else {}
-
-
-def _has_nan(expression: ca.SX) -> bool:
-    """Whether a constant in a graph is NaN."""
-    graph = ca.Function("graph", ca.symvar(expression), [expression])
-    constants = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_CONST)
-    return any(math.isnan(graph.instruction_constant(k)) for k in constants)
 
 
 # What wrenches add to the expressions of a formulation that does not take them.

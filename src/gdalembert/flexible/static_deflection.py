@@ -14,7 +14,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.dynamics.statics import joint_torques
+from gdalembert.dynamics.wrenches import joint_torques
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.flexible.beam_link import stack_level
