@@ -338,7 +338,7 @@ class EquationsOfMotion(Expressions):
         twin = self._on(inertia.substitute(self.tree, pi))
         y = ca.jacobian(ca.SX(getattr(twin, expression)(*(s[name] for name in inputs))), pi)
         if ca.depends_on(y, pi):
-            y = ca.substitute(y, pi, ca.DM(np.tile(_BODY, len(inertia.places))))
+            y = ca.substitute(y, pi, ca.DM(np.tile(_BODY, len(inertia.elements))))
         return _sparse(name, s, y)
 
     def _on(self, tree: Tree) -> Self:

@@ -85,7 +85,7 @@ class BaseParameters:
         """
         tree = read_tree(model)
         check_same_joints("base_parameters", self.geometry, tree)
-        return frozen(self.matrix @ Inertia.select(tree, None).values(tree))
+        return frozen(self.matrix @ _dynamic_parameters(tree))
 
     def latex(self) -> str:
         """The regrouping as LaTeX, a line ``β_k = …`` for each base parameter, in an ``aligned`` environment."""
@@ -157,25 +157,22 @@ class Base(ParameterGroup):
         return np.asarray(own + added - self.bodies @ (self.found.matrix @ added))
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
+        """Bodies near those of the model; those that get a first moment have a mass."""
         inertia = Inertia.select(self._nominal, None)
         own = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
-        inertia.write_to_model(model, self._near(own, p))
 
-    def _near(self, own: Array, p: Array) -> Array:
-        """Dynamic parameters near given ones, with p; bodies that get a first moment have a mass."""
-        found = own + self.bodies @ self._missing(own, p)
+        def missing(pi: Array) -> Array:
+            """p − B π, zero where it is rounding."""
+            size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(pi)
+            return drop(p - self.found.matrix @ pi, PRODUCT_ERROR * size)
+
+        found = own + self.bodies @ missing(own)
         bodies = found.reshape(-1, 10)
         massless = np.flatnonzero((bodies[:, 0] == 0) & bodies[:, 1:4].any(axis=1))
-        if not len(massless):
-            return np.asarray(found)
-        heavier = np.array(own)
-        heavier[10 * massless] = 1.0
-        return np.asarray(heavier + self.bodies @ self._missing(heavier, p))
-
-    def _missing(self, own: Array, p: Array) -> Array:
-        """p − B π, zero where it is rounding."""
-        size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(own)
-        return drop(p - self.found.matrix @ own, PRODUCT_ERROR * size)
+        if len(massless):
+            own[10 * massless] = 1.0
+            found = own + self.bodies @ missing(own)
+        inertia.write_to_model(model, found)
 
 
 def _dynamic_parameters(tree: Tree) -> Array:
@@ -187,12 +184,10 @@ class _Regrouping:
     """How base parameters follow from dynamic parameters, and stand in the tree of the recursion.
 
     Attributes:
-        parameters: the base parameters.
-        entries: where numbers of the bodies stand in the prepared tree.
+        parameters: the base parameters. ``bodies``: those of :class:`Base`.
+        entries: where numbers of the bodies stand in ``geometry``, the prepared tree with symbols for bodies.
         spread: L of numbers = L (base parameters); 1 but for joints that are a sequence, where the massless links
             between its parts take shares of one body.
-        geometry: the prepared tree, with symbols for bodies.
-        bodies: R (10 (njoints − 1) × n_b), B R = 1: bodies that have given base parameters.
     """
 
     parameters: BaseParameters
@@ -221,7 +216,8 @@ def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
     rows, _ = independent_columns(unit_columns(numbers.T, _DEPENDENT), _DEPENDENT, order=range(len(kept)))
     matrix = numbers[rows]
     spread = np.eye(len(kept)) if len(rows) == len(kept) else _cleaned(numbers @ np.linalg.pinv(matrix))
-    labels = [_label(prepared, place) for place in places]
+    quantities = (_LETTERS.get((row, column)) or "J" + "xyz"[row] + "xyz"[column] for _, row, column in places)
+    labels = [f"{prepared.joints[i].name}.{x}" for (i, *_), x in zip(places, quantities, strict=True)]
     found = BaseParameters(
         labels=tuple(labels[kept[k]] for k in rows),
         names=tuple(formula(row, inertia.names) for row in matrix),
@@ -229,8 +225,13 @@ def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
         completed=tuple(labels[k] for k in dropped),
         geometry=tree,
     )
+    # R leaves the masses of links as they are where it can, so that a centre of mass has a meaning
+    order = np.argsort(np.arange(matrix.shape[1]) % 10 == 0, kind="stable").tolist()
+    chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
+    bodies = np.zeros((matrix.shape[1], len(matrix)))
+    bodies[chosen] = np.linalg.inv(matrix[:, chosen])
     standing = tuple(places[k] for k in kept)
-    return _Regrouping(found, standing, frozen(spread), prepared, frozen(_right_inverse(matrix)))
+    return _Regrouping(found, standing, frozen(spread), prepared, frozen(_cleaned(bodies)))
 
 
 def _entries(tree: Tree) -> list[Entry]:
@@ -256,7 +257,15 @@ def _with_entries(tree: PreparedTree, places: Sequence[Entry], p: Matrix) -> Pre
 
 def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool) -> tuple[list[int], list[int], Array]:
     """Columns of Y that are kept, those that depend on them, and X of Y_dropped = Y_kept X."""
-    y = _regressor_at_random_states(tree, places, any_gravity)
+    s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, p=len(places), g=3)
+    down = s["g"] if any_gravity else ca.DM(tree.gravity)
+    tau = inverse_dynamics(replace(_with_entries(tree, places, s["p"]), gravity=entries(down)), s["q"], s["v"], s["a"])
+    regressor = ca.Function("regressor", [s["q"], s["v"], s["a"], s["g"]], [ca.jacobian(tau, s["p"])])
+    rng, states = np.random.default_rng(0), []
+    for _ in range(_STATES):
+        state = random_configuration(tree, rng), *rng.normal(size=(2, tree.nv))
+        states.append(regressor(*state, _GRAVITY / tree.unit * rng.normal(size=3)).full())
+    y = np.vstack(states)
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
     r: Array = np.linalg.qr(y / scale, mode="r")  # type: ignore[assignment]
@@ -270,38 +279,9 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     return kept, dropped, found * np.where(np.isfinite(scale[dropped]), scale[dropped], 0.0) / scale[kept, None]
 
 
-def _regressor_at_random_states(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool) -> Array:
-    """Y (nv · states × places)."""
-    s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, p=len(places), g=3)
-    down = s["g"] if any_gravity else ca.DM(tree.gravity)
-    tau = inverse_dynamics(replace(_with_entries(tree, places, s["p"]), gravity=entries(down)), s["q"], s["v"], s["a"])
-    y = ca.Function("regressor", [s["q"], s["v"], s["a"], s["g"]], [ca.jacobian(tau, s["p"])])
-    rng = np.random.default_rng(0)
-    rows = []
-    for _ in range(_STATES):
-        state = random_configuration(tree, rng), *rng.normal(size=(2, tree.nv))
-        rows.append(y(*state, _GRAVITY / tree.unit * rng.normal(size=3)).full())
-    return np.vstack(rows)
-
-
-def _right_inverse(matrix: Array) -> Array:
-    """R of B R = 1 that leaves the masses of links as they are where it can, so that a centre of mass has a meaning."""
-    is_mass = np.arange(matrix.shape[1]) % 10 == 0
-    order = np.argsort(is_mass, kind="stable").tolist()
-    chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
-    inverse = np.zeros((matrix.shape[1], len(matrix)))
-    inverse[chosen] = np.linalg.inv(matrix[:, chosen])
-    return _cleaned(inverse)
-
-
 def _cleaned(matrix: Array) -> Array:
     largest = np.abs(matrix).max(axis=1, initial=0, keepdims=True)
     return np.where(np.abs(matrix) > _NEGLIGIBLE * largest, matrix, 0.0)
-
-
-def _label(tree: Tree, place: Entry) -> str:
-    i, row, column = place
-    return f"{tree.joints[i].name}.{_LETTERS.get((row, column)) or 'J' + 'xyz'[row] + 'xyz'[column]}"
 
 
 def formula(row: Array, names: Sequence[str]) -> str:
@@ -311,4 +291,5 @@ def formula(row: Array, names: Sequence[str]) -> str:
         if x:
             factor = "" if f"{abs(x):.6g}" == "1" else f"{abs(x):.6g}*"
             terms.append(f"{'-' if x < 0 else '+'} {factor}{name}")
-    return " ".join(terms).removeprefix("+ ").replace("- ", "-", 1) if terms[0][0] == "-" else " ".join(terms)[2:]
+    text = " ".join(terms)
+    return text[2:] if text[0] == "+" else f"-{text[2:]}"

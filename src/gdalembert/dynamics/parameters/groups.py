@@ -17,7 +17,7 @@ from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters, pseudo_inertia_of, transformed
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
-from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.arrays import Array, homogeneous
 
 _FAINT = 1e-150
 """Mass [kg] that is added to that of a link without one, so that its centre of mass is its origin, and not 0/0."""
@@ -44,12 +44,7 @@ class ParameterGroup(ABC):
     @classmethod
     @abstractmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> ParameterGroup:
-        """Parameters of the elements that are chosen by name, or of all (``None``).
-
-        Raises:
-            UnknownNameError: if there is no such element.
-            ArgumentError: if the element has no such parameters.
-        """
+        """Parameters of the elements that are chosen by name, or of all (``None``)."""
 
     @abstractmethod
     def values(self, tree: Tree) -> Array:
@@ -73,18 +68,12 @@ class ParameterGroup(ABC):
 
 
 def selected(what: str, chosen: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
-    """The names that are chosen, all by default.
-
-    Raises:
-        UnknownNameError: if there is no such name.
-    """
+    """The names that are chosen, all by default; an UnknownNameError if one of them is not known."""
     available = tuple(known)
-    if chosen is None:
-        return available
-    for name in chosen:
+    for name in chosen or ():
         if name not in available:
             raise UnknownNameError(what, name, available)
-    return tuple(chosen)
+    return available if chosen is None else tuple(chosen)
 
 
 def with_entries(values: Array, index: Sequence[int], p: Matrix) -> Any:
@@ -97,11 +86,7 @@ def with_entries(values: Array, index: Sequence[int], p: Matrix) -> Any:
 
 @dataclass(frozen=True)
 class Armature(ParameterGroup):
-    """Rotor inertias on the diagonal of M [kg m², kg], one for each velocity.
-
-    Attributes:
-        columns: the entries of v. ``labels``: their names.
-    """
+    """Rotor inertias on the diagonal of M [kg m², kg], one for each of some entries of v and their names."""
 
     kind: ClassVar[str] = "armature"
 
@@ -181,27 +166,19 @@ class GravityVector(ParameterGroup):
         model.gravity.linear = linear
 
 
-@dataclass(frozen=True)
-class BodyFrame:
-    """Body frame: its name, the index of the joint that carries it, and its frame in the link frame (4 × 4)."""
-
-    name: str
-    joint: int
-    frame: Array
+Place = tuple[str, int, Array]
+"""A body: its name, the index of the joint that carries it, and its frame in the link frame (4 × 4)."""
 
 
 class Bodies(ParameterGroup):
     """Ten dynamic parameters for each body, in the order of ``pin.Inertia.toDynamicParameters``.
 
     m [kg], m c [kg m] and the inertia tensor [kg m²], all about the origin and in the axes of the body's frame.
-
-    Attributes:
-        places: of the bodies.
     """
 
-    def __init__(self, places: Iterable[BodyFrame]) -> None:
+    def __init__(self, places: Iterable[Place]) -> None:
         self.places = tuple(places)
-        self.elements = tuple(place.name for place in self.places)
+        self.elements = tuple(name for name, *_ in self.places)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -211,12 +188,18 @@ class Bodies(ParameterGroup):
     def carried(self, joint: Joint) -> Matrix:
         """The pseudo-inertia of a link without the bodies."""
 
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        bodies = self.values(tree).reshape(-1, 10)
+        return np.concatenate([np.zeros(0), *(_random_body(values, rng) for values in bodies)])
+
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
         joints = list(tree.joints)
-        without = {place.joint: self.carried(joints[place.joint]) for place in self.places}
-        for k, place in enumerate(self.places):
+        without = {i: self.carried(joints[i]) for _, i, _ in self.places}
+        for k, (_, i, frame) in enumerate(self.places):
             body = pseudo_inertia_of(p[10 * k : 10 * k + 10])
-            without[place.joint] = without[place.joint] + _placed(place.frame, body)
+            if not np.array_equal(frame, np.eye(4)):
+                body = transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())
+            without[i] = without[i] + body
         for i, body in without.items():
             if isinstance(body, ca.SX) and not spatial.constant(joints[i].pseudo_inertia)[3, 3].nnz():
                 body[3, 3] += _FAINT
@@ -239,30 +222,22 @@ class Inertia(Bodies):
             )
         names = selected("joint", chosen, tree.body_names)
         joints = dict(zip(tree.joint_names, tree.links, strict=True))
-        return cls(BodyFrame(name, joints[name], np.eye(4)) for name in names)
+        return cls((name, joints[name], np.eye(4)) for name in names)
 
     def values(self, tree: Tree) -> Array:
         return np.asarray(ca.DM(self.dynamic_parameters(tree)).full().ravel())
 
     def dynamic_parameters(self, tree: Tree) -> Matrix:
         """Dynamic parameters of the bodies of a tree, numbers or symbols."""
-
-        def own(place: BodyFrame) -> Matrix:
-            to_frame = frozen(np.linalg.inv(place.frame))
-            return dynamic_parameters(transformed(to_frame, tree.joints[place.joint].pseudo_inertia))
-
-        return ca.vertcat(ca.DM(0, 1), *map(own, self.places))
-
-    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
-        own = self.values(tree).reshape(-1, 10)
-        return np.concatenate([np.zeros(0), *(_random_body(values, rng) for values in own)])
+        own = (dynamic_parameters(tree.joints[i].pseudo_inertia) for _, i, _ in self.places)
+        return ca.vertcat(ca.DM(0, 1), *own)
 
     def carried(self, joint: Joint) -> Matrix:
         return ca.DM(4, 4)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
-        for place, values in zip(self.places, p.reshape(-1, 10), strict=True):
-            model.inertias[model.getJointId(place.name)] = inertia_of(place.name, values)
+        for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):
+            model.inertias[model.getJointId(name)] = inertia_of(name, values)
 
 
 class Payload(Bodies):
@@ -274,34 +249,32 @@ class Payload(Bodies):
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Payload:
         if chosen is None:
             raise ArgumentError("parameters: 'payload': give the names of the frames that carry one")
-        selected("frame", chosen, (frame.name for frame in tree.frames))
-        return cls(_at_frame(tree, name) for name in chosen)
+        by_name = {frame.name: frame for frame in reversed(tree.frames)}
+        found = [by_name[name] for name in selected("frame", chosen, (frame.name for frame in tree.frames))]
+        if fixed := [frame.name for frame in found if frame.joint < 0]:
+            raise ArgumentError(
+                f"parameters: payload at {fixed[0]!r}: the frame is fixed to the base; no joint moves it"
+            )
+        return cls((frame.name, frame.joint, homogeneous(frame.rotation, frame.translation)) for frame in found)
 
     def values(self, tree: Tree) -> Array:
         return np.zeros(len(self.names))
-
-    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
-        return np.concatenate([np.zeros(0), *(_random_body(np.zeros(10), rng) for _ in self.places)])
 
     def carried(self, joint: Joint) -> Matrix:
         return spatial.constant(joint.pseudo_inertia)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
-        for place, values in zip(self.places, p.reshape(-1, 10), strict=True):
-            if not model.existFrame(place.name):
+        for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):
+            if not model.existFrame(name):
                 raise UnsupportedError(
-                    f"parameters: payload at {place.name!r}: {name_of(model)!r} has no such frame; take dyn.at(p)"
+                    f"parameters: payload at {name!r}: {name_of(model)!r} has no such frame; take dyn.at(p)"
                 )
-            frame = model.frames[model.getFrameId(place.name)]
-            model.inertias[frame.parentJoint] += frame.placement.act(inertia_of(place.name, values))
+            frame = model.frames[model.getFrameId(name)]
+            model.inertias[frame.parentJoint] += frame.placement.act(inertia_of(name, values))
 
 
 def inertia_of(name: str, values: Array) -> pin.Inertia:
-    """Pinocchio's inertia of ten dynamic parameters.
-
-    Raises:
-        ArgumentError: if a body without mass has a first moment, which Pinocchio cannot hold.
-    """
+    """Pinocchio's inertia of ten dynamic parameters; it cannot hold a first moment without mass."""
     if values[0] != 0:
         return pin.Inertia.FromDynamicParameters(values)
     if values[1:4].any():
@@ -325,17 +298,3 @@ def _random_body(like: Array, rng: np.random.Generator) -> Array:
     axes[:3, 3] = radius * rng.normal(size=3)
     body = mass * rng.uniform(0.5, 2.0) * axes @ axes.T
     return np.asarray(dynamic_parameters(body).full().ravel())
-
-
-def _at_frame(tree: Tree, name: str) -> BodyFrame:
-    frame = next(frame for frame in tree.frames if frame.name == name)
-    if frame.joint < 0:
-        raise ArgumentError(f"parameters: payload at {name!r}: the frame is fixed to the base; no joint moves it")
-    return BodyFrame(name, frame.joint, homogeneous(frame.rotation, frame.translation))
-
-
-def _placed(frame: Array, body: Matrix) -> Matrix:
-    """The body in the link frame; exactly itself where both frames are the same."""
-    if np.array_equal(frame, np.eye(4)):
-        return body
-    return transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())

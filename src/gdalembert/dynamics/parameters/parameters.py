@@ -153,7 +153,7 @@ class Parameters:
 
     def substitute(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
         """The tree and the force elements with p (n_p) in them, symbols (SX) or numbers (DM)."""
-        return substituted((self.tree, self.forces), self.symbols, p) if self.names else (self.tree, self.forces)
+        return substituted((self.tree, self.forces), self.symbols, p)
 
     @property
     def nominal(self) -> Tree:
@@ -174,9 +174,7 @@ class Parameters:
         Raises:
             UnsupportedError: if the constants of the tree are formulas.
         """
-        if self.names:
-            raise UnsupportedError(f"{self.tree.name}: its constants are formulas, of which no range is known; give p")
-        return self.values
+        raise UnsupportedError(f"{self.tree.name}: its constants are formulas, of which no range is known; give p")
 
     def of(self, model: pin.Model | Tree) -> Array:
         """p (n_p) of another model of the same tree; parameters of forces that a model does not have keep their values.
@@ -185,12 +183,10 @@ class Parameters:
             ArgumentError: if the model has other joints.
             UnsupportedError: if the constants of the tree are formulas.
         """
-        if self.names:
-            raise UnsupportedError(
-                f"{self.tree.name}: its constants are formulas, which the numbers of a model do not determine; give "
-                "values by name"
-            )
-        return self.values
+        raise UnsupportedError(
+            f"{self.tree.name}: its constants are formulas, which the numbers of a model do not determine; give values "
+            "by name"
+        )
 
     def write(self, model: pin.Model, p: Values = None) -> pin.Model:
         """A copy of the model that has p, but for parameters that a model does not have.
@@ -204,7 +200,23 @@ class Parameters:
             UnsupportedError: if the constants of the tree are formulas, and the model has joints of several parts.
         """
         tree, _ = self.substitute(ca.DM(self.vector(p)))
-        return with_constants(model, tree) if self.names else model.copy()
+        if tuple(model.names)[1:] != tree.joint_names:
+            raise ArgumentError(
+                f"parameters: {name_of(model)!r} does not have the joints of {tree.name!r}; give its own model"
+            )
+        copy = model.copy()
+        for k, (name, index) in enumerate(zip(tree.joint_names, tree.links, strict=True), 1):
+            joint = tree.joints[index]
+            if joint.name != name:
+                raise UnsupportedError(
+                    f"{tree.name}: joint {name!r} has several parts, which are not written into a model; put single "
+                    "joints in a row instead"
+                )
+            copy.jointPlacements[k] = pin.SE3(joint.rotation, joint.translation)
+            copy.inertias[k] = inertia_of(name, dynamic_parameters(joint.pseudo_inertia).full().ravel())
+        copy.armature[:] = tree.armature
+        copy.gravity.linear = tree.gravity
+        return copy
 
 
 class ModelParameters(Parameters):
@@ -214,11 +226,6 @@ class ModelParameters(Parameters):
         tree: the robot, in numbers. ``forces``: its force elements.
         given: kinds of parameters.
         clean: tolerance of the cleaning of other models.
-
-    Raises:
-        ArgumentTypeError: if ``given`` is neither a mapping of kinds nor a list of them.
-        UnknownNameError: if there is no such kind or element.
-        ArgumentError: if an element is given twice, or cannot have such parameters.
     """
 
     def __init__(self, tree: Tree, forces: Sequence[Force], given: Given, clean: float) -> None:
@@ -254,7 +261,9 @@ class ModelParameters(Parameters):
             tree = kind.substitute(tree, own)
         first = len(self.names) - len(self._of_forces)
         by_name = {name: p[first + k] for k, name in enumerate(self._of_forces)}
-        return tree, tuple(_with_parameters(force, by_name) for force in self._nominal_forces)
+        own = [{name: by_name[name] for name in force.parameters if name in by_name} for force in self._nominal_forces]
+        forces = zip(self._nominal_forces, own, strict=True)
+        return tree, tuple(force.with_parameters(values) if values else force for force, values in forces)
 
     def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
         parts, first = {}, 0
@@ -294,12 +303,7 @@ class ModelParameters(Parameters):
 
 
 def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clean: float) -> Parameters:
-    """The parameters of a robot: the symbols of its tree, or what is asked for.
-
-    Raises:
-        UnsupportedError: if the tree has symbols, and further parameters are asked for, or symbols that are no
-            inputs; and as :class:`ModelParameters`.
-    """
+    """The parameters of a robot: the symbols of its tree, or what is asked for."""
     if not tree.symbols.numel():
         if not tree.is_numeric:
             raise UnsupportedError(
@@ -346,35 +350,3 @@ def _of_forces(kind: str, chosen: Sequence[str] | None, forces: Sequence[Force])
         if name not in known:
             raise UnknownNameError(f"element of {kind}", name, known)
     return {name: x for name, x in found.items() if name.rpartition(".")[0] in chosen}
-
-
-def _with_parameters(force: Force, values: Mapping[str, Matrix]) -> Force:
-    own = {name: values[name] for name in force.parameters if name in values}
-    return force.with_parameters(own) if own else force
-
-
-def with_constants(model: pin.Model, tree: Tree) -> pin.Model:
-    """A copy of a model with the placements, bodies, armature and gravity of a tree; frames stay where they are in
-    their links.
-
-    Raises:
-        ArgumentError: if the model has other joints.
-        UnsupportedError: if one of its joints has several parts, as a composite joint has.
-    """
-    if tuple(model.names)[1:] != tree.joint_names:
-        raise ArgumentError(
-            f"parameters: {name_of(model)!r} does not have the joints of {tree.name!r}; give its own model"
-        )
-    copy = model.copy()
-    for k, (name, index) in enumerate(zip(tree.joint_names, tree.links, strict=True), 1):
-        joint = tree.joints[index]
-        if joint.name != name:
-            raise UnsupportedError(
-                f"{tree.name}: joint {name!r} has several parts, which are not written into a model; put single joints "
-                "in a row instead"
-            )
-        copy.jointPlacements[k] = pin.SE3(joint.rotation, joint.translation)
-        copy.inertias[k] = inertia_of(name, dynamic_parameters(joint.pseudo_inertia).full().ravel())
-    copy.armature[:] = tree.armature
-    copy.gravity.linear = tree.gravity
-    return copy

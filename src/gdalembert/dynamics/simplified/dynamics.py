@@ -21,18 +21,8 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
-from gdalembert.dynamics.simplified.model import Lagrangian
-from gdalembert.dynamics.simplified.series import (
-    Expansion,
-    Term,
-    contributions,
-    coordinates_of,
-    droppable,
-    evaluate,
-    expand,
-    joints_of,
-    largest,
-)
+from gdalembert.dynamics.simplified import series
+from gdalembert.dynamics.simplified.series import Expansion, Lagrangian, Term
 from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.limits import Ranges, limits_of
@@ -53,10 +43,9 @@ class BoundCheck:
     """Torque errors at random states.
 
     Attributes:
-        names: of the entries of v.
-        samples: number of states.
+        names: of the entries of v. ``samples``: number of states.
         bound: guaranteed largest error [N m or N].
-        observed: largest error found. rms: its root mean square.
+        observed: largest error found. ``rms``: its root mean square.
         rms_tau, largest_tau: root mean square and largest of the exact torque.
         tau_max: the limits of the torques.
     """
@@ -79,10 +68,11 @@ class BoundCheck:
         lines = [f"{self.samples} random states: the bound {'holds' if self.ok else 'IS EXCEEDED'}"]
         width = max(len(name) for name in self.names)
         for k, name in enumerate(self.names):
+            part = f"{self.rms[k] / self.rms_tau[k]:.2%}" if self.rms_tau[k] else "–"
             lines.append(
                 f"  {name:{width}}  error at most {self.observed[k]:.3g} ({self.observed[k] / self.tau_max[k]:.2%} of "
                 f"the limit), bound {self.bound[k]:.3g} ({self.bound[k] / self.tau_max[k]:.2%}); "
-                f"RMS error {_part(self.rms[k], self.rms_tau[k])} of RMS tau"
+                f"RMS error {part} of RMS tau"
             )
         return "\n".join(lines)
 
@@ -110,10 +100,6 @@ class Definiteness:
         )
 
 
-def _part(value: float, whole: float) -> str:
-    return f"{value / whole:.2%}" if whole else "–"
-
-
 class SimplifiedOptions(Options, total=False):
     """The arguments that every :class:`SimplifiedDynamics` takes beside its model and ``a_max``."""
 
@@ -135,12 +121,6 @@ class SimplifiedDynamics(Dynamics):
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
         limits: what the bound is over.
-
-    Raises:
-        UnsupportedError: for other joint types, for parameters of the robot itself, and if an entry of D depends on
-            too many joints (:data:`~gdalembert.dynamics.simplified.series.MOST_POINTS`).
-        ArgumentError: if a limit is missing, infinite or not positive, or if M is not positive definite in some
-            configuration.
     """
 
     _exact: Dynamics
@@ -167,9 +147,13 @@ class SimplifiedDynamics(Dynamics):
                 f"{self.tree.name}: its constants are inputs, and terms are chosen by the numbers of the robot; make "
                 "parameters of force elements alone, or take NewtonEuler"
             )
-        joints = joints_of(self.tree)
+        joints = series.joints_of(self.tree)
         self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
-        self._coordinates = coordinates_of(self.tree, joints, self.limits, self._relevant())
+        # the entries of q that the torques depend on
+        q = ca.SX.sym("q", self.tree.nq)
+        mass_matrix, gravity = self._exact.mass_matrix_expression(q), self._exact.generalized_gravity_expression(q)
+        relevant = set(ca.jacobian_sparsity(ca.vertcat(ca.vec(mass_matrix), gravity), q).get_col())
+        self._coordinates = series.coordinates_of(self.tree, joints, self.limits, relevant)
         kept, dropped = self._choose()
         self.kept, self.dropped = tuple(kept), tuple(dropped)
         self._lagrangian = Lagrangian(self._coordinates, self.kept)
@@ -217,7 +201,7 @@ class SimplifiedDynamics(Dynamics):
     @cached_property
     def contributions(self) -> Array:
         """The most that each dropped term adds to each torque (terms × nv) [N m or N]."""
-        return frozen(contributions(self._coordinates, self.limits, self.dropped))
+        return frozen(series.contributions(self._coordinates, self.limits, self.dropped))
 
     @cached_property
     def bound(self) -> Array:
@@ -240,7 +224,7 @@ class SimplifiedDynamics(Dynamics):
         terms = [(term.entry, term) for term in self.dropped if term.entry is not None]
         b = np.zeros((self.tree.nv, self.tree.nv))
         for (i, j), term in terms:
-            b[i, j] += largest(self._coordinates, term)
+            b[i, j] += series.largest(self._coordinates, term)
         b = np.triu(b) + np.triu(b, 1).T
         relevant = np.flatnonzero(b.any(axis=0))
         armature = self.tree.armature[relevant]
@@ -252,7 +236,7 @@ class SimplifiedDynamics(Dynamics):
         x = self._random(_CONFIGURATIONS)
         lost = np.zeros((_CONFIGURATIONS, *b.shape))
         for (i, j), term in terms:
-            lost[:, i, j] += evaluate([(term.shape, term.cosine, term.sine)], x)
+            lost[:, i, j] += series.evaluate([(term.shape, term.cosine, term.sine)], x)
         lost = np.triu(lost) + np.triu(lost, 1).transpose(0, 2, 1)
         exact = BatchFunction(self._exact.mass_matrix, *b.shape)(self._coordinates.configurations(x))
         root = np.linalg.inv(np.linalg.cholesky(exact))
@@ -324,12 +308,6 @@ class SimplifiedDynamics(Dynamics):
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.potential(q)
 
-    def _relevant(self) -> set[int]:
-        """The entries of q that the torques depend on."""
-        q = ca.SX.sym("q", self.tree.nq)
-        mass_matrix, gravity = self._exact.mass_matrix_expression(q), self._exact.generalized_gravity_expression(q)
-        return set(ca.jacobian_sparsity(ca.vertcat(ca.vec(mass_matrix), gravity), q).get_col())
-
     def _expand(self, matrices: Callable[[Matrix], Sequence[Matrix]]) -> list[list[Term]]:
         """The terms of each of the matrices (nv × nv, symmetric, D their sum), and last those of V."""
         nv = self.tree.nv
@@ -344,10 +322,10 @@ class SimplifiedDynamics(Dynamics):
             for d in matrices(q)
             for i, j in entries
         ]
-        series = expand(self._coordinates, x, [*rows, Expansion("V", v, 1, float(scale[nv]))])
+        waves = series.expand(self._coordinates, x, [*rows, Expansion("V", v, 1, float(scale[nv]))])
         terms = [
             [Term(None if k == len(rows) else entries[k % len(entries)], *one) for one in own]
-            for k, own in enumerate(series)
+            for k, own in enumerate(waves)
         ]
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
         return [[term for own in terms[k:end] for term in own] for k, end in itertools.pairwise(cuts)]
@@ -412,7 +390,8 @@ class PrunedDynamics(SimplifiedDynamics):
         inertia, energy = self._expand(lambda q: [self._exact.mass_matrix_expression(q)])
         terms = [*inertia, *energy]
         candidates = [term for term in terms if not term.is_free]
-        drop = droppable(contributions(self._coordinates, self.limits, candidates), self.error * self.limits.tau)
+        effects = series.contributions(self._coordinates, self.limits, candidates)
+        drop = series.droppable(effects, self.error * self.limits.tau)
         dropped = [term for term, goes in zip(candidates, drop, strict=True) if goes]
         gone = set(dropped)
         return [term for term in terms if term not in gone], dropped

@@ -1,4 +1,4 @@
-"""D(q) and V(q) as finite sums: trigonometric in angles, polynomial in distances.
+"""D(q) and V(q) as finite sums, trigonometric in angles and polynomial in distances, and dynamics made of their terms.
 
     f(x) = Σ  X (α cos φ + β sin φ),    X = Π_l x_l^m_l over sliding joints,    φ = Σ_l κ_l x_l over turning joints
 
@@ -25,25 +25,33 @@ first sum over the angles, the second over the distances, l = i left out of both
 
     |row i| ≤ F √(a_j² + (Σ |κ_l| v_l v_j)²) + Σ F_l v_l v_j,    |row l| ≤ F_l v_i v_j   (half of it if i = j).
 
-All of it is ours. The plain sum A (a_j + |κ|·v_max v_j) is never smaller.
+The plain sum A (a_j + |κ|·v_max v_j) is never smaller. From the terms that stay, everything follows exactly:
+
+    L = ½ v·D v − V + ½ v·I_act v
+    tau_i = Σ_j (D_ij a_j + Ḋ_ij v_j) − ∂(½ v·D v − V)/∂q_i + I_act,i a_i
+    C     = ½ (Ḋ + Q − Qᵀ),    Q_il = Σ_j ∂D_ij/∂q_l v_j
+
+D is symmetric, C is Christoffel's matrix of this D, g is the gradient of V: dM/dt − 2 C is skew and energy is conserved
+whichever terms are there. All of it is ours.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert import spatial
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import integrate, neutral
 from gdalembert.model.limits import NO_LIMIT, Limits
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array
 
 MOST_POINTS = 20_000
 """The largest grid: 6 angles."""
@@ -52,10 +60,13 @@ _ROUNDING = 1e-14  # amplitudes below this part of an entry's own scale are roun
 _REPRODUCED = 1e-12  # of that scale: how well the sum must agree with the graph
 _BATCH = 10_000  # points at once
 
+_ZERO = ca.DM(1, 1)
+
 Wave = tuple["Shape", float, float]
 """A shape with its α and β."""
 
-Coefficients = npt.NDArray[np.complex128]
+Amplitudes = dict[tuple[int, int], tuple[float, float]]
+"""α and β of one shape in each entry of D."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class Shape:
     """A function of x without its amplitudes.
 
     Attributes:
-        frequencies: κ, one for each velocity. powers: m, likewise.
+        frequencies: κ, one for each velocity. ``powers``: m, likewise.
     """
 
     frequencies: tuple[int, ...]
@@ -178,11 +189,7 @@ class Coordinates:
 
 
 def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, relevant: set[int]) -> Coordinates:
-    """x, with the ranges of the distances among the entries ``relevant`` of q; others have no effect on torques.
-
-    Raises:
-        ArgumentError: if one of these has no finite range.
-    """
+    """x, with the ranges of the distances among the entries ``relevant`` of q; others have no effect on torques."""
     found = Coordinates(tree, joints, np.zeros(tree.nv), np.full(tree.nv, np.pi))
     for k, name in enumerate(tree.velocity_names):
         if found.slides(k):
@@ -195,32 +202,21 @@ def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, releva
                         "inertia or gravity depends on it; give a finite q_range"
                     )
                 found.centre[k], found.half[k] = (lower + upper) / 2, (upper - lower) / 2
-    return Coordinates(tree, joints, frozen(found.centre), frozen(found.half))
+    return found
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """An expression to expand.
+    """An expression to expand."""
 
-    Attributes:
-        name: for messages. expression: of x.
-        degree: in the positions of points: 2 of D, 1 of V.
-        scale: the magnitude that rounding is measured by.
-    """
-
-    name: str
-    expression: ca.SX
-    degree: int
-    scale: float
+    name: str  # for messages
+    expression: ca.SX  # of x
+    degree: int  # in the positions of points: 2 of D, 1 of V
+    scale: float  # the magnitude that rounding is measured by
 
 
 def joints_of(tree: Tree) -> tuple[Joint, ...]:
-    """The joint of each velocity.
-
-    Raises:
-        UnsupportedError: if a joint neither rotates about nor slides along one axis, or if it rotates by a
-            fractional multiple of another joint's angle, so that nothing is periodic.
-    """
+    """The joint of each velocity, all of which rotate about or slide along one axis."""
     for joint in tree.joints:
         where = f"{tree.name}: joint {joint.name!r}"
         if not (joint.type.is_revolute or joint.type.is_prismatic or joint.type.is_modal):
@@ -238,12 +234,7 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
 
 
 def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> list[list[Wave]]:
-    """The terms of each row, an expression of x.
-
-    Raises:
-        UnsupportedError: if a row depends on so many joints that its grid has more than ``MOST_POINTS`` points, or
-            if the sum does not reproduce the row, at other points than those of the grid.
-    """
+    """The terms of each row, an expression of x; their sum has to reproduce the row at other points than the grid's."""
     stacked = ca.densify(ca.vertcat(*(row.expression for row in rows)))
     depends = ca.jacobian_sparsity(stacked, x)
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
@@ -260,15 +251,7 @@ def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> lis
     for (own, counts), members in groups.items():
         values = coordinates.evaluate(x, stacked[members], _grid(coordinates, own, counts))
         for k, value in zip(members, values, strict=True):
-            coefficients = _coefficients(coordinates, own, value.reshape(counts))
-            found[k] = list(_waves(coordinates, own, coefficients, _ROUNDING * rows[k].scale))
-    _require_reproduced(coordinates, x, stacked, rows, found)
-    return found
-
-
-def _require_reproduced(
-    coordinates: Coordinates, x: ca.SX, stacked: ca.SX, rows: Sequence[Expansion], found: list[list[Wave]]
-) -> None:
+            found[k] = list(_waves(coordinates, own, value.reshape(counts), _ROUNDING * rows[k].scale))
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, x.numel())) * coordinates.half
     for row, waves, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
         error = np.abs(evaluate(waves, points) - true).max()
@@ -277,6 +260,7 @@ def _require_reproduced(
                 f"{coordinates.tree.name}: {row.name} differs from the sum of its {len(waves)} terms by {error:.1e}; "
                 "it is no finite sum of such terms; if sections of a flexible arm turn by rotations, take FirstOrderArm"
             )
+    return found
 
 
 def evaluate(waves: Sequence[Wave], x: Array) -> Array:
@@ -301,21 +285,19 @@ def _grid(coordinates: Coordinates, own: Sequence[int], counts: Sequence[int]) -
     return grid
 
 
-def _coefficients(coordinates: Coordinates, own: Sequence[int], values: Array) -> Coefficients:
-    """c of Σ c Π exp(i κ x) Π (x / half)^m: κ as ``np.fft`` orders it, m = 0, 1, …"""
+def _waves(coordinates: Coordinates, own: Sequence[int], values: Array, floor: float) -> Iterator[Wave]:
+    """The terms above the floor of values on a grid.
+
+    Of c in Σ c Π exp(i κ x) Π (x / half)^m, κ as ``np.fft`` orders it and m = 0, 1, …, each pair κ, −κ is one term.
+    """
     c = values.astype(complex)
     for axis, k in enumerate(own):
         n = c.shape[axis]
         if coordinates.slides(k):
-            powers = np.linalg.inv(np.vander(np.linspace(-1, 1, n), increasing=True))
-            c = np.moveaxis(np.tensordot(powers, c, axes=(1, axis)), 0, axis)
+            powers_of_points = np.linalg.inv(np.vander(np.linspace(-1, 1, n), increasing=True))
+            c = np.moveaxis(np.tensordot(powers_of_points, c, axes=(1, axis)), 0, axis)
         else:
             c = np.fft.fft(c, axis=axis) / n
-    return c
-
-
-def _waves(coordinates: Coordinates, own: Sequence[int], c: Coefficients, floor: float) -> Iterator[Wave]:
-    """The terms above the floor, each pair κ, −κ as one."""
     nv = len(coordinates.joints)
     for index in map(tuple, np.argwhere(2 * np.abs(c) > floor)):
         frequencies, powers, reach = [0] * nv, [0] * nv, 1.0
@@ -340,24 +322,20 @@ def largest(coordinates: Coordinates, term: Term) -> float:
 
 def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[Term]) -> Array:
     """The most that each term adds to each torque (terms × nv)."""
-    return np.array([_contribution(coordinates, limits, term) for term in terms]).reshape(-1, len(limits.tau))
-
-
-def _contribution(coordinates: Coordinates, limits: Limits, term: Term) -> Array:
-    size = largest(coordinates, term)
-    turning = size * np.abs(term.shape.frequencies)
-    sliding = size * np.array(term.shape.powers) / coordinates.half
-    slopes: Array = turning + sliding
-    if term.entry is None:
-        return slopes
-    i, j = term.entry
-    v, a = limits.v, limits.a
-    rows: Array = slopes * v[i] * v[j] * (0.5 if i == j else 1)
-    for row, other in ((i, j), (j, i)):
-        own = np.ones(len(v))
-        own[row] = 0.5 if i == j else 0
-        rows[row] = np.hypot(size * a[other], own @ (turning * v) * v[other]) + own @ (sliding * v) * v[other]
-    return rows
+    v, a, found = limits.v, limits.a, np.zeros((len(terms), len(limits.tau)))
+    for rows, term in zip(found, terms, strict=True):
+        size = largest(coordinates, term)
+        turning = size * np.abs(term.shape.frequencies)
+        sliding = size * np.array(term.shape.powers) / coordinates.half
+        rows[:] = turning + sliding
+        if term.entry is not None:
+            i, j = term.entry
+            rows *= v[i] * v[j] * (0.5 if i == j else 1)
+            for row, other in ((i, j), (j, i)):
+                own = np.ones(len(v))
+                own[row] = 0.5 if i == j else 0
+                rows[row] = np.hypot(size * a[other], own @ (turning * v) * v[other]) + own @ (sliding * v) * v[other]
+    return found
 
 
 def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
@@ -369,3 +347,140 @@ def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
                 total += contributions[k]
                 dropped[k] = True
     return dropped
+
+
+class Lagrangian:
+    """M, C, tau and V of a set of terms, as expressions."""
+
+    def __init__(self, coordinates: Coordinates, terms: Iterable[Term]) -> None:
+        self._coordinates, self._nv = coordinates, len(coordinates.joints)
+        self._inertia: dict[Shape, Amplitudes] = {}
+        self._potential: dict[Shape, tuple[float, float]] = {}
+        for term in terms:
+            own = self._inertia.setdefault(term.shape, {})
+            if term.entry is None:
+                self._potential[term.shape] = term.cosine, term.sine
+            else:
+                own[term.entry] = term.cosine, term.sine
+
+    def mass_matrix(self, q: Matrix) -> Matrix:
+        """D, nv × nv."""
+        waves, d = Waves(self._coordinates, q), self._matrix()
+        for shape, amplitudes in self._inertia.items():
+            _add(d, amplitudes, *waves.values(shape))
+        return spatial.rows(*d)
+
+    def potential(self, q: Matrix) -> Matrix:
+        """V."""
+        waves, total = Waves(self._coordinates, q), ca.DM(1, 1)
+        for shape, (cosine, sine) in self._potential.items():
+            c, s = waves.values(shape)
+            total = total + cosine * c + sine * s
+        return total
+
+    def inverse_dynamics(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """tau, nv."""
+        nv, waves = self._nv, Waves(self._coordinates, q)
+        d, rate = self._matrix(), self._matrix()
+        tau: list[Matrix] = [_ZERO] * nv
+        for shape, amplitudes in self._inertia.items():
+            c, s = waves.values(shape)
+            slopes = waves.slopes(shape)
+            _add(d, amplitudes, c, s)
+            _add(rate, amplitudes, *waves.rates(shape, v))
+            along_c, along_s = (-x for x in self._potential.get(shape, (0.0, 0.0)))  # of L along c and s
+            for (i, j), (cosine, sine) in amplitudes.items():
+                product = (0.5 if i == j else 1) * (v[i] * v[j])
+                along_c, along_s = along_c + cosine * product, along_s + sine * product
+            if shape.turns:
+                by_phase = along_s * c - along_c * s
+                for k in shape.turns:
+                    tau[k] = tau[k] - shape.frequencies[k] * by_phase
+            for k, (c_k, s_k) in slopes.items():
+                tau[k] = tau[k] - (along_c * c_k + along_s * s_k)
+        return ca.vertcat(*tau) + spatial.rows(*d) @ a + spatial.rows(*rate) @ v
+
+    def coriolis_matrix(self, q: Matrix, v: Matrix) -> Matrix:
+        """C, nv × nv."""
+        waves = Waves(self._coordinates, q)
+        rate, gradient = self._matrix(), self._matrix()
+        for shape, amplitudes in self._inertia.items():
+            _add(rate, amplitudes, *waves.rates(shape, v))
+            c, s = waves.values(shape)
+            slopes = {k: (-shape.frequencies[k] * s, shape.frequencies[k] * c) for k in shape.turns}
+            slopes |= waves.slopes(shape)
+            along: dict[int, tuple[Matrix, Matrix]] = {}
+            for (i, j), (cosine, sine) in amplitudes.items():
+                for row, column in {(i, j), (j, i)}:
+                    c_row, s_row = along.get(row, (_ZERO, _ZERO))
+                    along[row] = (c_row + cosine * v[column], s_row + sine * v[column])
+            for row, (c_row, s_row) in along.items():
+                for k, (c_k, s_k) in slopes.items():
+                    gradient[row][k] = gradient[row][k] + c_row * c_k + s_row * s_k
+        q_il = spatial.rows(*gradient)
+        return 0.5 * (spatial.rows(*rate) + q_il - q_il.T)
+
+    def _matrix(self) -> list[list[Matrix]]:
+        return [[_ZERO] * self._nv for _ in range(self._nv)]
+
+
+def _add(matrix: list[list[Matrix]], amplitudes: Amplitudes, c: Matrix, s: Matrix) -> None:
+    for (i, j), (cosine, sine) in amplitudes.items():
+        matrix[i][j] = matrix[i][j] + cosine * c + sine * s
+        matrix[j][i] = matrix[i][j]
+
+
+class Waves:
+    """X cos φ and X sin φ of shapes at one q, products of cosines and sines of single angles."""
+
+    def __init__(self, coordinates: Coordinates, q: Matrix) -> None:
+        self._coordinates, self._q = coordinates, q
+        self._pairs: dict[tuple[int, ...], tuple[Matrix, Matrix]] = {}
+
+    def values(self, shape: Shape) -> tuple[Matrix, Matrix]:
+        """X cos φ, X sin φ."""
+        (c, s), power = self._pair(shape.frequencies), self._power(shape.powers)
+        return power * c, power * s
+
+    def slopes(self, shape: Shape) -> dict[int, tuple[Matrix, Matrix]]:
+        """Derivatives of the waves by the distances."""
+        (c, s), found = self._pair(shape.frequencies), {}
+        for k, m in enumerate(shape.powers):
+            if m:
+                slope = m * self._power((*shape.powers[:k], m - 1, *shape.powers[k + 1 :]))
+                found[k] = slope * c, slope * s
+        return found
+
+    def rates(self, shape: Shape, v: Matrix) -> tuple[Matrix, Matrix]:
+        """Rates of the waves along v."""
+        c, s = self.values(shape)
+        turn = sum((shape.frequencies[k] * v[k] for k in shape.turns), _ZERO)
+        c_rate, s_rate = -s * turn, c * turn
+        for k, (c_k, s_k) in self.slopes(shape).items():
+            c_rate, s_rate = c_rate + c_k * v[k], s_rate + s_k * v[k]
+        return c_rate, s_rate
+
+    def _power(self, powers: tuple[int, ...]) -> Matrix:
+        product: Matrix = ca.DM(1)
+        for k, m in enumerate(powers):
+            for _ in range(m):
+                product = product * (self._q[self._coordinates.index(k)] - self._coordinates.centre[k])
+        return product
+
+    def _pair(self, frequencies: tuple[int, ...]) -> tuple[Matrix, Matrix]:
+        """cos φ, sin φ: that of one step less of the last angle, turned by that angle."""
+        if frequencies in self._pairs:
+            return self._pairs[frequencies]
+        last = max((k for k, frequency in enumerate(frequencies) if frequency), default=-1)
+        if last < 0:
+            return ca.DM(1), ca.DM(1, 1)
+        step = 1 if frequencies[last] > 0 else -1
+        before = (*frequencies[:last], frequencies[last] - step, *frequencies[last + 1 :])
+        joint = self._coordinates.joints[last]
+        cosine, sine = joint.type.cosine_and_sine(joint.configuration(self._q))
+        sine = step * sine
+        if any(before):
+            c, s = self._pair(before)
+            cosine, sine = c * cosine - s * sine, s * cosine + c * sine
+        self._pairs[frequencies] = cosine, sine
+        return cosine, sine
