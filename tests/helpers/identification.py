@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from gdalembert.dynamics.forces.friction import SMOOTHING
+from gdalembert.dynamics.forces import SMOOTHING
 
 PARAMETERS = {"inertia": True, "armature": True, "friction": True}
 

@@ -31,10 +31,15 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.actuation import Actuation, actuators_of
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-from gdalembert.dynamics.forces import Force, Springs
-from gdalembert.dynamics.forces.force import check_forces
-from gdalembert.dynamics.forces.friction import FrictionOfJoints, JointFriction
-from gdalembert.dynamics.forces.springs import ASYMMETRY, SpringsByJoint
+from gdalembert.dynamics.forces import (
+    ASYMMETRY,
+    Force,
+    FrictionOfJoints,
+    JointFriction,
+    Springs,
+    SpringsByJoint,
+    check_forces,
+)
 from gdalembert.dynamics.newton_euler.cleaning import warn_of_cleaning
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source

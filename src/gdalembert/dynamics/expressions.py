@@ -14,8 +14,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet, KKTSystem
-from gdalembert.dynamics.forces import Force, Gravity
-from gdalembert.dynamics.forces.force import dissipated_power
+from gdalembert.dynamics.forces import Force, Gravity, dissipated_power
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown

@@ -328,9 +328,6 @@ class GeneralizedDAlembert(Dynamics):
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         return inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
 
-    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1), wrenches)
-
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         links = place(self.tree, q)
         return translational_mass_matrix(self.tree, links) + rotational_mass_matrix(self.tree, links)

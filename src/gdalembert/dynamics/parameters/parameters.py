@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.dynamics.forces.force import Force
+from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.base import Base
 from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown

@@ -296,9 +296,6 @@ class SimplifiedDynamics(Dynamics):
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         return self._lagrangian.inverse_dynamics(q, v, a) + self.wrench_torque_expression(q, wrenches)
 
-    def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return self.inverse_dynamics_expression(q, v, ca.DM(self.tree.nv, 1), wrenches)
-
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.mass_matrix(q)
 

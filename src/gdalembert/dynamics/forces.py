@@ -1,0 +1,530 @@
+"""What acts on a robot beside the inertia of its links: one small class for each force element.
+
+Gravity, springs between the joints' links and of flexible links and joints, viscous damping, and friction of joints.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.algebra import Matrix, entries
+from gdalembert.spatial.arguments import MASKED, is_masked, number, numbers
+from gdalembert.spatial.arrays import Array, ByValue
+
+_BALANCED = 1e-9
+"""What vᵀ torque may differ from d energy/dt + power by, relative to the largest of the three."""
+ASYMMETRY = 1e-9
+"""What K and its transpose may differ by, relative to the largest entry."""
+_INDEFINITE = 1e-12
+"""How far below 0 the least eigenvalue of D may lie by rounding, relative to the largest entry."""
+SMOOTHING = 0.01
+"""The default smoothing velocity [rad/s, m/s]: slow for a robot, yet not too stiff for an implicit integrator."""
+SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+"""``{joint: (stiffness, rest)}``."""
+
+
+class Force(ABC):
+    """A force element: what acts on a robot beside the inertia of its links.
+
+    Its torque stands on the left-hand side of the equations of motion,
+
+        tau = M a + C v + g + Σ torque(q, v),
+
+    and splits into a conservative part, the gradient of ``energy``, and a dissipative part, which takes ``power`` out
+    of the robot:
+
+        vᵀ torque(q, v) = d energy(q)/dt + power(q, v).
+
+    Arguments q (nq) and v (nv) are CasADi matrices of any kind: numbers, SX or MX. Derivatives of the torque follow by
+    algorithmic differentiation.
+
+    Attributes:
+        name: what a decomposition of torques calls the element.
+        not_negative: the quantities among the parameters that no robot has below 0, as ``viscous``.
+    """
+
+    name: ClassVar[str]
+    not_negative: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """The torque (nv) [N m, N]."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """What can vary, ``element.quantity``, with its values: ``parameters={name of the force: True}`` makes inputs
+        of them; none by default."""
+        return {}
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Force:
+        """The element with other values of some of its parameters, numbers or symbols."""
+        raise UnsupportedError(f"force {self.name!r}: it has parameters, but no with_parameters(values)")
+
+    def parameters_of(self, tree: Tree) -> Mapping[str, float]:
+        """The parameters in another model of the robot, by default those of the element: a model does not have them."""
+        return self.parameters
+
+    def write_parameters(self, model: pin.Model, values: Mapping[str, float]) -> None:
+        """Set the parameters in a model, by default none: a model does not have them."""
+        return
+
+    def damping_matrix(self, tree: Tree) -> Matrix:
+        """D (nv × nv) of viscous damping D v, a part of the torque: by default the constant entries of ∂torque/∂v."""
+        q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+        by_v = ca.jacobian(ca.SX(self.torque(q, v)), v)
+        constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
+        return ca.evalf(ca.reshape(ca.vertcat(*constant), *by_v.shape))
+
+    def energy(self, q: Matrix) -> Matrix:
+        """The potential energy [J]; 0 for an element that stores none."""
+        return ca.DM(0)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix | None:
+        """The power that the element dissipates [W]; ``None``: vᵀ torque − d energy/dt."""
+        return None
+
+
+def dissipated_power(force: Force, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """The power that a force element takes out of a robot [W]."""
+    given = force.power(q, v)
+    if given is not None:
+        return given
+    x = ca.SX.sym("q", tree.nq)
+    slope = _evaluated(ca.gradient(ca.SX(force.energy(x)), x), x, q)
+    return ca.dot(v, force.torque(q, v)) - ca.dot(slope, tree.configuration_rate(q, v))
+
+
+def _evaluated(expression: ca.SX, x: ca.SX, q: Matrix) -> Matrix:
+    """An expression of symbols x, at q."""
+    return ca.substitute(expression, x, q) if isinstance(q, ca.SX) else ca.Function("at", [x], [expression])(q)
+
+
+def _joint(tree: Tree, name: str) -> Joint:
+    by_name = {joint.name: joint for joint in tree.joints}
+    if name not in by_name:
+        raise UnknownNameError("joint", name, by_name)
+    return by_name[name]
+
+
+def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...]:
+    """The force elements as a tuple, each evaluated once."""
+    if forces is None:
+        return ()
+    if not isinstance(forces, list | tuple):
+        raise ArgumentTypeError(
+            f"forces: expected a list of force elements, got {type(forces).__name__}; give [force, …]"
+        )
+    for each in forces:
+        if not isinstance(each, Force):
+            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
+        if not isinstance(getattr(each, "name", None), str):
+            raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
+        if each.name == "gravity":
+            raise ArgumentError("forces: gravity acts on every robot already; change the gravity of the model")
+        _check(each, tree)
+    return tuple(forces)
+
+
+def _check(force: Force, tree: Tree) -> None:
+    """Refuse shapes that CasADi would broadcast, and an energy or power that the torque contradicts."""
+    q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
+    parts: list[tuple[str, tuple[int, int], Callable[[], Matrix]]] = [
+        ("torque(q, v)", (tree.nv, 1), lambda: force.torque(q, v)),
+        ("energy(q)", (1, 1), lambda: force.energy(q)),
+        ("power(q, v)", (1, 1), lambda: ca.DM(0) if (power := force.power(q, v)) is None else power),
+    ]
+    for what, shape, evaluate in parts:
+        try:
+            found = ca.SX(evaluate()).shape
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            raise ArgumentTypeError(f"force {force.name!r}: {what} cannot be evaluated in CasADi: {reason}") from error
+        if found != shape:
+            raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")
+    rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
+    terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
+    power = ca.Function("power", [q, v], [terms], {"allow_free": True})
+    if power.has_free():
+        known = set(map(str, ca.symvar(tree.symbols)))
+        if unknown := [name for name in dict.fromkeys(power.get_free()) if name not in known]:
+            raise ArgumentError(
+                f"force {force.name!r}: its symbols {', '.join(unknown)} are no entries of q or v; give numbers, or "
+                "name what varies in its parameters and write with_parameters(values)"
+            )
+        return  # symbols of a symbolic tree
+    rng = np.random.default_rng(0)
+    work, stored, dissipated = power(random_configuration(tree, rng), rng.normal(size=tree.nv)).full()[:, 0]
+    if abs(work - stored - dissipated) > _BALANCED * max(1.0, abs(work), abs(stored), abs(dissipated)):
+        raise ArgumentError(
+            f"force {force.name!r}: vᵀ torque is {work:.6g} W in some state, where its energy changes by "
+            f"{stored:.6g} W and its power is {dissipated:.6g} W; correct energy(q) or power(q, v), or leave power out"
+        )
+
+
+@dataclass(frozen=True)
+class Gravity(Force):
+    """The weight of all links, in a field that is the same everywhere: V = −Σ m g·r, torque g = ∂V/∂q.
+
+    A recursion need not add the torque: it gives the base the acceleration −g, which is the same and costs less.
+
+    Attributes:
+        tree: the robot; its ``gravity`` (3) is the acceleration [m/s²] in the universe frame.
+    """
+
+    name: ClassVar[str] = "gravity"
+
+    tree: Tree
+
+    @property
+    def base_acceleration(self) -> Matrix:
+        """−g (3) [m/s²]: the acceleration of the base that gravity is equal to."""
+        return -spatial.constant(self.tree.gravity)
+
+    def energy(self, q: Matrix) -> Matrix:
+        """V = −Σ m g·r [J], zero with all masses at the origin of the universe."""
+        return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """g = ∂V/∂q (nv) in the tangent space of q."""
+        x = ca.SX.sym("q", self.tree.nq)
+        return _evaluated(self.tree.tangent_map(x).T @ ca.gradient(self.energy(x), x), x, q)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Springs(Force):
+    """Linear springs: torque K (x − rest), with x the coordinates of the joints where v = dq/dt.
+
+    Attributes:
+        tree: the robot.
+        stiffness: K (nv × nv), symmetric and positive semidefinite [N m/rad, N/m]; numbers or symbols.
+        rest: (nv) [rad, m]; numbers or symbols.
+
+    Raises:
+        ArgumentError: if a shape is another one, K is not finite and symmetric, or q − rest has no meaning for a joint.
+    """
+
+    name: ClassVar[str] = "springs"
+    not_negative: ClassVar[tuple[str, ...]] = ("stiffness",)
+
+    tree: Tree
+    stiffness: Any
+    rest: Any
+
+    def __post_init__(self) -> None:
+        k, nv = spatial.constant(self.stiffness), self.tree.nv
+        if k.shape != (nv, nv) or spatial.constant(self.rest).shape != (nv, 1):
+            raise ArgumentError(f"Springs: stiffness has shape {k.shape}; give K ({nv} × {nv}) and rest ({nv})")
+        full = k.full() if isinstance(k, ca.DM) else np.zeros((0, 0))
+        # to the rounding of integrals over modes
+        is_symmetric = np.abs(full - full.T).max(initial=0) <= ASYMMETRY * np.abs(full).max(initial=0)
+        if not (np.all(np.isfinite(full)) and is_symmetric):
+            raise ArgumentError("Springs: stiffness is not finite and symmetric; its torque would have no energy")
+        held = set(k.sparsity().get_col())
+        for joint in self.tree.joints:
+            if joint.scaling is None and held & set(joint.columns):
+                _check_joint(joint)
+
+    @classmethod
+    def at_joints(cls, tree: Tree, springs: SpringsByJoint) -> Springs:
+        """Springs at joints by name (Niku, examples 4.1 and 4.2).
+
+        Args:
+            tree: the robot.
+            springs: stiffness [N m/rad, N/m] and rest [rad, m] by joint; one number each, or nv of them; or symbols.
+
+        Raises:
+            UnknownNameError: if a joint is not there.
+            ArgumentTypeError: if a spring is not a pair of numbers.
+            ArgumentError: if q − rest has no meaning for a joint, a number is not finite, or a stiffness negative.
+        """
+        if not isinstance(springs, Mapping):
+            raise ArgumentTypeError(f"springs={springs!r}: give {{joint: (stiffness, rest)}}")
+        stiffness: list[Matrix] = [ca.DM(1, 1)] * tree.nv
+        rest: list[Matrix] = [ca.DM(1, 1)] * tree.nv
+        for name, spring in springs.items():
+            joint = _joint(tree, name)
+            _check_joint(joint)
+            for column, k, x in zip(joint.columns, *_stiffness_and_rest(joint, spring), strict=True):
+                stiffness[column], rest[column] = spatial.constant(k), spatial.constant(x)
+        return cls(tree, ca.diag(ca.vertcat(*stiffness)), ca.vertcat(*rest))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Stiffness and rest of each spring, ``joint.stiffness``, ``joint.rest``; none where K couples joints."""
+        k, rest = ca.DM(self.stiffness), ca.DM(self.rest)
+        rows, columns = k.sparsity().get_triplet()
+        if rows != columns:
+            return {}
+        names = self.tree.velocity_names
+        pairs = (((f"{names[i]}.stiffness", k[i, i]), (f"{names[i]}.rest", rest[i])) for i in rows)
+        return {name: float(value) for pair in pairs for name, value in pair}
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Springs:
+        stiffness, rest = ca.SX(ca.DM(self.stiffness)), ca.SX(ca.DM(self.rest))
+        for i, name in enumerate(self.tree.velocity_names):
+            stiffness[i, i] = values.get(f"{name}.stiffness", stiffness[i, i])
+            rest[i] = values.get(f"{name}.rest", rest[i])
+        return Springs(self.tree, *(x if ca.symvar(x) else ca.evalf(x) for x in (stiffness, rest)))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """K (x − rest)."""
+        return spatial.constant(self.stiffness) @ self._stretch(q)
+
+    def energy(self, q: Matrix) -> Matrix:
+        """½ (x − rest)ᵀ K (x − rest) [J]."""
+        return 0.5 * ca.dot(self._stretch(q), self.torque(q, ca.DM(self.tree.nv, 1)))
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """0."""
+        return ca.DM(0)
+
+    def _stretch(self, q: Matrix) -> Matrix:
+        """x − rest (nv), structurally zero where no spring is."""
+        held = set(spatial.constant(self.stiffness).sparsity().get_col())
+        parts: list[Matrix] = [
+            joint.configuration(q) if held & set(joint.columns) and joint.scaling is None else ca.DM(joint.type.nv, 1)
+            for joint in self.tree.joints
+        ]
+        return self.tree.vector(parts) - spatial.constant(self.rest)
+
+
+def _check_joint(joint: Joint) -> None:
+    if joint.scaling is not None:
+        raise ArgumentError(f"spring at joint {joint.name!r}: it mimics another joint; put the spring on that one")
+    if not joint.type.velocity_is_rate:
+        raise ArgumentError(
+            f"spring at joint {joint.name!r}: q − rest has no meaning for a {joint.type.kind} joint; "
+            "springs stand on joints with nq = nv"
+        )
+
+
+def _stiffness_and_rest(joint: Joint, spring: object) -> Sequence[Iterable[Any]]:
+    """Stiffness and rest for each velocity of a joint."""
+    nv = joint.type.nv
+    if isinstance(spring, Sequence) and is_masked(list(spring)):
+        raise ArgumentError(f"spring at joint {joint.name!r}: {MASKED}")
+    if isinstance(spring, Sequence) and any(isinstance(x, ca.SX) for x in spring):
+        symbols = [ca.vertsplit(ca.SX(x)) for x in spring]
+        return [x * nv if len(x) == 1 else x for x in symbols]
+    try:
+        if not isinstance(spring, Sequence | np.ndarray):
+            raise TypeError
+        stiffness, rest = (np.broadcast_to(np.asarray(x, dtype=float), nv) for x in spring)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"spring at joint {joint.name!r}: got {spring!r}; give (stiffness, rest), each {nv} numbers or one"
+        ) from None
+    if not (np.all(np.isfinite(stiffness)) and np.all(np.isfinite(rest)) and np.all(stiffness >= 0)):
+        raise ArgumentError(
+            f"spring at joint {joint.name!r}: got {spring!r}; give finite numbers, stiffness at least 0"
+        )
+    return stiffness, rest
+
+
+@dataclass(frozen=True, eq=False)
+class Damping(ByValue, Force):
+    """Viscous damping: torque D v.
+
+    Attributes:
+        matrix: D (nv × nv), symmetric and positive semidefinite [N m s/rad, N s/m].
+
+    Raises:
+        ArgumentTypeError: if D does not consist of numbers.
+        ArgumentError: if it is not a finite, symmetric, positive semidefinite matrix.
+    """
+
+    name: ClassVar[str] = "damping"
+
+    matrix: npt.ArrayLike
+
+    def __post_init__(self) -> None:
+        d = numbers("Damping: matrix", self.matrix)
+        if d.ndim != 2 or d.shape[0] != d.shape[1]:
+            raise ArgumentError(f"Damping: matrix has shape {d.shape}; give D (nv × nv)")
+        allowed = _INDEFINITE * np.abs(d).max(initial=0)
+        if np.abs(d - d.T).max(initial=0) > allowed or np.linalg.eigvalsh(d).min(initial=0) < -allowed:
+            raise ArgumentError("Damping: matrix is not symmetric and positive semidefinite; it would drive the robot")
+        object.__setattr__(self, "matrix", d)
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """D v."""
+        return spatial.constant(self.matrix) @ v
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """vᵀ D v [W]."""
+        return ca.dot(v, self.torque(q, v))
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Friction of one joint: torque viscous · v + coulomb · tanh(v / smoothing).
+
+    Coulomb friction is the same in both directions. Being smooth, it does not hold a joint at rest: under a torque
+    below ``coulomb`` the joint creeps at v = smoothing · atanh(torque / coulomb). A smaller ``smoothing`` is nearer to
+    dry friction, and stiffer: the slope at v = 0 is coulomb / smoothing.
+
+    Args:
+        viscous: at least 0 [N m s/rad, N s/m]; one number, or one for each velocity of the joint.
+        coulomb: at least 0 [N m, N]; likewise.
+        smoothing: the velocity at which 76 % of the Coulomb friction acts, above 0 [rad/s, m/s].
+
+    Raises:
+        ArgumentTypeError: if an argument is not a number.
+        ArgumentError: if one is negative or not finite, or ``smoothing`` is 0.
+    """
+
+    viscous: float | Sequence[float] = 0.0
+    coulomb: float | Sequence[float] = 0.0
+    smoothing: float = field(default=SMOOTHING, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "viscous", _at_least_zero("Friction: viscous", self.viscous))
+        object.__setattr__(self, "coulomb", _at_least_zero("Friction: coulomb", self.coulomb))
+        object.__setattr__(self, "smoothing", number("Friction: smoothing", self.smoothing, "rad/s, m/s"))
+
+
+FrictionOfJoints: TypeAlias = Mapping[str, Friction] | Literal["model"]
+"""``{joint: Friction(…)}``, or ``"model"``: that of ``model.damping`` and ``model.friction``."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointFriction(Force):
+    """Friction of all joints that have any: torque viscous · v + coulomb · tanh(v / smoothing), velocity by velocity.
+
+    Attributes:
+        tree: the robot.
+        columns: the entries of v with friction.
+        viscous: (nv) [N m s/rad, N s/m], ``coulomb``: (nv) [N m, N]; numbers or symbols.
+        smoothing: (nv) [rad/s, m/s].
+        of_model: whether it is that of a model's ``damping`` and ``friction``, which parameters are then read from and
+            written to.
+    """
+
+    name: ClassVar[str] = "friction"
+    not_negative: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
+
+    tree: Tree
+    columns: tuple[int, ...]
+    viscous: Any
+    coulomb: Any
+    smoothing: Array
+    of_model: bool = False
+
+    @classmethod
+    def of(cls, tree: Tree, friction: FrictionOfJoints) -> JointFriction:
+        """Friction of joints by name, or of the model.
+
+        Raises:
+            ArgumentTypeError: if it is neither a dict of :class:`Friction` nor ``"model"``.
+            UnknownNameError: if a joint is not there.
+            ArgumentError: if a joint mimics another or has another number of velocities, or the word is another.
+        """
+        viscous, coulomb, smoothing = np.zeros(tree.nv), np.zeros(tree.nv), np.full(tree.nv, SMOOTHING)
+        if not isinstance(friction, Mapping):
+            if not isinstance(friction, str) or friction != "model":
+                error = ArgumentError if isinstance(friction, str) else ArgumentTypeError
+                raise error(f"friction={shown(friction)}: give {{joint: gd.Friction(…)}} or 'model'")
+            columns = range(len(tree.damping))
+            viscous[columns], coulomb[columns] = tree.damping, tree.friction
+            return cls(tree, tuple(columns), viscous, coulomb, smoothing, of_model=True)
+        chosen: list[int] = []
+        for name, own in friction.items():
+            joint = _joint(tree, name)
+            _check_friction(joint, own)
+            viscous[joint.columns], coulomb[joint.columns] = own.viscous, own.coulomb
+            smoothing[joint.columns] = own.smoothing
+            chosen += joint.columns
+        return cls(tree, tuple(sorted(chosen)), viscous, coulomb, smoothing)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """``joint.viscous`` and ``joint.coulomb`` of each velocity with friction."""
+        return self._named(self.tree, self.viscous, self.coulomb)
+
+    def parameters_of(self, tree: Tree) -> dict[str, float]:
+        return self._named(tree, tree.damping, tree.friction) if self.of_model else self.parameters
+
+    def write_parameters(self, model: pin.Model, values: Mapping[str, float]) -> None:
+        """Set ``model.damping`` and ``model.friction``, with ``lowerDryFrictionLimit`` as a URDF's friction sets it."""
+        if not self.of_model:
+            return
+        for name, value in values.items():
+            joint, _, quantity = name.rpartition(".")
+            column = self.tree.velocity_names.index(joint)
+            if quantity == "viscous":
+                model.damping[column] = value
+            else:
+                model.friction[column], model.lowerDryFrictionLimit[column] = value, -value
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> JointFriction:
+        return replace(self, viscous=self._with("viscous", values), coulomb=self._with("coulomb", values))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """viscous · v + coulomb · tanh(v / smoothing)."""
+        return spatial.constant(self.viscous) * v + spatial.constant(self.coulomb) * ca.tanh(v / ca.DM(self.smoothing))
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """vᵀ torque [W], at least 0."""
+        return ca.dot(v, self.torque(q, v))
+
+    def damping_matrix(self, tree: Tree) -> Matrix:
+        return ca.diag(spatial.constant(self.viscous))
+
+    def _named(self, tree: Tree, viscous: npt.ArrayLike, coulomb: npt.ArrayLike) -> dict[str, float]:
+        """The parameters of this element, of numbers that belong to the velocities of a tree."""
+        columns = {name: k for k, name in enumerate(tree.velocity_names)}
+        found: dict[str, float] = {}
+        for column in self.columns:
+            name = self.tree.velocity_names[column]
+            if name not in columns:
+                raise UnknownNameError("joint", name, columns)
+            for quantity, given in (("viscous", viscous), ("coulomb", coulomb)):
+                found[f"{name}.{quantity}"] = float(np.asarray(given)[columns[name]])
+        return found
+
+    def _with(self, quantity: str, values: Mapping[str, Matrix]) -> Any:
+        """Viscous or Coulomb friction with other values of some of its entries."""
+        own = ca.vertsplit(spatial.constant(getattr(self, quantity)))
+        names = self.tree.velocity_names
+        return entries(ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in enumerate(own))))
+
+
+def _check_friction(joint: Joint, friction: object) -> None:
+    where = f"friction of joint {joint.name!r}"
+    if not isinstance(friction, Friction):
+        raise ArgumentTypeError(f"{where}: got {friction!r}; give gd.Friction(viscous, coulomb)")
+    if joint.scaling is not None:
+        s = abs(joint.scaling)
+        raise ArgumentError(
+            f"{where}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × viscous, "
+            f"{s:.6g} × coulomb and smoothing / {s:.6g}"
+        )
+    for quantity, given in (("viscous", friction.viscous), ("coulomb", friction.coulomb)):
+        if np.ndim(given) and len(np.ravel(given)) != joint.type.nv:
+            raise ArgumentError(f"{where}: {quantity} has {np.size(given)} numbers; give {joint.type.nv}, or one")
+
+
+def _at_least_zero(what: str, given: object) -> float | tuple[float, ...]:
+    """One number, or several, each finite and at least 0."""
+    values = numbers(what, given)
+    if values.ndim > 1 or not values.size:
+        raise ArgumentError(f"{what} has shape {values.shape}; give one number, or one for each velocity of the joint")
+    if values.min() < 0:
+        raise ArgumentError(f"{what}: got {given!r}; give at least 0, as friction takes power out of the robot")
+    return tuple(values.tolist()) if values.ndim else float(values)
