@@ -1,6 +1,7 @@
 """Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa; packages.
 
-``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it.
+``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it. What has the
+wrong type raises ArgumentTypeError, what has the wrong value or shape ArgumentError.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ UNIT_ERROR = 1e-6
 """How far a unit vector, a rotation or the unit length in a configuration may be off: nobody normalises these again,
 and torques are wrong by as much. Numbers of single precision pass."""
 
-
 MOST = 2**63 - 1
 """The largest integer that arrays and CasADi hold."""
 SEEDS = 2**128 - 1
@@ -35,16 +35,14 @@ _DISTRIBUTIONS = {"rockit": "rockit-meco", "viser": "viser pycollada"}
 
 
 def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
-    """One finite number above (or, inclusive, at least) a limit.
-
-    Raises:
-        ArgumentTypeError: if the value is not a number.
-        ArgumentError: if it is out of range.
-    """
+    """One finite number above (or, inclusive, at least) a limit."""
     given = f" [{unit}]" if unit else ""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(f"{what}: expected a number{given}, got {shown(value)}")
-    found = _float(value)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
     if not math.isfinite(found) or found < least or (found == least and not inclusive):
         limit = f", at least {least:g}" if inclusive else f", above {least:g}"
         limit = limit if math.isfinite(least) else ""
@@ -52,21 +50,8 @@ def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusi
     return found
 
 
-def _float(value: Any) -> float:
-    """A number in floating point; infinite if it is beyond that."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
-    """One integer within limits, both included; without an upper one, of 64 bits.
-
-    Raises:
-        ArgumentTypeError: if the value is not an integer.
-        ArgumentError: if it is out of range.
-    """
+    """One integer within limits, both included; without an upper one, of 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(f"{what}: expected an integer, got {shown(value)}")
     if not least <= value <= most:
@@ -76,11 +61,7 @@ def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
 
 
 def choice(what: str, value: Any, known: Sequence[str]) -> str:
-    """One of several words.
-
-    Raises:
-        ArgumentError: if the value is none of them.
-    """
+    """One of several words."""
     if not isinstance(value, str) or value not in known:
         *first, last = map(repr, known)
         raise ArgumentError(f"{what}: got {shown(value)}; give {', '.join(first)} or {last}")
@@ -96,11 +77,7 @@ def listed(given: Any) -> list[Any] | None:
 
 
 def real(given: Any) -> Array:
-    """An array of real numbers; texts, complex numbers, True and None are not, nor are entries that are masked.
-
-    Raises:
-        TypeError, ValueError: if they are not.
-    """
+    """An array of real numbers; TypeError or ValueError for texts, complex numbers, True, None and masked entries."""
     if is_masked(given):
         raise ValueError("entries are masked")
     array = np.asarray(given.full() if isinstance(given, ca.DM) else given)
@@ -119,27 +96,19 @@ def is_masked(given: Any) -> bool:
 def numbers(
     what: str, given: Any, *, expected: str = "numbers", names: Sequence[str] = (), finite: bool = True
 ) -> Array:
-    """Numbers of any shape, frozen.
-
-    Args:
-        what: the argument.
-        given: the numbers; a ``casadi.DM`` too.
-        expected: what the message asks for if they are none.
-        names: of the entries, for the message if one is not finite.
-        finite: whether all of them must be finite.
-
-    Raises:
-        ArgumentTypeError: if they are not numbers.
-        ArgumentError: if one is masked, not finite or beyond floating point, or rows are of unequal lengths.
-    """
+    """Numbers of any shape, frozen; messages ask for what is ``expected``, and name the entry that is not finite."""
     try:
         array = real(given)
     except (TypeError, ValueError):
         if is_masked(given):
             raise ArgumentError(f"{what}: {MASKED}") from None
-        if _is_ragged(given):
+        try:
+            entries = np.asarray(given).ravel().tolist()
+        except ValueError:
             raise ArgumentError(f"{what}: the rows are of unequal lengths") from None
-        if _is_too_large(given):
+        except Exception:  # CasADi's own refusal of symbols
+            entries = []
+        if entries and all(isinstance(x, int | float) and not isinstance(x, bool) for x in entries):  # as 10**400
             raise ArgumentError(f"{what}: {shown(given)} is beyond floating point; give finite numbers") from None
         raise ArgumentTypeError(f"{what}: expected {expected}, got {shown(given)}") from None
     if finite and not np.all(np.isfinite(array)):
@@ -149,38 +118,10 @@ def numbers(
     return frozen(array)
 
 
-def _is_ragged(given: Any) -> bool:
-    try:
-        np.asarray(given)
-    except ValueError:
-        return True
-    except Exception:  # CasADi's own refusal of symbols
-        return False
-    return False
-
-
-def _is_too_large(given: Any) -> bool:
-    """Whether it is numbers, one of them an integer, as 10**400, that no double is near to."""
-    try:
-        entries = np.asarray(given).ravel().tolist()
-    except Exception:  # CasADi's own refusal of symbols
-        return False
-    return bool(entries) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in entries)
-
-
 def vector(
     what: str, given: Any, length: int, *, names: Sequence[str] = (), finite: bool = True, repeat: bool = False
 ) -> Array:
-    """Numbers (length,), frozen; a column, as Functions return it, is one too.
-
-    Args:
-        what, given, names, finite: as for :func:`numbers`.
-        length: number of entries.
-        repeat: whether one number may stand for all entries.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: as :func:`numbers`, or if the shape is another.
-    """
+    """Numbers (length,), frozen; a column, as Functions return it, is one too. With ``repeat``, one number is all."""
     array = numbers(what, given, names=names, finite=finite)
     if repeat and array.shape in ((), (1,)):
         return frozen(np.full(length, array.item()))
@@ -190,11 +131,7 @@ def vector(
 
 
 def table(what: str, given: Any, width: int, count: int | None = None) -> Array:
-    """Finite numbers (count × width), frozen: one row for each time; one row may come without its brackets.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: as :func:`numbers`, or if the shape is another.
-    """
+    """Finite numbers (count × width), frozen: one row for each time; one row may come without its brackets."""
     array = np.atleast_2d(numbers(what, given))
     if array.ndim != 2 or not len(array) or array.shape[1] != width or count not in (None, len(array)):
         n = "N" if count is None else count
@@ -203,12 +140,7 @@ def table(what: str, given: Any, width: int, count: int | None = None) -> Array:
 
 
 def checked_rotation(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
-    """A rotation matrix R (3 × 3) of an argument.
-
-    Raises:
-        ArgumentTypeError: if it does not consist of numbers.
-        ArgumentError: if it is not a rotation, to the tolerance.
-    """
+    """A rotation matrix R (3 × 3)."""
     r = numbers(what, given, expected=expected)
     if r.shape != (3, 3):
         raise ArgumentError(f"{what}: got numbers of shape {r.shape}; give 3 × 3")
@@ -217,12 +149,7 @@ def checked_rotation(what: str, given: Any, *, expected: str, tolerance: float =
 
 
 def checked_transform(what: str, given: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
-    """A transform [n o a p; 0 0 0 1] (4 × 4) of an argument: numbers, or a ``pin.SE3``.
-
-    Raises:
-        ArgumentTypeError: if it does not consist of numbers.
-        ArgumentError: if it is not a rotation and a translation, to the tolerance.
-    """
+    """A transform [n o a p; 0 0 0 1] (4 × 4): numbers, or a ``pin.SE3``."""
     t = numbers(what, getattr(given, "homogeneous", given), expected=expected)
     if t.shape != (4, 4):
         raise ArgumentError(f"{what}: got numbers of shape {t.shape}; give 4 × 4, [n o a p; 0 0 0 1]")
@@ -247,12 +174,7 @@ def _check_axes(what: str, r: Array, tolerance: float) -> None:
 def evaluate(
     what: str, unit: str, given: Property, eta: Array, *, least: float = 0.0, inclusive: bool = False
 ) -> Array:
-    """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) a limit.
-
-    Raises:
-        ArgumentTypeError: if the function does not return one number for each abscissa.
-        ArgumentError: if a value is out of range.
-    """
+    """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) a limit."""
     if not callable(given):
         return np.full(eta.shape, given)
     try:
@@ -272,15 +194,7 @@ def evaluate(
 
 
 def required(where: str, name: str) -> Any:
-    """The module.
-
-    Args:
-        where: what needs it.
-        name: of the module.
-
-    Raises:
-        MissingPackageError: if it is not installed.
-    """
+    """The module of this name, which something at ``where`` needs."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

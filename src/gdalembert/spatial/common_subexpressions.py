@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import casadi as ca
 
@@ -35,7 +36,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, ...] | ca.SX] = []
-        self._numbers: dict[tuple[object, ...], int] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
         self.given_signs: set[Value] = set()
         """The values that a minus is put before in the given graph."""
         self._zero, self._one, self._two = (self.constant(float(x))[0] for x in range(3))
@@ -47,11 +48,7 @@ class _Table:
 
     def constant(self, x: float) -> Value:
         """A number."""
-        key = ("constant", abs(x))
-        if key not in self._numbers:
-            self._numbers[key] = len(self.nodes)
-            self.nodes.append(ca.SX(abs(x)))
-        return self._numbers[key], x < 0
+        return self._number("constant", abs(x)), x < 0
 
     def operation(self, op: int, *operands: Value) -> Value:
         """The result of ``ca.OP_…``."""
@@ -78,11 +75,11 @@ class _Table:
         number, minus = value
         return self._number(ca.OP_NEG, number) if minus else number
 
-    def _number(self, *node: int) -> int:
-        """The number of (``ca.OP_…``, numbers of its operands)."""
+    def _number(self, *node: Any) -> int:
+        """The number of (``ca.OP_…``, numbers of its operands), or of ("constant", x)."""
         if node not in self._numbers:
             self._numbers[node] = len(self.nodes)
-            self.nodes.append(node)
+            self.nodes.append(ca.SX(node[1]) if node[0] == "constant" else node)
         return self._numbers[node]
 
     def _product(self, a: Value, b: Value) -> Value:
@@ -96,8 +93,7 @@ class _Table:
                 return self._number(ca.OP_TWICE, other[0]), a[1] != b[1]
             if isinstance(node := self.nodes[one[0]], tuple) and node[0] == ca.OP_INV:
                 return self._quotient(other, (node[1], one[1]))
-        x, y = (a[0], b[0]) if a[0] < b[0] else (b[0], a[0])
-        return self._number(ca.OP_MUL, x, y), a[1] != b[1]
+        return self._number(ca.OP_MUL, *sorted((a[0], b[0]))), a[1] != b[1]
 
     def _sum(self, a: Value, b: Value) -> Value:
         """a + b; a difference is kept the way round in which it is met first."""
@@ -108,8 +104,7 @@ class _Table:
         if a[0] == b[0]:
             return (self._number(ca.OP_TWICE, a[0]), a[1]) if a[1] == b[1] else (self._zero, False)
         if a[1] == b[1]:
-            x, y = (a[0], b[0]) if a[0] < b[0] else (b[0], a[0])
-            return self._number(ca.OP_ADD, x, y), a[1]
+            return self._number(ca.OP_ADD, *sorted((a[0], b[0]))), a[1]
         x, y = (b[0], a[0]) if a[1] else (a[0], b[0])
         if (other_way_round := self._numbers.get((ca.OP_SUB, y, x))) is not None:
             return other_way_round, True
@@ -119,17 +114,10 @@ class _Table:
         """a / b, the sign apart."""
         if a[0] == self._zero:
             return a
-        minus = a[1] != b[1]
         if a[0] == b[0]:
-            return self._one, minus
-        if a[0] == self._one:
-            return self._number(ca.OP_INV, b[0]), minus
-        return self._number(ca.OP_DIV, a[0], b[0]), minus
-
-    @property
-    def signs(self) -> int:
-        """How many values have had their sign taken in."""
-        return sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in self.nodes)
+            return self._one, a[1] != b[1]
+        node = (ca.OP_INV, b[0]) if a[0] == self._one else (ca.OP_DIV, a[0], b[0])
+        return self._number(*node), a[1] != b[1]
 
     def expressions(self, wanted: Iterable[int]) -> dict[int, ca.SX]:
         """Expressions with the wanted numbers, and what they are made of."""
@@ -168,10 +156,7 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
     """The outputs with every value of their graph computed once, up to sign.
 
     Where there are many divisions by p, x / p becomes x · (2 / (2 p)). It is not x · (1 / p), of which CasADi makes
-    x / p again.
-
-    Args:
-        inputs: symbols, dense.
+    x / p again. The inputs are dense symbols.
     """
     graph = ca.Function("graph", list(inputs), list(outputs))
     if ca.OP_CALL in operations(graph):
@@ -187,7 +172,7 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
         ca.SX(x.sparsity(), ca.vertcat(*(made[number] for number in numbers)))
         for numbers, x in zip(stored, outputs, strict=True)
     ]
-    if table.signs <= len(table.given_signs):
+    if sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in table.nodes) <= len(table.given_signs):
         return condensed
     given = ca.cse(list(outputs))
     return min(given, condensed, key=lambda made: ca.Function("graph", list(inputs), made).n_instructions())

@@ -19,7 +19,6 @@ Expression = ca.Function | Callable[..., Any]
 
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 
-
 _NONE: Mapping[str, ca.MX] = {}
 
 
@@ -41,10 +40,7 @@ def evaluate(
     """The expression at each column of the ``available`` quantities; a single column, as that of p, is for all of them.
 
     It may contain the symbols of ``parameters`` too, which become inputs of its Function. ``compiled``: what evaluates
-    a Function of scalar operations in its place.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if it is not an expression of these with one value; the message names ``at``.
+    a Function of scalar operations in its place. ``at`` is for messages.
     """
     if isinstance(expression, ca.Function):
         names = expression.name_in()
@@ -125,11 +121,7 @@ def foreign(expression: ca.MX, known: Iterable[ca.MX]) -> list[ca.MX]:
 
 
 def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[Array, Array]:
-    """The bounds of an expression with so many entries, a matrix column by column.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they cannot be used.
-    """
+    """The bounds of an expression with so many entries, a matrix column by column."""
     low, high = (path_bound(name, bound, size) for name, bound in (("lower", lower), ("upper", upper)))
     if np.any(low > high):
         raise ArgumentError(f"path: a lower bound is above the upper one: {low} and {high}")
@@ -139,11 +131,7 @@ def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[
 
 
 def path_bound(name: str, bound: Any, size: int) -> Array:
-    """One bound, a number for each entry.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if it cannot be used.
-    """
+    """One bound, a number for each entry."""
     array = numbers(f"path: {name}", bound, finite=False)
     if np.any(np.isnan(array)):
         raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")

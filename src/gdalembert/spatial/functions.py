@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -92,7 +91,10 @@ class BatchFunction:
         if self._p is not None:
             columns = (*columns, np.broadcast_to(self._p, (n, len(self._p))))
         try:
-            values = self._map(n)(*(column.T for column in columns)).full()
+            if n not in self._mapped:
+                threads = ("thread", _THREADS) if self._function.is_a("SXFunction") and n >= _THREADS > 1 else ()
+                self._mapped[n] = self._function.map(n, *threads)
+            values = self._mapped[n](*(column.T for column in columns)).full()
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[-1]
             raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
@@ -100,15 +102,6 @@ class BatchFunction:
             return np.asarray(values[0])
         side_by_side = values.reshape(self._shape[0], n, -1).transpose(1, 0, 2)
         return np.asarray(side_by_side.reshape(n, *self._shape))
-
-    def _map(self, n: int) -> Any:
-        if n not in self._mapped:
-            self._mapped[n] = (
-                self._function.map(n, "thread", _THREADS)
-                if self._function.is_a("SXFunction") and n >= _THREADS > 1
-                else self._function.map(n)
-            )
-        return self._mapped[n]
 
 
 class Evaluation:

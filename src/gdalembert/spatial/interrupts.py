@@ -19,6 +19,7 @@ from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -35,28 +36,15 @@ Result = TypeVar("Result")
 
 @contextmanager
 def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A function that is called with the number of units done since the last call.
-
-    Args:
-        what: the name of the computation.
-        total, unit: how many units there are, and their name in the plural.
-        shown: whether to show a bar, by tqdm, or a line that counts where tqdm is not installed.
-    """
+    """A function that is called with the number of units done since the last call, and moves a bar, by tqdm, or else a
+    line that counts, if it is ``shown``."""
     if not shown:
         yield lambda _: None
         return
-    try:
-        bar = import_module("tqdm").tqdm
-    except ImportError:
-        with _line(what, total, unit) as advance:
-            yield advance
+    if find_spec("tqdm") is not None:
+        with import_module("tqdm").tqdm(desc=what, total=total, unit=f" {unit}") as bar:
+            yield bar.update
         return
-    with bar(desc=what, total=total, unit=f" {unit}") as opened:
-        yield opened.update
-
-
-@contextmanager
-def _line(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
     done = 0
 
     def advance(count: int) -> None:
@@ -123,12 +111,8 @@ class Interrupts:
 
     @contextlib.contextmanager
     def around_solver(self, *, evaluations_end_it: bool = True) -> Iterator[None]:
-        """Let an exception end the solver that is called in this ``with``, and raise it at the end.
-
-        Args:
-            evaluations_end_it: whether an exception that an evaluation raises ends the solver. Another one asks for
-                :attr:`error` itself.
-        """
+        """Let an exception end the solver that is called in this ``with``, and raise it at the end; a solver that no
+        failed evaluation ends asks for :attr:`error` itself."""
         self.is_raised, self.stops = False, evaluations_end_it
         try:
             yield
@@ -138,7 +122,7 @@ class Interrupts:
             raise self.error
 
     def _restore(self) -> None:
-        """The handlers that were there before: all of them, whatever they raise meanwhile."""
+        """Set the handlers that were there before: all of them, whatever they raise meanwhile."""
         self._silence.close()
         while self._replaced:
             try:

@@ -27,8 +27,6 @@ from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.algebra import transform as _transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_rotation, checked_transform, vector
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.lie.maps import quaternion_of as _quaternion_of
-from gdalembert.spatial.lie.maps import quaternion_rotation
 
 __all__ = [
     "Jexp3",
@@ -102,24 +100,24 @@ def adjoint(T: Any) -> Any:
     Equals ``pin.SE3.toActionMatrix``; for numbers ``gd.transform_twist`` is its inverse applied.
     """
     r, p = _parts(T)
-    return _like(T, _blocks(r, skew(p) @ r, ca.DM(3, 3)))
+    return _like(T, ca.blockcat([[r, skew(p) @ r], [ca.DM(3, 3), r]]))
 
 
 def adjoint_inverse(T: Any) -> Any:
     """X⁻¹ (6 × 6): equals ``pin.SE3.toActionMatrixInverse``."""
     r, p = _parts(T)
-    return _like(T, _blocks(r.T, -r.T @ skew(p), ca.DM(3, 3)))
+    return _like(T, ca.blockcat([[r.T, -r.T @ skew(p)], [ca.DM(3, 3), r.T]]))
 
 
 def adjoint_dual(T: Any) -> Any:
     """X⁻ᵀ (6 × 6): the same change for wrenches (force; moment); equals ``pin.SE3.toDualActionMatrix``."""
     r, p = _parts(T)
-    return _like(T, _blocks(r, ca.DM(3, 3), skew(p) @ r))
+    return _like(T, ca.blockcat([[r, ca.DM(3, 3)], [skew(p) @ r, r]]))
 
 
 def quaternion_of(R: Any) -> Any:
     """The unit quaternion (x, y, z, w) of a rotation matrix: equals ``pin.Quaternion(R).coeffs()``, its sign too."""
-    return _like(R, _quaternion_of(_rotation("R", R)))
+    return _like(R, maps.quaternion_of(_rotation("R", R)))
 
 
 def rotation_of(x: Any) -> Any:
@@ -127,16 +125,12 @@ def rotation_of(x: Any) -> Any:
     column = _column("quaternion", x, 4)
     if isinstance(column, ca.DM) and not abs(float(ca.norm_2(column)) - 1) <= UNIT_ERROR:
         raise ArgumentError(f"quaternion: its length is {float(ca.norm_2(column)):.9g}; normalise it")
-    return _like(x, quaternion_rotation(column))
+    return _like(x, maps.quaternion_rotation(column))
 
 
 def _parts(T: Any) -> tuple[Matrix, Matrix]:
     t = _rigid_motion("T", T)
     return t[:3, :3], t[:3, 3]
-
-
-def _blocks(diagonal: Matrix, upper: Matrix, lower: Matrix) -> Matrix:
-    return ca.vertcat(ca.horzcat(diagonal, upper), ca.horzcat(lower, diagonal))
 
 
 # What these functions take and return: numbers as NumPy arrays, or one kind of CasADi matrix.

@@ -214,15 +214,13 @@ def motion_log(t: Matrix) -> Matrix:
 def motion_exp_jacobian(twist: Matrix) -> Matrix:
     """J (6 × 6): exp(twist + δ) = exp(twist) exp(J δ), to first order."""
     u, w = twist[:3], twist[3:]
-    return _block_triangular(screw_shift(-w), screw_shift_along(-w, -u))
+    turn = screw_shift(-w)
+    return ca.blockcat([[turn, screw_shift_along(-w, -u)], [ca.DM(3, 3), turn]])
 
 
 def motion_log_jacobian(t: Matrix) -> Matrix:
     """J (6 × 6): log(T exp(δ)) = log(T) + J δ, to first order."""
     twist = motion_log(t)
     u, w = twist[:3], twist[3:]
-    return _block_triangular(inverse_screw_shift(-w), inverse_screw_shift_along(-w, -u))
-
-
-def _block_triangular(diagonal: Matrix, upper: Matrix) -> Matrix:
-    return ca.vertcat(ca.horzcat(diagonal, upper), ca.horzcat(ca.DM(3, 3), diagonal))
+    turn = inverse_screw_shift(-w)
+    return ca.blockcat([[turn, inverse_screw_shift_along(-w, -u)], [ca.DM(3, 3), turn]])
