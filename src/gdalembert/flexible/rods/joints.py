@@ -11,8 +11,7 @@ import numpy as np
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.rods.segments import Settings
-from gdalembert.model.joints import Revolute
-from gdalembert.model.joints.standard import Fixed
+from gdalembert.model.joints import Fixed, Revolute
 from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen

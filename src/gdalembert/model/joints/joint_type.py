@@ -14,9 +14,6 @@ from gdalembert.spatial.arrays import Array
 
 Vector3 = tuple[float, float, float]
 
-NO_ROTATION = ca.DM.eye(3)
-NO_COLUMN = ca.DM(3, 1)
-
 
 class JointType(ABC):
     """Motion of a link against its joint frame; q and v below are the joint's own, of lengths ``nq`` and ``nv``.
@@ -178,10 +175,3 @@ class JointType(ABC):
         It can be added to the parent's instead, without any effect on joint torques (regrouping of base parameters).
         """
         return transformed(self.shared_with_parent, inertia)
-
-
-def axis_of(joint: Any) -> Vector3:
-    """The axis of Pinocchio's joint model: the last letter of its name (RX, RUBY, HZ), or what it says itself."""
-    letter = type(joint).__name__[-1]
-    x, y, z = np.eye(3)["XYZ".index(letter)] if letter in "XYZ" else np.ravel(joint.axis)
-    return float(x), float(y), float(z)
