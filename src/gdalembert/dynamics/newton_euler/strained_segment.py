@@ -20,8 +20,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import LinkMotion, Spin, spin_of
-from gdalembert.model.joints.magnus import Turn
-from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation, sums, weighted_sum
+from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation, Turn, sums, weighted_sum
 from gdalembert.model.rounding import ENTRY_ERROR, drop
 from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.spatial.algebra import Matrix

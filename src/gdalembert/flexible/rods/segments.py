@@ -16,8 +16,7 @@ from numpy.polynomial import legendre
 
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
-from gdalembert.model.joints.magnus import Step
-from gdalembert.model.joints.strain_segment import StrainSegment, StrainStation
+from gdalembert.model.joints.strain_segment import Step, StrainSegment, StrainStation
 from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop
 from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.spatial.arrays import Array, frozen

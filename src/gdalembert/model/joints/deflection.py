@@ -16,9 +16,9 @@ R_E = 1 + [ϑ×] (:class:`FirstOrderDeflection`).
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import casadi as ca
 import numpy as np
@@ -56,10 +56,6 @@ class Angle:
     def slope(self, n: int) -> Matrix:
         """2 dc_n/dx."""
         return n * self.c(n + 2) - self.c(n + 1)
-
-    def second_slope(self, n: int) -> Matrix:
-        """4 d²c_n/dx²."""
-        return n * self.slope(n + 2) - self.slope(n + 1)
 
 
 @dataclass(frozen=True)
@@ -126,8 +122,8 @@ class RotationVector:
         second_growth = ca.sumsqr(rate) + ca.dot(theta, second_rate)
 
         def c(n: int) -> tuple[Matrix, Matrix, Matrix]:
-            slope = angle.slope(n)
-            return self._c[n], slope * growth, angle.second_slope(n) * growth * growth + slope * second_growth
+            slope, second_slope = angle.slope(n), n * angle.slope(n + 2) - angle.slope(n + 1)
+            return self._c[n], slope * growth, second_slope * growth * growth + slope * second_growth
 
         (_, c1_rate, c1_second), (c2, c2_rate, c2_second), (c3, c3_rate, c3_second) = c(1), c(2), c(3)
         one, mixed, second_mixed = ca.DM.eye(3), rate @ theta.T, second_rate @ theta.T
@@ -159,16 +155,48 @@ class FirstOrderRotation(RotationVector):
         return self.jacobian(second_rate, -1)
 
 
+class ModalMotion(ByValue, JointType):
+    """The motion of a section with the coordinates of its link.
+
+    Attributes:
+        beam: the unit vector along the undeformed beam at its root (3).
+        coordinate_names: of the coordinates (n).
+    """
+
+    beam: Array
+    has_constant_subspace = False
+    is_actuated = False
+    is_modal = True
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]  # of this section, not of its class
+        """n."""
+        return self.nv
+
+    @abstractmethod
+    def seen_from(self, rotation: Array) -> ModalMotion:
+        """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
+
+
+def common_axis(vectors: Array) -> Array | None:
+    """The unit axis of rotation vectors (3 × m), e_z if they are zero; ``None`` if they have several."""
+    if not vectors.any():
+        return np.array([0.0, 0.0, 1.0])
+    largest = vectors[:, np.argmax(np.linalg.norm(vectors, axis=0))]
+    axis: Array = clean_matrix(largest / np.linalg.norm(largest))
+    axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
+    others = vectors - np.outer(axis, axis @ vectors)
+    return axis if np.abs(others).max() <= ENTRY_ERROR * np.abs(vectors).max() else None
+
+
 @dataclass(frozen=True, eq=False)
-class Deflection(ByValue, JointType):
+class Deflection(ModalMotion):
     """The motion of a section in the frame of its link; undeformed, the section has the axes of that frame.
 
     Attributes:
         origin: p̄, the undeformed section (3, m).
         translation: U (3 × n). ``rotation``: Θ (3 × n).
         shortening: s (n × n, symmetric).
-        beam: e_x, the unit vector along the undeformed beam (3).
-        coordinate_names: of the modal coordinates (n).
     """
 
     origin: Array
@@ -178,33 +206,17 @@ class Deflection(ByValue, JointType):
     beam: Array
     coordinate_names: tuple[str, ...] = ()
 
-    has_constant_subspace: ClassVar[bool] = False
-    is_actuated: ClassVar[bool] = False
-    is_modal: ClassVar[bool] = True
-
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class
         """n."""
         return int(self.translation.shape[1])
 
     @property
-    def nq(self) -> int:  # type: ignore[override]  # of this section, not of its class
-        """n."""
-        return self.nv
-
-    @property
     def rotation_axis(self) -> Array | None:
         """The unit axis of all rotations of the section; ``None`` if the modes turn it about several axes."""
-        if self.nv == 0 or not self.rotation.any():
-            return np.array([0.0, 0.0, 1.0])
-        largest = self.rotation[:, np.argmax(np.linalg.norm(self.rotation, axis=0))]
-        axis: Array = clean_matrix(largest / np.linalg.norm(largest))
-        others = self.rotation - np.outer(axis, axis @ self.rotation)
-        return axis if np.abs(others).max() <= ENTRY_ERROR * np.abs(self.rotation).max() else None
+        return common_axis(self.rotation)
 
     def seen_from(self, rotation: Array) -> Deflection:
-        """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
-
         def turned(x: Array) -> Array:
             return frozen(clean_matrix(rotation.T @ x))
 
@@ -215,8 +227,6 @@ class Deflection(ByValue, JointType):
             rotation=turned(self.rotation),
             beam=turned(self.beam),
         )
-
-    # Placement.
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         shift = ca.dot(q, self._shifts(q)) / 2
@@ -233,8 +243,6 @@ class Deflection(ByValue, JointType):
     def _vector(self, q: Matrix) -> Matrix:
         """ϑ = Θ f."""
         return spatial.constant(self.rotation) @ q
-
-    # Motion.
 
     def displacement(self, q: Matrix) -> Matrix:
         """∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the link frame."""
@@ -313,7 +321,7 @@ class Deflection(ByValue, JointType):
 class FirstOrderDeflection(Deflection):
     """A deflection whose section turns by R_E = 1 + [ϑ×], which is no rotation (CB4); S is correct to first order."""
 
-    is_first_order: ClassVar[bool] = True
+    is_first_order = True
 
     def _turn(self, q: Matrix) -> RotationVector:
         return FirstOrderRotation(self._vector(q))

@@ -5,28 +5,183 @@ A section at s has the axes R(s) and the origin p(s) in the frame of the segment
     R' = R [κ×]        p' = R ν        κ = κ₀ + Φ_κ q        ν = ν₀ + Φ_ν q
 
 κ: torsion and bending [rad/m], ν: elongation and shear, (1, 0, 0) of a straight rod. (Renda et al. 2020: geometric
-variable strain.) From node to node R turns by Magnus' exponent
-(:mod:`gdalembert.model.joints.magnus`). Positions are integrals of the tangents t_j = R_j ν_j at the nodes,
-interpolated (ours): with the Lagrange polynomials ℓ_j
+variable strain.) From node to node R turns by Magnus' exponent, of order six (Blanes, Casas, Oteo and Ros 2009,
+section 5.4, for this order of factors), which is exact where κ keeps its direction: along a step of length d
+
+    R(s + d) = R(s) exp([ψ×])      ψ = α₁ + α₃/12 + (20 α₁ + α₃ + c) × (α₂ + α₁ × (2 α₃ − c) / 60) / 240
+    c = α₁ × α₂                    α₁ = m₀ − α₃/12,  α₂ = 12 m₁,  α₃ = 180 m₂ − 15 m₀,  m_k = ∫ (s − s̄)ᵏ κ ds / dᵏ
+
+Positions are integrals of the tangents t_j = R_j ν_j at the nodes, interpolated (ours): with the Lagrange polynomials
+ℓ_j
 
     p(s) = o + Σ a_j(s) t_j        a_j(s) = ∫₀ˢ ℓ_j
 """
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.model.joints.joint_type import JointType
-from gdalembert.model.joints.magnus import Step, Turn
-from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
+from gdalembert.model.joints.deflection import ModalMotion, RotationVector, common_axis
+from gdalembert.model.rounding import clean_matrix
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous
+
+_TERMS = 9
+"""Of the series of a step's rotation; their truncation error is below rounding up to 2 rad, 2e-11 at π."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step(ByValue):
+    """The rotation of a section against one before it.
+
+    Attributes:
+        moments: m₀, α₂ and α₃ per unit of each coordinate, and, in the last column, at q = 0 (3 × 3 × (n + 1)).
+    """
+
+    moments: Array
+
+    def turned(self, r: Array) -> Step:
+        """The same in other axes, R x for x."""
+        return Step(frozen(clean_matrix(r @ self.moments)))
+
+
+@lru_cache
+def magnus() -> tuple[ca.Function, ...]:
+    """Of the moments m = (m₀, α₂, α₃): ψ, ψ̇ of (m, ṁ), ψ̈ of (m, ṁ, m̈), and of (m, x) ∂(x·ψ)/∂m.
+
+    Besides ∂ψ/∂m with its first and second rate (3 × 9 each) of (m, ṁ, m̈), and ∂²(x·ψ)/∂m² (9 × 9) of (m, x).
+    """
+    m, rate, second, x = (ca.SX.sym(name, k) for name, k in (("m", 9), ("rate", 9), ("second", 9), ("x", 3)))
+    mean, a2, a3 = ca.vertsplit(m, 3)
+    a1 = mean - a3 / 12
+    c = ca.cross(a1, a2)
+    psi = mean + ca.cross(20 * a1 + a3 + c, a2 + ca.cross(a1, 2 * a3 - c) / 60) / 240
+    first = ca.jtimes(psi, m, rate)
+    again = ca.jtimes(first, ca.vertcat(m, rate), ca.vertcat(rate, second))
+    slope = ca.jacobian(psi, m)
+    slope_rate = ca.jtimes(ca.vec(slope), m, rate)
+    slope_second = ca.jtimes(slope_rate, ca.vertcat(m, rate), ca.vertcat(rate, second))
+    slopes = [ca.reshape(ca.densify(each), 3, 9) for each in (slope, slope_rate, slope_second)]
+    return (
+        ca.Function("psi", [m], [psi]),
+        ca.Function("rate", [m, rate], [first]),
+        ca.Function("second_rate", [m, rate, second], [again]),
+        ca.Function("effort", [m, x], [ca.jtimes(psi, m, x, True)]),
+        ca.Function("slopes", [m, rate, second], slopes),
+        ca.Function("curvature", [m, x], [spatial.symmetric(ca.hessian(ca.dot(psi, x), m)[0])]),
+    )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A step at q: the rotation E = exp([ψ×]) and its right Jacobian J_r.
+
+    Attributes:
+        moments: (m₀, α₂, α₃) (9), or m₀ alone where ψ = m₀. ``columns``: their derivatives by q.
+        axis: that of all rotations of the segment, on which J_r is 1; or ``None``.
+    """
+
+    moments: Matrix
+    columns: Matrix
+    axis: Array | None
+
+    @staticmethod
+    def of(step: Step, axis: Array | None, q: Matrix) -> Turn:
+        varies = step.moments[1:].any()  # the strain along the step; else ψ = m₀
+        used = step.moments if axis is None and varies else step.moments[:1]
+        columns = spatial.constant(used.reshape(-1, used.shape[2]))
+        return Turn(columns @ ca.vertcat(q, 1), columns[:, :-1], axis)
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether ψ = m₀."""
+        return bool(self.columns.shape[0] == 3)
+
+    @cached_property
+    def psi(self) -> Matrix:
+        """ψ."""
+        return self.moments if self._is_linear else magnus()[0](self.moments)
+
+    @cached_property
+    def _vector(self) -> RotationVector:
+        return RotationVector(self.psi, self.axis, _TERMS)
+
+    @property
+    def rotation(self) -> Matrix:
+        """E."""
+        return self._vector.matrix
+
+    def rate(self, v: Matrix) -> Matrix:
+        """ψ̇."""
+        along = self.columns @ v
+        return along if self._is_linear else magnus()[1](self.moments, along)
+
+    def second_rate(self, v: Matrix, a: Matrix) -> Matrix:
+        """ψ̈."""
+        if self._is_linear:
+            return self.columns @ a
+        return magnus()[2](self.moments, self.columns @ v, self.columns @ a)
+
+    def effort(self, moment: Matrix) -> Matrix:
+        """(J_r ∂ψ/∂q)ᵀ m (n): of a moment m in the axes of the section."""
+        x = self._vector.jacobian(moment, 1)
+        return self.columns.T @ (x if self._is_linear else magnus()[3](self.moments, x))
+
+    def turned_by(self, r: Matrix) -> Matrix:
+        """Γ = R J_l ∂ψ/∂q (3 × n): ω per unit of each rate, in the axes in which the section before it stands at R."""
+        if self.axis is not None:  # which R leaves as it is
+            return self.columns
+        slope = ca.DM.eye(3) if self._is_linear else magnus()[4](self.moments, 0, 0)[0]
+        return r @ self._vector.left_jacobian() @ slope @ self.columns
+
+    def rates_turned_by(self, r: Matrix, omega: Matrix, spin: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+        """The first and the second rate of Γ (3 × n each), seen from axes that do not turn.
+
+        Args:
+            omega, spin: ω and U of the section before it, in its axes; of the link where all rotations share an axis.
+        """
+        turning = spatial.skew(omega)
+        if self.axis is not None:
+            return turning @ self.columns, spin @ self.columns
+        left = self._vector.left_jacobian()
+        rate, second = self._vector.left_jacobian_rates(self.rate(v), self.second_rate(v, a))
+        second = r @ (second + 2 * turning @ rate + spin @ left)
+        left, rate = r @ left, r @ (rate + turning @ left)
+        if self._is_linear:
+            return rate @ self.columns, second @ self.columns
+        slopes = magnus()[4](self.moments, self.columns @ v, self.columns @ a)
+        first = rate @ slopes[0] + left @ slopes[1]
+        again = second @ slopes[0] + 2 * rate @ slopes[1] + left @ slopes[2]
+        return first @ self.columns, again @ self.columns
+
+    def effort_stiffness(self, moment: Matrix) -> Matrix:
+        """∂/∂q of the effort of a moment that keeps its components in the axes of the section (n × n)."""
+        if self.axis is not None:
+            return ca.DM(self.columns.shape[1], self.columns.shape[1])
+        slope = self._vector.left_jacobian_slope(moment)
+        if not self._is_linear:
+            along = magnus()[4](self.moments, 0, 0)[0]
+            curvature = magnus()[5](self.moments, self._vector.jacobian(moment, 1))
+            slope = along.T @ slope @ along + curvature
+        return self.columns.T @ slope @ self.columns
+
+    def carried_velocity(self, omega: Matrix, v: Matrix) -> Matrix:
+        """ω of the section, in its axes, from that of the one before it."""
+        return self.rotation.T @ omega + self._vector.jacobian(self.rate(v), -1)
+
+    def carried_acceleration(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """dω/dt of the section, in its axes, from ω and dω/dt of the one before it."""
+        rate = self.rate(v)
+        own, carried = self._vector.jacobian(rate, -1), self.rotation.T @ omega
+        second = self._vector.angular_acceleration(rate, self.second_rate(v, a))
+        return self.rotation.T @ alpha + ca.cross(carried, own) + second
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +218,7 @@ class StrainSegment(ByValue):
     @property
     def axis(self) -> Array | None:
         """The unit axis of all rotations; ``None`` if the strains turn sections about several axes."""
-        columns = np.hstack([x for step in self.steps for x in step.moments])
-        if not columns.any():
-            return np.array([0.0, 0.0, 1.0])
-        largest = columns[:, np.argmax(np.linalg.norm(columns, axis=0))]
-        axis: Array = largest / np.linalg.norm(largest)
-        axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
-        others = columns - np.outer(axis, axis @ columns)
-        return axis if np.abs(others).max() <= ENTRY_ERROR * np.abs(columns).max() else None
+        return common_axis(np.hstack([x for step in self.steps for x in step.moments]))
 
 
 @dataclass(frozen=True)
@@ -97,10 +245,7 @@ class SegmentAtQ:
             sums = np.cumsum([step.moments for step in self.segment.steps], axis=0)
             whole = (Turn.of(Step(moments), self.axis, self.q) for moments in sums)
             return [ca.DM.eye(3), *(turn.rotation for turn in whole)]
-        found = [ca.DM.eye(3)]
-        for turn in self.turns:
-            found.append(found[-1] @ turn.rotation)
-        return found
+        return list(accumulate((turn.rotation for turn in self.turns), operator.matmul, initial=ca.DM.eye(3)))
 
     @cached_property
     def strains(self) -> list[Matrix]:
@@ -202,10 +347,7 @@ class SegmentAtQ:
 
 def sums(columns: list[Matrix], n: int) -> list[Matrix]:
     """Σ of the columns (3 × n each) before each node."""
-    found: list[Matrix] = [ca.DM(3, n)]
-    for each in columns:
-        found.append(found[-1] + each)
-    return found
+    return list(accumulate(columns, initial=ca.DM(3, n)))
 
 
 def weighted_sum(weights: Array, values: list[Matrix]) -> Matrix:
@@ -218,7 +360,7 @@ def weighted_sum(weights: Array, values: list[Matrix]) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class StrainStation(ByValue, JointType):
+class StrainStation(ModalMotion):
     """The motion of one section in the frame of its link; straight, the section has the axes of that frame.
 
     Attributes:
@@ -226,8 +368,6 @@ class StrainStation(ByValue, JointType):
         weights: a_j(s) [m], one for each node.
         node: the last node at or before the section.
         step: from that node to the section; ``None`` at the node.
-        beam: the unit vector along the rod at its root, straight (3).
-        coordinate_names: of the coordinates (n).
     """
 
     segment: StrainSegment
@@ -237,19 +377,10 @@ class StrainStation(ByValue, JointType):
     beam: Array
     coordinate_names: tuple[str, ...] = ()
 
-    has_constant_subspace: ClassVar[bool] = False
-    is_actuated: ClassVar[bool] = False
-    is_modal: ClassVar[bool] = True
-
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this segment, not of its class
         """n."""
         return self.segment.coordinates
-
-    @property
-    def nq(self) -> int:  # type: ignore[override]  # of this segment, not of its class
-        """n."""
-        return self.nv
 
     @property
     def constants(self) -> tuple[float, ...]:
@@ -258,7 +389,6 @@ class StrainStation(ByValue, JointType):
         return tuple(float(x) for array in arrays for x in np.ravel(array))
 
     def seen_from(self, rotation: Array) -> StrainStation:
-        """The same motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
         r = rotation.T
         segment = self.segment.placed(homogeneous(r, np.zeros(3)))
         step = None if self.step is None else self.step.turned(r)
