@@ -16,12 +16,10 @@ import numpy as np
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.nlp.chain_rule import ChainRule
 from gdalembert.nlp.program import NonlinearProgram
-from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 
-_JACOBIAN = "nlp_jac_g"
-_QUIET = {"print_time": False, "record_time": True}
+JACOBIAN = "nlp_jac_g"
 _LARGEST_FACTOR = 1e4
 """The largest factor of a cost."""
 BUDGET = "max_wall_time"
@@ -50,9 +48,8 @@ class Backend:
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
         endless: whether it never ends where a number is not finite, so that it must not see one.
-        cost_factor: by which it sees a cost of a size multiplied; ``None``: it sees the cost as it is.
-        cost_option: its option that multiplies the cost. Without one, the cost of the program is multiplied, and its
-            multipliers with it.
+        cost_factor: by which it sees a cost of a size multiplied. ``cost_option``: its option for that; without one,
+            the cost of the program is multiplied, and its multipliers with it.
         time_option: its option that limits the wall time.
         asks: where it may be told to end: its option for a Function that it calls in each iteration, or the Jacobian,
             for one that catches what is raised where it evaluates, and goes on.
@@ -71,7 +68,7 @@ class Backend:
     @property
     def catches(self) -> bool:
         """Whether what is raised where it evaluates does not end it."""
-        return self.asks == _JACOBIAN
+        return self.asks == JACOBIAN
 
 
 BACKENDS: dict[str, Backend] = {
@@ -107,7 +104,7 @@ BACKENDS: dict[str, Backend] = {
         hessian="whole",
         endless=True,
         cost_factor=_halfway_to_hundred,
-        asks=_JACOBIAN,
+        asks=JACOBIAN,
     ),
     "sqpmethod": Backend(
         {
@@ -124,22 +121,14 @@ BACKENDS: dict[str, Backend] = {
 
 
 def backend(solver: str) -> Backend:
-    """The solver of this name.
-
-    Raises:
-        ArgumentError: if CasADi has none.
-    """
+    """The solver of this name, refused by an ArgumentError if CasADi has none."""
     if not isinstance(solver, str) or not ca.has_nlpsol(solver):
         raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
     return BACKENDS.get(solver, Backend())
 
 
 def leash_for(solver: str, nlp: NonlinearProgram, budget: float | None) -> Leash | None:
-    """What ends the solver of an NLP; ``None`` for one that signals end and that keeps its budget of wall time itself.
-
-    Raises:
-        UnsupportedError: if it cannot be given a budget.
-    """
+    """What ends a solver; ``None`` for one that signals end and that keeps its budget itself, if it can have one."""
     chosen = backend(solver)
     if chosen.catches:
         return Leash([nlp.size], budget)
@@ -153,94 +142,20 @@ def leash_for(solver: str, nlp: NonlinearProgram, budget: float | None) -> Leash
     return Leash([n, 1, m, n, m, nlp.problem["p"].numel()], budget)
 
 
-def make(
-    solver: str,
-    nlp: NonlinearProgram,
-    options: Mapping[str, Any],
-    functions: Mapping[str, ca.Function],
-    *,
-    warm: bool = False,
-    factor: float = 1.0,
-    budget: float | None = None,
-    leash: Leash | None = None,
-) -> ca.Function:
-    """The solver of an NLP.
-
-    Args:
-        solver: its name. ``options``: of the user.
-        functions: by name, those that it takes instead of its own: :func:`derivatives`, or all of another one.
-        warm: whether it begins at a solution.
-        factor: by which the cost is multiplied. ``budget``: of wall time [s]. ``leash``: what ends it.
-
-    Raises:
-        ArgumentError: if CasADi refuses the solver or its options.
-        UnsupportedError: if the solver needs intervals that only the gaps connect, and they are not.
-    """
-    chosen, cache = backend(solver), dict(functions)
-    given = dict(chosen.options)
-    if chosen.stagewise:
-        given |= _structure(solver, nlp)
-    if chosen.cost_option:
-        given[chosen.cost_option] = factor
-    if budget is not None and chosen.time_option:
-        given[chosen.time_option] = budget
-    if warm:
-        given |= dict(chosen.warm)
-    if leash is not None and chosen.catches:
-        cache[_JACOBIAN] = leashed(cache[_JACOBIAN], leash)
-    elif leash is not None:
-        given[chosen.asks] = leash
-    given |= {"cache": cache} if cache else {}
-    try:
-        made = ca.nlpsol("solver", solver, _multiplied(nlp, chosen, factor), _QUIET | given | dict(options))
-    except Exception as error:
-        raise ArgumentError(f"solve: CasADi refuses {solver!r} with {dict(options)}: {last_line(error)}") from None
-    if chosen.stagewise:
-        _check_hessian(solver, nlp, made)
-    return made
-
-
-def _multiplied(nlp: NonlinearProgram, chosen: Backend, factor: float) -> dict[str, ca.MX]:
-    """The problem, with its cost multiplied where no option of the solver does that."""
-    problem = dict(nlp.problem)
-    if not chosen.cost_option and factor != 1:
-        problem["f"] = factor * problem["f"]
-    return problem
-
-
-def cost_size(nlp: NonlinearProgram, z: Array, p: Array) -> float:
-    """|cost| at z and p."""
-    problem = nlp.problem
-    return abs(float(ca.Function("cost", [problem["x"], problem["p"]], [problem["f"]])(z, p)))
-
-
-def status_of(stats: Mapping[str, Any]) -> str:
-    """How a solve ended; CasADi's word where the solver has a number alone."""
-    status = str(stats["return_status"])
-    return str(stats["unified_return_status"]) if status.lstrip("-").isdigit() else status
-
-
 def checked_options(where: str, options: Any) -> dict[str, Any]:
-    """The options of a solver; none for ``None``.
-
-    Raises:
-        ArgumentTypeError: if they are not values by name.
-    """
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+    """The options of a solver, refused by an ArgumentTypeError if they are not values by name; none for ``None``."""
+    if not isinstance(options, Mapping | None) or not all(isinstance(name, str) for name in options or ()):
         raise ArgumentTypeError(
             f"{where}: options={options!r}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
         )
-    return dict(options)
+    return dict(options or {})
 
 
-def derivatives(solver: str, nlp: NonlinearProgram, factor: float) -> dict[str, ca.Function]:
+def derivatives(chosen: Backend, problem: Mapping[str, ca.MX]) -> dict[str, ca.Function]:
     """The Functions of these names that a solver would make by differentiating the whole graph."""
-    chosen = backend(solver)
     if not chosen.hessian:
         return {}
-    rule = ChainRule(_multiplied(nlp, chosen, factor))
+    rule = ChainRule(problem)
     first, second = rule.jacobian, rule.hessian
     if chosen.hessian == "upper":
         inputs = second.mx_in()
@@ -248,7 +163,7 @@ def derivatives(solver: str, nlp: NonlinearProgram, factor: float) -> dict[str, 
         second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
     if chosen.endless:
         first, second = _finite(first, 1), _finite(second, 0)
-    return {_JACOBIAN: first, "nlp_hess_l": second}
+    return {JACOBIAN: first, "nlp_hess_l": second}
 
 
 def _finite(function: ca.Function, start: int) -> ca.Function:
@@ -261,15 +176,7 @@ def _finite(function: ca.Function, start: int) -> ca.Function:
     return ca.Function(function.name(), inputs, outputs, function.name_in(), function.name_out())
 
 
-def _structure(solver: str, nlp: NonlinearProgram) -> dict[str, Any]:
-    try:
-        found = nlp.structure()
-    except UnsupportedError as error:
-        raise UnsupportedError(f"{solver}: {error}") from None
-    return {"structure_detection": "manual", "equality": nlp.equal.tolist(), **found}
-
-
-def _check_hessian(solver: str, nlp: NonlinearProgram, made: ca.Function) -> None:
+def check_hessian(solver: str, nlp: NonlinearProgram, made: ca.Function) -> None:
     """Refuse a cost or constraint that multiplies variables of two intervals: the solver would not see it."""
     where = nlp.variables.intervals
     for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):
@@ -290,32 +197,16 @@ def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     )
 
 
-def last_line(error: BaseException | None) -> str:
+def last_line(error: BaseException) -> str:
     """What an exception of CasADi says at last, without the line of its code."""
     return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", str(error).strip().splitlines()[-1].strip())
-
-
-def without_budget(options: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]:
-    """The options of CasADi, and the budget of wall time [s]; ``None`` if there is none.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if the budget is not a positive number.
-    """
-    own = dict(options)
-    budget = own.pop(BUDGET, None)
-    return own, None if budget is None else number(f"solve: options: {BUDGET}", budget, "s")
 
 
 class Leash(ca.Callback):
     """1 if the solver that runs now is to end, else 0: asked once in an iteration, by Python.
 
-    Args:
-        inputs: numbers of entries of the inputs, of which the first is the iterate.
-        budget: of wall time [s]; ``None``: no limit.
-
-    Attributes:
-        is_out_of_time: whether the last solve ended for its budget.
-        iterate: where it did. ``iterations``: in which one.
+    ``inputs`` are numbers of entries, of which the first is the iterate, ``budget`` is wall time [s]. The last solve
+    ended for it at ``iterate`` if ``is_out_of_time``.
     """
 
     iterate: Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -39,12 +40,11 @@ class IntervalIndex:
         self._keys: list[tuple[int, int]] = []
         self._at: dict[tuple[int, int, int], int] = {}
         self._shifted: dict[int, Indices] = {}
-        counts: dict[tuple[int, int], int] = {}
+        counts: Counter[tuple[int, int]] = Counter()
         for i, (group, interval) in enumerate(zip(groups.tolist(), intervals.tolist(), strict=True)):
-            number = counts.get((group, interval), 0)
-            counts[group, interval] = number + 1
-            self._keys.append((group, number))
-            self._at[group, number, interval] = i
+            self._keys.append((group, counts[group, interval]))
+            self._at[*self._keys[-1], interval] = i
+            counts[group, interval] += 1
 
     def shifted(self, by: int) -> Indices:
         """For each entry that which stands so many intervals later; the last of them where there is none."""
@@ -121,8 +121,7 @@ class NonlinearProgram(ABC):
     def structure(self) -> dict[str, int | list[int]]:
         """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
 
-        Raises:
-            UnsupportedError: if anything but the gaps connects two intervals.
+        It is refused by an UnsupportedError if anything but the gaps connects two intervals.
         """
 
 
@@ -147,8 +146,7 @@ class Solvable(Protocol[Found]):
     """What a solver solves: a nonlinear program, made of what a user knows by name."""
 
     @property
-    def nlp(self) -> NonlinearProgram:
-        """The nonlinear program."""
+    def nlp(self) -> NonlinearProgram: ...
 
     @property
     def name(self) -> str:
@@ -163,32 +161,19 @@ class Solvable(Protocol[Found]):
         """Variables and parameters, as the user has them in expressions."""
 
     def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
-        """The parameters of the nonlinear program, of what a solve is given.
-
-        Raises:
-            UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
-            InvalidStartError: if no solution starts there.
-        """
+        """The parameters of the program, of what a solve is given; InvalidStartError if no solution starts there."""
 
     def current(self) -> Array:
-        """The parameters of the nonlinear program at their last values."""
+        """The parameters of the program at their last values."""
 
     def expression(self) -> ca.MX:
-        """The parameters of the nonlinear program as an expression of the parameters by name."""
+        """The parameters of the program as an expression of the parameters by name."""
 
     def begin(self, guess: Any) -> Array:
-        """The scaled variables in a guess; in that of the user's problem, if it is ``None``.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if there is none, or it is of something else.
-        """
+        """The scaled variables in a guess; in that of the user's problem, if it is ``None``."""
 
     def checked_shift(self, shift: int) -> int:
-        """The number of intervals by which a solution is shifted.
-
-        Raises:
-            ArgumentError: if it cannot be shifted by so many.
-        """
+        """The number of intervals by which a solution is shifted; ArgumentError if it cannot be."""
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
         """The values of ``symbols``, numbers or expressions."""

@@ -13,21 +13,11 @@ from typing import Any, Generic
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.nlp.backends import (
-    OUT_OF_TIME,
-    backend,
-    cost_size,
-    derivatives,
-    last_line,
-    leash_for,
-    make,
-    status_of,
-    without_budget,
-)
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.nlp import backends
 from gdalembert.nlp.dependence import SLOW, active, dependent
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
-from gdalembert.spatial.arguments import numbers as checked_numbers
+from gdalembert.spatial import arguments
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.interrupts import Interrupts
@@ -46,12 +36,17 @@ class Solver(Generic[Found]):
 
     def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:
         self._program, self._name, self._nlp = program, name, program.nlp
-        self._options, self._budget = without_budget(options)
+        self._backend, self._options = backends.backend(name), dict(options)
+        budget = self._options.pop(backends.BUDGET, None)
+        self._budget = None if budget is None else arguments.number(f"solve: options: {backends.BUDGET}", budget, "s")
         self._iterate: tuple[Array, Array] | None = None
-        self._factor = self._cost_factor()
-        self._leash = leash_for(name, self._nlp, self._budget)
-        self._functions = derivatives(name, self._nlp, self._factor)
-        self._cold = self._made(leashed=True)
+        self._problem, self._factor = dict(self._nlp.problem), self._cost_factor()
+        self._multiplied = 1.0 if self._backend.cost_option else self._factor
+        if self._multiplied != 1:
+            self._problem["f"] = self._multiplied * self._problem["f"]
+        self._leash = backends.leash_for(name, self._nlp, self._budget)
+        self._functions = backends.derivatives(self._backend, self._problem)
+        self._cold = self._made(self._leash)
         self._functions = {each: self._cold.get_function(each) for each in self._cold.get_function()} | self._functions
         self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
@@ -122,7 +117,7 @@ class Solver(Generic[Found]):
         known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
         if not isinstance(expression, ca.MX):
             expected = "an expression of the problem, as problem.q"
-            expression = ca.MX(ca.DM(checked_numbers("value", expression, expected=expected)))
+            expression = ca.MX(ca.DM(arguments.numbers("value", expression, expected=expected)))
         if other := foreign(expression, known):
             raise ArgumentError(
                 f"value: the expression has the symbol {other[0].name()!r}, which was not in the problem that was "
@@ -139,9 +134,8 @@ class Solver(Generic[Found]):
         """
         if self._found is None or self._iterate is None:
             raise ArgumentError("stationarity: nothing was solved; call the solver first")
-        z, p, f, g = (self._nlp.problem[key] for key in ("x", "p", "f", "g"))
+        z, p, f, g = (self._problem[key] for key in "xpfg")
         lam_x, lam_g = ca.MX.sym("lam_x", z.numel()), ca.MX.sym("lam_g", g.numel())
-        f = self._multiplied * f
         gradients = [ca.gradient(f + ca.dot(lam_g, g), z) + lam_x, ca.gradient(f, z)]
         graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(each) for each in gradients])
         lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
@@ -167,7 +161,8 @@ class Solver(Generic[Found]):
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
-        limits, solver = nlp.limits(p=p), self._unleashed(warm)
+        limits = nlp.limits(p=p)
+        solver = self._made(None, warm=warm) if self._leash is not None else self._warm if warm else self._cold
         found = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
         outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
         outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
@@ -214,21 +209,15 @@ class Solver(Generic[Found]):
         file.write_text(text, encoding="utf-8")
         return file
 
-    @property
-    def _multiplied(self) -> float:
-        """The factor of the cost and the multipliers that CasADi returns over those of the program."""
-        return 1.0 if backend(self._name).cost_option else self._factor
-
     # One solve.
 
     def _cost_factor(self) -> float:
         """The factor of the cost where the first solve begins; 1 if this is not known yet, or not asked for."""
-        factor = backend(self._name).cost_factor
-        if factor is None:
+        if self._backend.cost_factor is None:
             return 1.0
         try:
             numbers = self._program.numbers("solver", None, {})
-            return factor(cost_size(self._nlp, self._program.begin(None), numbers))
+            return self._backend.cost_factor(abs(float(self._values(self._program.begin(None), numbers)[0])))
         except ArgumentError:
             return 1.0
 
@@ -247,53 +236,68 @@ class Solver(Generic[Found]):
             stats = {"return_status": "Invalid_Problem_Definition"}
             return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
         try:
-            if backend(self._name).endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
+            if self._backend.endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
                 return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
-            found = self._call(solver, arguments, interrupts)
+            ends = interrupts.around_solver(evaluations_end_it=not self._backend.catches)
+            with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
+                found = solver(**arguments)
         except RuntimeError as error:
             if (leash := self._leash) is not None and leash.is_out_of_time:
                 late: dict[str, Any] = {"iter_count": leash.iterations}
-                return self._program.solution(leash.iterate, numbers, OUT_OF_TIME, late, False)
+                return self._program.solution(leash.iterate, numbers, backends.OUT_OF_TIME, late, False)
             raise ArgumentError(
-                f"solve: the solver refuses the problem, or what it calls: {last_line(error)}"
+                f"solve: the solver refuses the problem, or what it calls: {backends.last_line(error)}"
             ) from error
         z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
-        status, solved = status_of(stats), bool(stats["success"])
+        status, solved = str(stats["return_status"]), bool(stats["success"])
+        if status.lstrip("-").isdigit():
+            status = str(stats["unified_return_status"])
         if self._leash is not None and self._leash.is_out_of_time and not solved:
-            status = OUT_OF_TIME
+            status = backends.OUT_OF_TIME
         solution = self._program.solution(z, numbers, status, stats, solved)
         self._iterate = z, numbers
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
 
-    def _call(self, solver: ca.Function, arguments: Mapping[str, Any], interrupts: Interrupts) -> dict[str, ca.DM]:
-        """What the solver finds, until a signal or the budget ends it."""
-        ends = interrupts.around_solver(evaluations_end_it=not backend(self._name).catches)
-        with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
-            return solver(**arguments)
-
-    def _made(self, *, warm: bool = False, leashed: bool) -> ca.Function:
-        return make(
-            self._name,
-            self._nlp,
-            self._options,
-            self._functions,
-            warm=warm,
-            factor=self._factor,
-            budget=self._budget,
-            leash=self._leash if leashed else None,
-        )
+    def _made(self, leash: backends.Leash | None, *, warm: bool = False) -> ca.Function:
+        """The solver of CasADi, which a leash ends; ``warm``: to begin at a solution."""
+        name, chosen, functions = self._name, self._backend, dict(self._functions)
+        given = {"print_time": False, "record_time": True} | dict(chosen.options)
+        if chosen.stagewise:
+            try:
+                given |= {"structure_detection": "manual", "equality": self._nlp.equal.tolist()} | self._nlp.structure()
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{name}: {error}") from None
+        if chosen.cost_option:
+            given[chosen.cost_option] = self._factor
+        if self._budget is not None and chosen.time_option:
+            given[chosen.time_option] = self._budget
+        if warm:
+            given |= dict(chosen.warm)
+        if leash is not None and chosen.catches:
+            functions[backends.JACOBIAN] = backends.leashed(functions[backends.JACOBIAN], leash)
+        elif leash is not None:
+            given[chosen.asks] = leash
+        given |= {"cache": functions} if functions else {}
+        try:
+            made = ca.nlpsol("solver", name, self._problem, given | self._options)
+        except Exception as error:
+            why = backends.last_line(error)
+            raise ArgumentError(f"solve: CasADi refuses {name!r} with {self._options}: {why}") from None
+        if chosen.stagewise:
+            backends.check_hessian(name, self._nlp, made)
+        return made
 
     def _explained(self, solution: Found) -> Found:
         """The solution with what made it slow, or impossible."""
-        if self._iterate is None or "iter_count" not in solution.stats or "nlp_jac_g" not in self._functions:
+        if self._iterate is None or "iter_count" not in solution.stats or backends.JACOBIAN not in self._functions:
             return solution
-        if solution.status == OUT_OF_TIME or (solution.solved and solution.iterations <= SLOW):
+        if solution.status == backends.OUT_OF_TIME or (solution.solved and solution.iterations <= SLOW):
             return solution
         z, numbers = self._iterate
-        g, rows = self._functions["nlp_jac_g"](z, numbers)
+        g, rows = self._functions[backends.JACOBIAN](z, numbers)
         limits = {key: value.full().ravel() for key, value in self._nlp.limits(p=numbers).items()}
         found = dependent(active(rows, g.full().ravel(), limits, *self._nlp.labels()))
         remedies = () if solution.solved else self._program.remedies(solution)
@@ -303,13 +307,7 @@ class Solver(Generic[Found]):
 
     @cached_property
     def _warm(self) -> ca.Function:
-        return self._made(warm=True, leashed=True)
-
-    def _unleashed(self, warm: bool) -> ca.Function:
-        """The solver without Python in it."""
-        if self._leash is not None:
-            return self._made(warm=warm, leashed=False)
-        return self._warm if warm else self._cold
+        return self._made(self._leash, warm=True)
 
     @cached_property
     def _values(self) -> ca.Function:
