@@ -93,11 +93,19 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     given = ca.Function("g", [opti.x, opti.p], [opti.g])(x, opti.value(opti.p)).full().ravel()
     kept = nlp._kept
     gaps = np.flatnonzero((kept >= meta.start) & (kept < meta.stop))
-    expected = (coordinates.states() @ given[meta.start : meta.stop]).full().ravel()
+    psi, nq, nv = coordinates.shapes, motion.dyn.tree.nq, motion.dyn.tree.nv
+    size = len(psi)
+    expected = given[meta.start : meta.stop].reshape(motion.intervals, -1)
+    for stop in (nq, motion.size):
+        expected[:, stop - size : stop] = np.linalg.solve(psi, expected[:, stop - size : stop].T).T
+    expected = expected.ravel()
     found = (rows * nlp._sizes)[gaps]
     assert np.abs(found - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     others = np.setdiff1d(np.arange(len(rows)), gaps)
-    expected = (coordinates.equations(opti)[0] @ given).full().ravel()[kept[others]]
+    if motion.k is not None:
+        residual = given[: motion.k.numel()].reshape(-1, motion.k.shape[0])
+        residual[:, nv - size : nv] = residual[:, nv - size : nv] @ psi
+    expected = given[kept[others]]
     assert np.abs((rows * nlp._sizes)[others] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     row, column = (np.array(each) for each in ca.jacobian_sparsity(nlp.problem["g"], nlp.problem["x"]).get_triplet())
     later = np.isin(row, gaps) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.program import NOWHERE, Indices, IntervalIndex, Label, Labels, NonlinearProgram
@@ -41,21 +42,28 @@ class Transcribed(Protocol):
         """Why intervals share variables; empty if none do."""
 
 
-class ChangeOfVariables(Protocol):
-    """Variables η in the place of some variables x of a motion, x = Ψ η."""
+class ChangeOfVariables(NamedTuple):
+    """Variables η in the place of some variables x of a motion, x = Ψ η, and the equations that are theirs, times Ψᵀ.
 
-    def variables(self, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, ca.DM, Indices]:
-        """The matrices that turn η into x and x into η among n variables; and which these are.
+    Attributes:
+        shapes: Ψ (n × n).
+        variables: matrices of variables, and the row where x begins in each of their columns.
+        equations: rows of the constraint before the gaps, those of x a row for each column. ``sizes``: of these.
+    """
 
-        Args:
-            entries: gives the numbers of a matrix of variables, column by column.
-        """
+    shapes: Array
+    variables: Sequence[tuple[ca.MX, int]]
+    equations: Indices
+    sizes: Array
 
-    def equations(self, opti: ca.OptiAdvanced) -> tuple[ca.DM, Array]:
-        """The matrix that turns the constraints into those of η; and their sizes."""
 
-    def states(self) -> ca.DM:
-        """The matrix that turns x into η in the states at the ends of all intervals, column by column."""
+class SimpleBounds(NamedTuple):
+    """Rows that bound one entry of x each: row = slope x[entry] + offset(p)."""
+
+    rows: Indices
+    entries: Indices
+    slopes: Array
+    offset: ca.Function
 
 
 class ConstraintRows(NamedTuple):
@@ -72,15 +80,6 @@ class ConstraintRows(NamedTuple):
     row: Indices
     column: Indices
     simple: SimpleBounds
-
-
-class SimpleBounds(NamedTuple):
-    """Rows that bound one entry of x each: row = slope x[entry] + offset(p)."""
-
-    rows: Indices
-    entries: Indices
-    slopes: Array
-    offset: ca.Function
 
 
 class StagewiseProgram(NonlinearProgram):
@@ -117,8 +116,11 @@ class StagewiseProgram(NonlinearProgram):
         numbers[self._order] = np.arange(len(self._order))
         self._of_x = numbers[first_copy]
         self.variables = IntervalIndex(groups[self._order], intervals[self._order])
-        self._to_x, self._from_x, replaced = coordinates.variables(self._entries, n)
-        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), replaced))
+        shapes, size = coordinates.shapes, len(coordinates.shapes)
+        at = [(matrix.shape[1], self._entries(matrix[i : i + size, :])) for matrix, i in coordinates.variables]
+        entries = np.vstack([own.reshape(columns, size) for columns, own in at])
+        self._to_x, self._from_x = (_spread(block, entries, n) for block in (shapes, np.linalg.inv(shapes)))
+        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), entries))
         first = np.full(opti.ng, _LAST)
         np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
         meta = opti.get_meta_con(opti.constraints()[motion.gaps])
@@ -130,20 +132,29 @@ class StagewiseProgram(NonlinearProgram):
         first[first == _LAST] = NOWHERE
         self.constraints = IntervalIndex(rows.group[self._kept], first[self._kept])
         self._rows, self.equal = rows, rows.equal[self._kept]
-        self._equations, sizes = coordinates.equations(opti)
-        sizes[meta.start : meta.stop] = scales[self._entries(motion.state[:, 1:])]
-        self._scales, self._sizes = scales[self._order], sizes[self._kept]
-        self.problem, self.limits = self._scaled(coordinates.states()), self._scaled_limits()
+        self._scales = scales[self._order]
+        self.problem, self.limits = self._scaled(coordinates, scales), self._scaled_limits()
 
-    def _scaled(self, to_states: ca.DM) -> dict[str, ca.MX]:
-        opti = self._opti
+    def _scaled(self, coordinates: ChangeOfVariables, scales: Array) -> dict[str, ca.MX]:
+        """z, p, f, g, with η in the place of x."""
+        motion, opti, size = self._motion, self._opti, len(coordinates.shapes)
+        first, after = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]] + [0, 1])
+        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
+        before = opti.get_meta_con(opti.constraints()[max(motion.gaps - 1, 0)]).start + coordinates.equations
+        sizes[before] = coordinates.sizes
+        sizes[first:after] = scales[self._entries(motion.state[:, 1:])]
+        self._sizes = sizes[self._kept]
+        states, columns = motion.state.shape[0], np.arange(motion.intervals)[:, None]
+        begins = [i for matrix, i in coordinates.variables if matrix is motion.state]
+        in_states = np.vstack([states * columns + i + np.arange(size) for i in begins])
+        to_states = _spread(np.linalg.inv(coordinates.shapes), in_states, states * motion.intervals)
         z = ca.MX.sym("z", len(self._order))
-        all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(self._motion.reached)])
+        all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(motion.reached)])
         f, g, reached = all_of.call([self.unscaled(z), opti.p], True, False)
-        begun = self._unordered(z)[self._entries(self._motion.state[:, 1:]).tolist()]
-        first, last = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]])
-        rows = ca.vertcat(g[:first], begun - to_states @ reached, g[last + 1 :])
-        return {"x": z, "p": opti.p, "f": f, "g": (self._equations @ rows)[self._kept.tolist()] / ca.DM(self._sizes)}
+        begun = self._unordered(z)[self._entries(motion.state[:, 1:]).tolist()]
+        equations = _spread(coordinates.shapes.T, before[:, :size], opti.ng)
+        g = equations @ ca.vertcat(g[:first], begun - to_states @ reached, g[after:])
+        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
 
     # Numbers.
 
@@ -302,6 +313,15 @@ def _simple_bounds(
     slopes = [float(jacobian[int(i), int(entry[rows[i]])]) for i in chosen]
     offset = ca.Function("offset", [opti.p], [graph(ca.DM.zeros(opti.nx), opti.p)[chosen.tolist()]])
     return SimpleBounds(rows[chosen], entry[rows[chosen]], np.array(slopes), offset)
+
+
+def _spread(block: npt.NDArray[Any], rows: Indices, n: int) -> ca.DM:
+    """The n × n matrix that is one but for this block at each row of indices."""
+    size, plain = len(block), np.setdiff1d(np.arange(n), rows)
+    i = np.concatenate([np.repeat(rows, size, axis=1).ravel(), plain])
+    j = np.concatenate([np.tile(rows, (1, size)).ravel(), plain])
+    values = np.concatenate([np.tile(block.ravel(), len(rows)), np.ones(len(plain))])
+    return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM(values), n, n)
 
 
 def _layers(entries: Indices, of: Indices) -> list[Indices]:

@@ -96,7 +96,12 @@ class End(BoundaryCondition):
         rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
         found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
         for key, (_, fixed) in zip("qv", found, strict=True):
-            self._system.check_fixed(f"{self.name}: {key}", fixed)
+            modes = fixed[len(fixed) - len(self._system.shapes) :]
+            if modes.any() and not modes.all():
+                raise ArgumentError(
+                    f"{self.name}: {key} fixes some modal coordinates; with quasi_static fix all of them, or none; or "
+                    "give quasi_static=None"
+                )
         self._given, self.fixed = [given for given, _ in found], [fixed for _, fixed in found]
         if not any(isinstance(given, ca.MX) for given in self._given):
             self._set(self._given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.nlp.program import Indices
 from gdalembert.nlp.stagewise import ChangeOfVariables
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, is_rigid_plan, rest_to_rest_of, with_deflections
@@ -51,7 +50,7 @@ class Initial:
         """q at the first (0) or last (−1) instant of the guess."""
         return np.asarray(self._default_guess().q[row])
 
-    def set_scales(self) -> ModalCoordinates:
+    def set_scales(self) -> ChangeOfVariables:
         """Tell the ``Opti`` the magnitudes of its variables, with natural modes in the place of modal coordinates."""
         motion, guess = self._motion, self._default_guess()
         parameters, duration = motion.parameters, self._duration(guess)
@@ -66,7 +65,12 @@ class Initial:
             sizes.append((motion.k, np.concatenate([modes.a, np.ones(len(motion.free)), forces])))
         for matrix, size in sizes:
             motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
-        return ModalCoordinates(motion, modes)
+        n, nv, of_modes = len(modes.shapes), motion.dyn.tree.nv, np.arange(-len(modes.forces), 0)
+        variables = [(motion.state, len(modes.q) - n), (motion.state, motion.size - n)]
+        if motion.k is None:
+            return ChangeOfVariables(modes.shapes, variables, of_modes[None, :][:0], modes.forces)
+        equations = motion.k.shape[0] * np.arange(motion.k.shape[1])[:, None] + nv + of_modes
+        return ChangeOfVariables(modes.shapes, [*variables, (motion.k, nv - n)], equations, modes.forces)
 
     def variables(self, guess: Any) -> Array:
         """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``.
@@ -193,7 +197,7 @@ class NaturalModes:
         check_mass_matrix("solve", dyn, middle, p)
         stiffness = dyn.force_stiffness(middle, p)[first:, first:]
         squares, shapes = vibrations(dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:], stiffness)
-        if system.shapes is not None:
+        if system.stiff:
             shapes = system.shapes
             squares = np.diag(shapes.T @ stiffness @ shapes)
         tau = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()
@@ -201,60 +205,8 @@ class NaturalModes:
         load = np.maximum(load, _LEAST * load.max()) if load.any() else np.ones_like(load)
         for size, power in zip(sizes, (1, 0.5, 0), strict=True):
             size[first - nv :] = load / np.where(squares > 0, squares, 1.0) ** power
-        if system.shapes is None:
+        if not system.stiff:
             return cls(shapes, *sizes, load)
         at, rate, second = sizes
         kept, s = slice(0, -system.stiff), system.stiff
         return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)
-
-
-@dataclass(frozen=True, eq=False)
-class ModalCoordinates(ChangeOfVariables):
-    """The amplitudes η of natural modes in the place of the modal coordinates x of a motion, and in its equations."""
-
-    motion: TranscribedMotion
-    modes: NaturalModes
-
-    def variables(self, entries: Callable[[ca.MX], Indices], n: int) -> tuple[ca.DM, ca.DM, Indices]:
-        motion, shapes = self.motion, self.modes.shapes
-        size, states = len(shapes), motion.size
-        nq, nv = motion.dyn.tree.nq - motion.system.stiff, motion.dyn.tree.nv
-        blocks = [(motion.state, nq - size), (motion.state, states - size)]
-        if motion.k is not None:
-            blocks.append((motion.k, nv - size))
-        found = [entries(matrix[start : start + size, :]).reshape(matrix.shape[1], size) for matrix, start in blocks]
-        rows = np.vstack(found)
-        return _spread(shapes, rows, n), _spread(_inverse(shapes), rows, n), np.concatenate(found).ravel()
-
-    def equations(self, opti: ca.OptiAdvanced) -> tuple[ca.DM, Array]:
-        motion, modes = self.motion, self.modes
-        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
-        if motion.k is None:
-            return ca.DM.eye(opti.ng), sizes
-        first = opti.get_meta_con(opti.constraints()[motion.gaps - 1]).start
-        stages = np.arange(motion.k.shape[1])[:, None]
-        rows = first + motion.k.shape[0] * stages + motion.dyn.tree.nv + np.arange(-len(modes.forces), 0)
-        sizes[rows] = modes.forces
-        return _spread(modes.shapes.T, rows[:, : len(modes.shapes)], opti.ng), sizes
-
-    def states(self) -> ca.DM:
-        motion, shapes = self.motion, self.modes.shapes
-        columns, n = motion.state.shape[0] * np.arange(motion.intervals)[:, None], motion.intervals
-        rows = [columns + end + np.arange(-len(shapes), 0) for end in (motion.dyn.tree.nq, motion.size)]
-        return _spread(_inverse(shapes), np.vstack(rows), motion.state.shape[0] * n)
-
-
-def _inverse(matrix: Array) -> Array:
-    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-
-def _spread(block: Array, rows: Indices, n: int) -> ca.DM:
-    """The n × n matrix that is one but for this block at each row of indices."""
-    diagonal = np.ones(n)
-    diagonal[rows.ravel()] = 0
-    plain = np.flatnonzero(diagonal)
-    size = len(block)
-    i = np.concatenate([np.repeat(rows, size, axis=1).ravel(), plain])
-    j = np.concatenate([np.tile(rows, (1, size)).ravel(), plain])
-    values = np.concatenate([np.tile(block.ravel(), len(rows)), np.ones(len(plain))])
-    return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM(values), n, n)

@@ -120,7 +120,7 @@ class Problem(OptimalControlProblem[Solution]):
         self.opti = ca.Opti()
         self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, p, design)
         interval, values = float(np.min(time)) / intervals, self._robot.last
-        self._system = system_of(dyn, quasi_static, values, rule, interval, has_design=bool(design))
+        self._system = system_of(dyn, quasi_static, values, rule, interval, design=bool(design))
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = checked_bounds(dyn, bounds)

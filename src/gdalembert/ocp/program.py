@@ -20,10 +20,9 @@ from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
 from gdalembert.nlp.solver import Solver
-from gdalembert.nlp.stagewise import StagewiseProgram
+from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
 from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
 from gdalembert.ocp.ends import End, constraint_residual
-from gdalembert.ocp.initial import ModalCoordinates
 from gdalembert.ocp.parameters import Inputs
 from gdalembert.ocp.solution import (
     Accuracy,
@@ -63,7 +62,7 @@ class Part:
         constraints: Constraints,
         ends: Sequence[End],
         paths: Mapping[str, FollowedPath],
-        coordinates: ModalCoordinates,
+        coordinates: ChangeOfVariables,
         inputs: Inputs,
         initial: Callable[[Any], Array],
         *,

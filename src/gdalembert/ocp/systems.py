@@ -9,23 +9,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import neutral, unit_and_scale, unit_blocks
-from gdalembert.ocp.steps import (
-    IndependentRows,
-    RungeKutta,
-    anchored_part,
-    differentiable,
-    interpolated,
-    rk4,
-    stage,
-    values_of,
-)
+from gdalembert.ocp import steps
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number
 from gdalembert.spatial.arrays import Array
@@ -36,7 +26,10 @@ Robot = Dynamics | ConstrainedDynamics
 
 
 class System:
-    """A robot as a transcription sees it.
+    """A robot as a transcription sees it; of a flexible arm, natural modes above a frequency may follow their loads.
+
+    These are the modes at the neutral configuration, joints locked, and have no inertia: their amplitudes are unknowns
+    of each stage, not states.
 
     Args:
         where: what messages begin with.
@@ -47,7 +40,7 @@ class System:
         rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
         independent: the number of forces that are unknowns.
         projections: the number of unknowns that move the end of a step.
-        stiff: the number of natural modes that follow their loads; ``shapes``: all natural modes, if there are any.
+        stiff: the number of natural modes that follow their loads, the last ones of ``shapes``, Ψ (n × n).
 
     Raises:
         ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
@@ -58,66 +51,116 @@ class System:
         self.robot, self.con = robot, ConstrainedDynamics.of(where, robot)
         self.dynamics: Dynamics = self.con.dynamics
         check_driven_by_u(where, self.dynamics)
-        self.rows = IndependentRows.of(self.con)
-        self.places = IndependentRows.of(anchored_part(self.con), positions=True)
+        self.rows = steps.IndependentRows.of(self.con)
+        self.places = steps.IndependentRows.of(steps.anchored_part(self.con), positions=True)
         self.independent = len(self.rows)
-        self.projections, self.stiff = self.independent + len(self.places), 0
-        self.shapes: Array | None = None
+        self.projections = self.independent + len(self.places)
+        self.stiff, self.shapes = 0, np.zeros((0, 0))
 
-    def check(self, method: str, rule: RungeKutta) -> None:
+    def relax(self, cutoff: float, p: Array) -> None:
+        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p).
+
+        Raises:
+            ArgumentError: if no mode is above it.
+            UnsupportedError: if the robot has constraints or rotors, or nothing of it bends.
+        """
+        limit, tree, bends = number("quasi_static", cutoff, "Hz"), self.con.tree, self.dynamics.modes
+        if self.con.nc or not bends.start < bends.stop == tree.nv:
+            what = "no modes" if bends.start == tree.nv else "rotors, whose inertia counts"
+            what = "contacts or loops" if self.con.nc else what
+            raise UnsupportedError(f"quasi_static: {tree.name} has {what}; leave it out")
+        frequencies, self.shapes = locked_modes(self.dynamics, p)
+        self.stiff = int(np.sum(frequencies > limit))
+        if not self.stiff:
+            raise ArgumentError(
+                f"quasi_static={limit:g} Hz: no mode of {tree.name} is above it, the highest is at "
+                f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
+            )
+
+    def check(self, method: str, rule: steps.RungeKutta) -> None:
         """Refuse a method that cannot be used, or a robot whose M is singular, by an UnsupportedError."""
+        if rule.is_explicit and (self.stiff or self.con.nc):
+            what = "unknowns for quasi_static" if self.stiff else "forces of contacts and loops"
+            raise UnsupportedError(f"{self.con.tree.name}: method={method!r} has no {what}; take 'collocation'")
         if not self.con.nc:
             _ = self.finer
-        elif rule.is_explicit:
-            raise UnsupportedError(
-                f"{self.con.tree.name}: method={method!r} has no forces of contacts and loops; take 'collocation'"
-            )
 
     @property
     def states(self) -> int:
         """The number of entries of q and v that are states."""
-        return int(self.robot.tree.nq + self.robot.tree.nv)
+        return int(self.con.tree.nq + self.con.tree.nv - 2 * self.stiff)
 
     def states_of(self, x: Any) -> Any:
         """The states of [q; v] (columns)."""
-        return x
+        if not self.stiff:
+            return x
+        n, nq = len(self.shapes), self.con.tree.nq
+        to_kept = ca.DM(np.linalg.inv(self.shapes)[: n - self.stiff])
+        parts = x[:nq, :], x[nq:, :]
+        return ca.vertcat(*(y for part in parts for y in (part[:-n, :], to_kept @ part[-n:, :])))
 
     @property
     def fixed_by(self) -> list[int]:
         """For each state, the entry of [q; v] with which it is fixed."""
-        return list(range(self.states))
+        nq, nv = self.con.tree.nq, self.con.tree.nv
+        return [*range(nq - self.stiff), *range(nq, nq + nv - self.stiff)]
 
-    def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
-        """Refuse entries of q or v that cannot be fixed without others, by an ArgumentError."""
-
-    def full(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
+    def on_grid(self, states: ca.MX, k: ca.MX | None, rule: steps.RungeKutta) -> ca.MX:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
-        return states
+        if not self.stiff or k is None:
+            return states
+        nv, degree, n = self.con.tree.nv, len(rule.c), states.shape[1] - 1
+        begin, end = extrapolation(rule.c)
+        eta = k[nv - self.stiff : nv, :]
+        at_grid = ca.horzcat(eta @ ca.kron(ca.DM.eye(n), ca.DM(begin)), eta[:, (n - 1) * degree :] @ ca.DM(end))
+        return ca.MX(ca.vertcat(*self._with_stiff(states, at_grid)))
 
     def unknowns(self, q: Array, a: Array) -> Array:
         """The first nv rows of k (columns) in a motion (a row for each stage)."""
-        return a.T
+        if not self.stiff:
+            return a.T
+        n, kept = len(self.shapes), len(self.shapes) - self.stiff
+        eta, second = (np.linalg.solve(self.shapes, x[:, -n:].T) for x in (q, a))
+        return np.vstack([a[:, :-n].T, second[:kept], eta[kept:]])
+
+    def points(self, rule: steps.RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        """q, v and the unknowns of :attr:`stage`, a column for each collocation point, and the states after each step.
+
+        ``x`` and ``h`` are states and length at the start of each step, ``k`` the unknowns at each point.
+        """
+        tree, s = self.con.tree, self.stiff
+        if not s:
+            moving = k[: k.shape[0] - self.independent, :]
+            q, v, x_next = steps.interpolated(tree, rule, x, moving, h)
+            return ca.MX(q), ca.MX(v), k, ca.MX(x_next)
+        slow, eta, rates = k[: tree.nv - s, :], k[tree.nv - s : tree.nv, :], k[tree.nv :, :]
+        at, rate, x_next = steps.interpolated(tree, rule, x, ca.vertcat(slow, rates), h, s)
+        q, v = self._with_stiff(ca.vertcat(at, rate), eta)
+        return q, v, ca.vertcat(self._without_stiff(slow), rates), ca.MX(x_next)
+
+    def _with_stiff(self, states: Any, eta: Any) -> tuple[Any, Any]:
+        """q and v (columns) of states and the amplitudes of stiff modes."""
+        kept, nq = len(self.shapes) - self.stiff, self.con.tree.nq - self.stiff
+        slow, stiff = ca.DM(self.shapes[:, :kept]), ca.DM(self.shapes[:, kept:])
+        q = ca.vertcat(states[: nq - kept, :], slow @ states[nq - kept : nq, :] + stiff @ eta)
+        return q, self._without_stiff(states[nq:, :])
+
+    def _without_stiff(self, rates: Any) -> Any:
+        """v or a (nv) of those of the states."""
+        kept = len(self.shapes) - self.stiff
+        first = rates.shape[0] - kept
+        return ca.vertcat(rates[:first, :], ca.DM(self.shapes[:, :kept]) @ rates[first:, :])
 
     @cached_property
     def finer(self) -> ca.Function:
         """A step by forward dynamics, which shows the error of other steps."""
-        return rk4(self.robot)
-
-    def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
-        """q, v and the unknowns of :attr:`stage`, a column for each collocation point, and the states after each step.
-
-        Args:
-            rule: of the collocation.
-            x, h: states and length at the start of each step. ``k``: the unknowns at each point.
-        """
-        moving = k[: k.shape[0] - self.independent, :]
-        q, v, x_next = interpolated(self.con.tree, rule, x, moving, h)
-        return ca.MX(q), ca.MX(v), k, ca.MX(x_next)
+        return steps.rk4(self.robot)
 
     @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        return stage(self.rows)
+        joints = self.con.nv - len(self.shapes)
+        return steps.stage(self.rows, ca.diagcat(ca.DM.eye(joints), ca.DM(self.shapes)) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
@@ -128,7 +171,7 @@ class System:
         unit, _ = unit_and_scale(q, unit_blocks(con.tree))
         along = self.places.jacobian(unit, [*p.values()]).T @ s_q
         moved = ca.vertcat(con.tree.configuration_rate(q, along), self.rows.jacobian(unit, [*p.values()]).T @ s_v)
-        return differentiable(function("projection", s, {"moved": moved}))
+        return steps.differentiable(function("projection", s, {"moved": moved}))
 
     def forces(self, k: ca.MX) -> ca.MX:
         """The forces of all constraints (nc), of unknowns (columns)."""
@@ -143,7 +186,7 @@ class System:
 
     def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """A motion nearby (a row for each time) that satisfies the constraints where that is possible."""
-        p = values_of(self.con)
+        p = steps.values_of(self.con)
         q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
         for i, here in enumerate(q if self.independent else ()):
             jacobian = self.rows.numbers(here)
@@ -158,7 +201,10 @@ class System:
 
         With u given, the forces alone.
         """
-        actuators, driven, one = self.dynamics.actuators, self._driven, np.ones(self.dynamics.nu)
+        actuators, tree, one = self.dynamics.actuators, self.dynamics.tree, np.ones(self.dynamics.nu)
+        idle = [i for joint in tree.joints if not joint.type.is_actuated for i in joint.columns]
+        by_u = actuators.derivatives(neutral(tree).full().ravel(), one)[1][np.setdiff1d(np.arange(tree.nv), idle)]
+        driven = np.flatnonzero(np.any(by_u, axis=0)).tolist()  # whatever drives anything but a free-flyer
         torques = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full().T
         inputs, forces = np.zeros((len(q), self.dynamics.nu)), np.zeros((len(q), self.independent))
         for i, (here, tau) in enumerate(zip(q, torques, strict=True)):
@@ -175,14 +221,6 @@ class System:
                 inputs[i] = u[i]
                 forces[i] = np.linalg.lstsq(jacobian.T, tau - actuators.torque(here, u[i]), rcond=None)[0]
         return inputs, forces
-
-    @property
-    def _driven(self) -> list[int]:
-        """The entries of u that drive anything but a free-flyer."""
-        idle = [i for joint in self.dynamics.tree.joints if not joint.type.is_actuated for i in joint.columns]
-        others = np.setdiff1d(np.arange(self.dynamics.tree.nv), idle)
-        at_rest = neutral(self.dynamics.tree).full().ravel(), np.ones(self.dynamics.nu)
-        return np.flatnonzero(np.any(self.dynamics.actuators.derivatives(*at_rest)[1][others], axis=0)).tolist()
 
 
 def locked_modes(dyn: Dynamics, p: Array) -> tuple[Array, Array]:
@@ -209,135 +247,28 @@ PERIODS = 4.0
 
 
 def system_of(
-    robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float, *, has_design: bool
+    robot: Robot,
+    quasi_static: float | str | None,
+    p: Array,
+    rule: steps.RungeKutta,
+    interval: float,
+    *,
+    design: bool,
 ) -> System:
     """The system of a robot with parameters p, modes of a flexible arm above ``quasi_static`` following their loads.
 
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if ``quasi_static`` is another word.
-        As :class:`QuasiStaticSystem` and :class:`System`.
     """
     system = System("Problem", robot)
-    alone = system.dynamics
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
+        alone, quasi_static = system.dynamics, None
         bends = alone.modes.start < alone.tree.nv == alone.modes.stop
-        if system.con.nc or rule.is_explicit or has_design or not bends:
-            return system
-        quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
-    if quasi_static is None:
-        return system
-    if system.con.nc:
-        raise UnsupportedError(f"quasi_static: {robot.tree.name} has contacts or loops; leave it out")
-    return QuasiStaticSystem(alone, quasi_static, p)
-
-
-class QuasiStaticSystem(System):
-    """A flexible arm whose natural modes above a frequency follow their loads without inertia.
-
-    The modes are those at the neutral configuration, joints locked.
-
-    Args:
-        dynamics: a flexible arm.
-        cutoff: [Hz].
-        p: its parameters (n_p).
-
-    Attributes:
-        shapes: Ψ (n × n), the natural modes by their frequencies.
-        stiff: the number of those above the cutoff, the last ones.
-
-    Raises:
-        ArgumentError: if no mode is above the cutoff.
-        UnsupportedError: if nothing of the robot bends, or it has rotors.
-    """
-
-    def __init__(self, dynamics: Dynamics, cutoff: float, p: Array) -> None:
-        super().__init__("Problem", dynamics)
-        limit, name = number("quasi_static", cutoff, "Hz"), dynamics.tree.name
-        first, nv = dynamics.modes.start, dynamics.tree.nv
-        if first == nv or dynamics.modes.stop < nv:
-            what = "no modes" if first == nv else "rotors, whose inertia counts"
-            raise UnsupportedError(f"quasi_static: {name} has {what}; leave it out")
-        frequencies, self._shapes = locked_modes(dynamics, p)
-        self.stiff = int(np.sum(frequencies > limit))
-        if not self.stiff:
-            raise ArgumentError(
-                f"quasi_static={limit:g} Hz: no mode of {name} is above it, the highest is at "
-                f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
-            )
-        self.shapes = self._shapes
-        self._inverse = np.linalg.inv(self._shapes)
-
-    def check(self, method: str, rule: RungeKutta) -> None:
-        if rule.is_explicit:
-            raise UnsupportedError(
-                f"{self.con.tree.name}: method={method!r} has no unknowns for quasi_static; take 'collocation'"
-            )
-        super().check(method, rule)
-
-    @property
-    def states(self) -> int:
-        return super().states - 2 * self.stiff
-
-    def states_of(self, x: Any) -> Any:
-        n, nq = len(self._inverse), self.con.tree.nq
-        to_kept = ca.DM(self._inverse[: n - self.stiff])
-        parts = x[:nq, :], x[nq:, :]
-        return ca.vertcat(*(y for part in parts for y in (part[:-n, :], to_kept @ part[-n:, :])))
-
-    @property
-    def fixed_by(self) -> list[int]:
-        tree, s = self.con.tree, self.stiff
-        return [*range(tree.nq - s), *range(tree.nq, tree.nq + tree.nv - s)]
-
-    def check_fixed(self, where: str, fixed: npt.NDArray[np.bool_]) -> None:
-        modes = fixed[-len(self._inverse) :]
-        if modes.any() and not modes.all():
-            raise ArgumentError(
-                f"{where} fixes some modal coordinates; with quasi_static fix all of them, or none; or give "
-                "quasi_static=None"
-            )
-
-    def full(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
-        assert k is not None
-        tree, s, degree, n = self.con.tree, self.stiff, len(rule.c), states.shape[1] - 1
-        begin, end = extrapolation(rule.c)
-        eta = k[tree.nv - s : tree.nv, :]
-        at_grid = ca.horzcat(eta @ ca.kron(ca.DM.eye(n), ca.DM(begin)), eta[:, (n - 1) * degree :] @ ca.DM(end))
-        return ca.MX(ca.vertcat(*self._full(states, at_grid)))
-
-    def unknowns(self, q: Array, a: Array) -> Array:
-        n, s = len(self._inverse), self.stiff
-        eta, second = (self._inverse @ x[:, -n:].T for x in (q, a))
-        return np.vstack([a[:, :-n].T, second[: n - s], eta[n - s :]])
-
-    def _full(self, states: Any, eta: Any) -> tuple[Any, Any]:
-        """q and v (columns) of states and the amplitudes of stiff modes."""
-        n, s, nq = len(self._inverse), self.stiff, self.con.tree.nq - self.stiff
-        slow, stiff = ca.DM(self._shapes[:, : n - s]), ca.DM(self._shapes[:, n - s :])
-        at, rate = states[:nq, :], states[nq:, :]
-        q = ca.vertcat(at[: nq - (n - s), :], slow @ at[nq - (n - s) :, :] + stiff @ eta)
-        return q, self._moving(rate)
-
-    def _moving(self, rates: Any) -> Any:
-        """v or a (nv) of those of the states."""
-        kept = len(self._inverse) - self.stiff
-        first = rates.shape[0] - kept
-        return ca.vertcat(rates[:first, :], ca.DM(self._shapes[:, :kept]) @ rates[first:, :])
-
-    def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
-        tree, s = self.con.tree, self.stiff
-        slow, eta, rates = k[: tree.nv - s, :], k[tree.nv - s : tree.nv, :], k[tree.nv :, :]
-        at, rate, x_next = interpolated(tree, rule, x, ca.vertcat(slow, rates), h, s)
-        q, v = self._full(ca.vertcat(at, rate), eta)
-        return q, v, ca.vertcat(self._moving(slow), rates), ca.MX(x_next)
-
-    @cached_property
-    def stage(self) -> ca.Function:
-        first = self.con.nv - len(self._shapes)
-        return stage(self.rows, ca.diagcat(ca.DM.eye(first), ca.DM(self._shapes)))
+        if bends and not (system.con.nc or rule.is_explicit or design):
+            quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
+    if quasi_static is not None:
+        system.relax(quasi_static, p)
+    return system
 
 
 def extrapolation(c: Array) -> tuple[Array, Array]:

@@ -92,7 +92,7 @@ class TranscribedMotion:
         self.s = opti.variable(system.projections, n) if system.projections else None
         self.free: list[int] = []
         self._connect()
-        self.x = system.full(self.state[: self.size, :], self.k, self.rule)
+        self.x = system.on_grid(self.state[: self.size, :], self.k, self.rule)
 
     @property
     def duration(self) -> ca.MX:
