@@ -26,8 +26,7 @@ MAX_SIZE = 1_000_000_000
 DAY = 86400.0
 """Age at which the folder of a build is what a killed process left [s]; no compiler runs for so long."""
 
-_KEY = re.compile(r"[0-9a-f]{64}")
-_BUILD = "build-"
+_KEY, _BUILDS = re.compile(r"[0-9a-f]{64}"), re.compile("build-.*")
 
 
 @dataclass(frozen=True)
@@ -46,60 +45,48 @@ class Cache:
         folder: by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache folder.
         name: of the Function to be compiled, for messages.
 
-    Raises:
-        CompilationError: if there is no such folder for this user.
+    What is in it raises CompilationError if another user could have put code there, OSError if it cannot be used.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, name: str = "cache") -> None:
         self.name = name
+        xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
         try:
-            self.folder = _folder(folder)
+            if given := folder or os.environ.get("GDALEMBERT_CACHE"):
+                self.folder = Path(given).expanduser().absolute()
+            elif xdg.is_absolute():
+                self.folder = xdg / "gdalembert"
+            else:
+                self.folder = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gdalembert"
         except RuntimeError as error:
             raise CompilationError(name, f"{error}; set GDALEMBERT_CACHE to a folder of your own") from error
 
     def libraries(self, key: str) -> Iterator[Path]:
-        """The intact libraries of a key; damaged ones are removed.
-
-        Raises:
-            CompilationError: if another user could have put code there.
-            OSError: if the folder cannot be read.
-        """
+        """The intact libraries of a key; damaged ones are removed."""
         entry = self.folder / key
         if not os.path.lexists(entry):
             return
         self._check(self.folder)
         self._check(entry)
-        for name in sorted(os.listdir(entry)):
-            if name.endswith(".so"):
-                path = entry / name
-                if _is_intact(path):
-                    self._check(path)
-                    with contextlib.suppress(OSError):  # in a folder that can only be read
-                        os.utime(path)
-                    yield path
-                else:
-                    remove(path)
+        for path in (entry / name for name in sorted(os.listdir(entry)) if name.endswith(".so")):
+            if not _is_intact(path):
+                remove(path)
+                continue
+            self._check(path)
+            with contextlib.suppress(OSError):  # in a folder that can only be read
+                os.utime(path)
+            yield path
 
     @contextlib.contextmanager
     def build(self) -> Iterator[Path]:
-        """A new folder to compile in, on the same file system.
-
-        Raises:
-            CompilationError: if another user could put code there.
-            OSError: if the folder cannot be written.
-        """
+        """A new folder to compile in, on the same file system."""
         _make(self.folder)
         self._check(self.folder)
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=_BUILD) as folder:
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as folder:
             yield Path(folder)
 
     def add(self, key: str, library: Path) -> Path:
-        """Move a library into the cache, and remove what is old if the cache has become too large.
-
-        Raises:
-            CompilationError: if another user could have put code there.
-            OSError: if the folder cannot be written.
-        """
+        """Move a library into the cache, and remove what is old if the cache has become too large."""
         entry = self.folder / key
         library.chmod(0o700)
         name = f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so"
@@ -128,13 +115,13 @@ class Cache:
     def clear(self) -> list[CachedLibrary]:
         """Remove all libraries and builds, and nothing else; returns the entries removed."""
         before = self.entries()
-        for folder in (*self._folders(_KEY), *self._folders(re.compile(f"{_BUILD}.*"))):
+        for folder in (*self._folders(_KEY), *self._folders(_BUILDS)):
             remove(folder)
         return [entry for entry in before if not os.path.lexists(entry.folder)]
 
     def _remove_old(self, keep: Path) -> None:
         """Remove what killed builds left, and the libraries that do not fit into the cache."""
-        for folder in self._folders(re.compile(f"{_BUILD}.*")):
+        for folder in self._folders(_BUILDS):
             with contextlib.suppress(OSError):
                 if time.time() - folder.lstat().st_mtime > DAY:
                     remove(folder)
@@ -145,10 +132,13 @@ class Cache:
                 remove(entry.folder)
 
     def _folders(self, name: re.Pattern[str]) -> list[Path]:
-        try:
-            return [Path(each) for each in os.scandir(self.folder) if name.fullmatch(each.name) and _is_folder(each)]
-        except FileNotFoundError:
-            return []
+        found = []
+        with contextlib.suppress(FileNotFoundError):
+            for each in os.scandir(self.folder):
+                with contextlib.suppress(OSError):
+                    if name.fullmatch(each.name) and each.is_dir(follow_symlinks=False):
+                        found.append(Path(each))
+        return found
 
     def _check(self, path: Path) -> None:
         """Refuse a file or folder that another user could have written."""
@@ -179,24 +169,10 @@ def remove(path: Path) -> None:
             path.unlink()
 
 
-def _folder(given: str | os.PathLike[str] | None) -> Path:
-    if given := given or os.environ.get("GDALEMBERT_CACHE"):
-        return Path(given).expanduser().absolute()
-    if (xdg := os.environ.get("XDG_CACHE_HOME", "")) and Path(xdg).is_absolute():
-        return Path(xdg) / "gdalembert"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gdalembert"
-
-
 def _make(folder: Path) -> None:
     """Make a folder, and those above it that are missing, for their owner alone."""
     for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         each.mkdir(mode=0o700, exist_ok=True)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    with contextlib.suppress(OSError):
-        return entry.is_dir(follow_symlinks=False)
-    return False
 
 
 def _is_intact(path: Path) -> bool:

@@ -6,7 +6,6 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -117,12 +116,6 @@ class CompiledFunction:
         outputs: the shape of each output by name, in order.
     """
 
-    function: ca.Function
-    library: Path | None
-    width: int
-    inputs: dict[str, tuple[int, ...]]
-    outputs: dict[str, tuple[int, ...]]
-
     def __init__(self, function: ca.Function, code: Library | _Interpreter, options: Mapping[str, Any]) -> None:
         self.function, self.library, self.width = function, code.path, code.width
         self.inputs = {name: shape_of(function.size_in(name)) for name in function.name_in()}
@@ -192,7 +185,9 @@ class CompiledFunction:
         results = self._results(out, n)
         arrays = [np.broadcast_to(x, (n, *shape)) for x, shape in zip(_unaliased(arrays, results), shapes, strict=True)]
         evaluate = functools.partial(self._evaluate, arrays=arrays, results=results)
-        share(evaluate, _parts(n, self.width, threads or os.cpu_count() or 1))
+        width, several = self.width, threads or os.cpu_count() or 1
+        size = width * max(1, -(-n // (width * several)))  # so that only the last part may end within a vector
+        share(evaluate, [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)])
         return _returned(results, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -262,12 +257,6 @@ class CompiledFunction:
             wanted = ", ".join(map(str, shapes))
             raise ArgumentError(f"{self._name}: out must be writable, C-contiguous and float64, of shape {wanted}")
         return arrays
-
-
-def _parts(n: int, width: int, threads: int) -> list[slice]:
-    """n states for some threads, so that only the last part may end within a vector."""
-    size = width * max(1, -(-n // (width * threads)))
-    return [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)]
 
 
 def _must_check(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> int:

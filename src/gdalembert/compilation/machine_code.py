@@ -1,4 +1,4 @@
-"""Machine code of a Function: C code from CasADi, the machine's compiler, and a cache of libraries.
+"""Machine code of a Function: C code from CasADi, the machine's C compiler, and a cache of libraries.
 
 A library is found by what determines it: the graph, what writes its C code, the command, and the compiler's own macros
 under these flags, which name its version and the processor. Its file is named after its contents and appears all at
@@ -7,12 +7,18 @@ once: several processes may build the same library, and a damaged one is detecte
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import inspect
 import os
+import shlex
+import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,11 +27,13 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.cache import Cache, remove
-from gdalembert.compilation.compiler import TIME_LIMIT, Compiler, Use, find_compiler
 from gdalembert.compilation.vector_code import vector_code
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 
+TIME_LIMIT = 600.0
+"""How long the compiler may run by default [s]."""
+_COMPILERS = ("cc", "gcc", "clang")
 Loaded = TypeVar("Loaded")
 One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
 """Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
@@ -34,6 +42,117 @@ _PYTHON = (
     *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
     *("PyErr_Clear", "PyLong_FromLongLong", "PyCFunction_NewEx", "PyObject_Type", "Py_DecRef"),
 )
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a compiler is wanted for.
+
+    Attributes:
+        name: of the Function or of the caller, for messages.
+        level: of optimisation, for which the processor is named too, where the compiler knows it.
+        without, slow: what to do without a compiler, and if it takes too long.
+    """
+
+    name: str
+    level: str = "-O3"
+    without: str = "CasADi's interpreter needs no compiler: compile(function, interpreter=True)"
+    slow: str = "give a larger time_limit, or flags='-O1', which is faster for large graphs"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler with flags that it knows, and the macros that it predefines: its version, and the processor."""
+
+    use: Use
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    macros: str
+    time_limit: float
+
+    def build(self, source: str, folder: Path) -> Path:
+        """The library of a C source, compiled in a folder; OSError if that cannot be written."""
+        code, library = folder / "function.c", folder / "function.so"
+        code.write_text(source, encoding="utf-8")
+        words = [*self.command, "-shared", "-fPIC", "-o", library.name, code.name, *self.flags, "-lm"]
+        _output(self.use, words, self.time_limit, folder)
+        if not library.is_file():
+            reason = f"{self.command[0]} reports success, but writes no library; {self.use.without}"
+            raise CompilationError(self.use.name, reason)
+        return library
+
+
+def find_compiler(
+    use: Use, asked: str = "", flags: str | Sequence[str] | None = None, time_limit: float = TIME_LIMIT
+) -> Compiler:
+    """The compiler asked for, or ``$CC``, or the first there is."""
+    asked = (asked or os.environ.get("CC", "")).strip()
+    commands = (_words(use.name, each) for each in ((asked,) if asked else _COMPILERS))
+    if (command := next((words for words in commands if shutil.which(words[0])), None)) is None:
+        sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
+        how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
+        raise CompilationError(use.name, f"no C compiler: looked for {sought}; install one ({how}); {use.without}")
+    *others, last = [(use.level, "-march=native"), (use.level,)] if flags is None else [_words(use.name, flags)]
+    ask = ["-dM", "-E", "-x", "c", os.devnull]
+    for options in others:
+        status, macros, _ = _run(use, [*command, *options, *ask], time_limit)
+        if not status:
+            return Compiler(use, command, options, macros, time_limit)
+    return Compiler(use, command, last, _output(use, [*command, *last, *ask], time_limit), time_limit)
+
+
+def _words(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(text, str):
+        return tuple(text)
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        hint = "write it as a shell would take it"
+        raise CompilationError(name, f"the compiler or its flags {text!r} cannot be read: {error}; {hint}") from None
+
+
+def _output(use: Use, command: Sequence[str], time_limit: float, folder: Path | None = None) -> str:
+    """What the compiler prints if it succeeds."""
+    status, output, errors = _run(use, command, time_limit, folder)
+    if status:
+        lines = errors.strip().splitlines() or [f"exit status {status}"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        raise CompilationError(use.name, f"{command[0]} fails: {first.strip()}; {use.without}")
+    return output
+
+
+def _run(use: Use, command: Sequence[str], time_limit: float, folder: Path | None = None) -> tuple[int, str, str]:
+    """The exit status, output and errors of the compiler."""
+    english = {**os.environ, "LC_ALL": "C"}
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=english,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # so that it can be killed together with the programs that it starts
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise CompilationError(use.name, f"{command[0]} does not run: {reason}; {use.without}") from error
+    with process:
+        try:
+            output, errors = process.communicate(timeout=time_limit)
+        except BaseException as error:
+            if os.name == "posix":
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            reason = f"{command[0]} is not done after {time_limit:g} s; {use.slow}"
+            raise CompilationError(use.name, reason) from None
+    return process.returncode, output, errors
 
 
 def row_major(function: ca.Function) -> ca.Function:
@@ -105,13 +224,6 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
-def _key(graph: ca.Function) -> str:
-    """All that determines the C code of a graph."""
-    writers = (inspect.getsource(sys.modules[name]) for name in (__name__, vector_code.__module__))
-    texts = map(_text, ("call.c", "vectors.h", "batch.c"))
-    return "\0".join((graph.serialize(), ca.CasadiMeta.version(), *writers, *texts))
-
-
 def load_library(
     function: ca.Function,
     compiler: str = "",
@@ -119,36 +231,28 @@ def load_library(
     cache: str | os.PathLike[str] | None = None,
     time_limit: float = TIME_LIMIT,
 ) -> Library:
-    """The library of a Function, from the cache or built now.
-
-    Raises:
-        CompilationError: if there is no compiler, if it fails, or if the cache cannot be used.
-    """
+    """The library of a Function, from the cache or built now."""
     graph = row_major(function)
     tool = find_compiler(Use(function.name()), compiler, flags, time_limit)
-    return load(tool, cache, _key(graph), lambda: _source(function, graph), Library)
+    writers = (inspect.getsource(sys.modules[name]) for name in (__name__, vector_code.__module__))
+    texts = map(_text, ("call.c", "vectors.h", "batch.c"))
+    determines = (graph.serialize(), *writers, *texts)
+    return _load(tool, cache, determines, lambda: _source(function, graph), Library)
 
 
-def load(
+def _load(
     tool: Compiler,
     cache: str | os.PathLike[str] | None,
-    determines: str,
+    determines: tuple[str, ...],
     source: Callable[[], str],
     open_library: Callable[[Path], Loaded],
 ) -> Loaded:
-    """What a library gives when it is opened; from the cache, or built now.
+    """What a library gives when it is opened; from the cache, or built now from its source, which some texts determine.
 
-    Args:
-        tool: the compiler.
-        cache: the folder; by default that of the user.
-        determines: all that determines the C code.
-        source: writes the C code.
-        open_library: raises OSError, AttributeError or RuntimeError for a library of something else.
-
-    Raises:
-        CompilationError: if the compiler fails, or the cache cannot be used.
+    OSError, AttributeError and RuntimeError say that a file is no such library.
     """
-    key = hashlib.sha256("\0".join((determines, *tool.key)).encode()).hexdigest()
+    texts = (*determines, ca.CasadiMeta.version(), *tool.command, *tool.flags, tool.macros)
+    key = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     libraries = Cache(cache, tool.use.name)
     try:
         for path in libraries.libraries(key):
@@ -184,32 +288,21 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
         function: of SX, without a state of its own; its derivatives are those of whole Jacobians.
         order: of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
         where: the caller, for messages.
-
-    Raises:
-        CompilationError: if there is no compiler, if it fails or takes more than ten minutes, or if the cache cannot be
-            used.
     """
     tool = find_compiler(Use(where, "-O1", "drop compiled=True", "drop compiled=True, or take fewer or smaller parts"))
     by_jacobian = {"enable_forward": False}
     options: dict[str, Any] = by_jacobian | {"is_diff_in": function.is_diff_in(), "reverse_options": by_jacobian}
-    determines = (function.serialize(), str(order), ca.CasadiMeta.version(), inspect.getsource(sys.modules[__name__]))
 
     def source() -> str:
-        return _source_with_derivatives(function, order)
+        """C code of the Function and its derivatives, by the names under which CasADi looks for them."""
+        generator = ca.CodeGenerator("gdalembert")
+        for each in (function, *((function.reverse(1),) if order > 1 else ())):
+            generator.add(each)
+            generator.add(each.jacobian())
+        return generator.dump()
 
     def opened(path: Path) -> ca.Function:
         return ca.external(function.name(), str(path), options)
 
-    return load(tool, None, "\0".join(determines), source, opened)
-
-
-def _source_with_derivatives(function: ca.Function, order: int) -> str:
-    """C code of a Function and its derivatives, by the names under which CasADi looks for them."""
-    generator = ca.CodeGenerator("gdalembert")
-    for each in (function, function.jacobian()):
-        generator.add(each)
-    if order > 1:
-        adjoint = function.reverse(1)
-        for each in (adjoint, adjoint.jacobian()):
-            generator.add(each)
-    return generator.dump()
+    determines = (function.serialize(), str(order), inspect.getsource(sys.modules[__name__]))
+    return _load(tool, None, determines, source, opened)

@@ -65,7 +65,18 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
     for entries, results in zip(outputs, values, strict=True):
         for entry, value in zip(entries, results, strict=True):
             statements.keep(value, entry)
-    return _written(statements, length, sum(map(len, inputs)), sum(map(len, outputs)))
+    places = _places(statements, length)
+    parts = [statements.written[k : k + length] for k in range(0, len(statements.written), length)]
+    arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
+    n_x, n_y, n_shared = sum(map(len, inputs)), sum(map(len, outputs)), max(places.values(), default=-1) + 1
+    lines = [
+        f"#define SINCOS {'v_sincos' if len(statements.angles) <= INLINE_ANGLES else 'v_sincos_called'}",
+        f"enum {{ X = {n_x}, Y = {n_y}, SHARED = {n_shared} }};",
+    ]
+    for k, part in enumerate(parts):
+        lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *_body(part, places), "}"]
+    calls = [f"  part_{k}(x, y, shared, large);" for k in range(len(parts))]
+    return "\n".join([*lines, f"static void together({arguments}) {{", *calls, "}", ""])
 
 
 @dataclass
@@ -117,20 +128,6 @@ def _constant(x: float) -> str:
     if math.isnan(x):
         return "ALL(NAN)"
     return f"ALL({x!r})" if math.isfinite(x) else f"ALL({'-' if x < 0 else ''}INFINITY)"
-
-
-def _written(statements: _Statements, length: int, n_x: int, n_y: int) -> str:
-    places = _places(statements, length)
-    parts = [statements.written[k : k + length] for k in range(0, len(statements.written), length)]
-    arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
-    lines = [
-        f"#define SINCOS {'v_sincos' if len(statements.angles) <= INLINE_ANGLES else 'v_sincos_called'}",
-        f"enum {{ X = {n_x}, Y = {n_y}, SHARED = {max(places.values(), default=-1) + 1} }};",
-    ]
-    for k, part in enumerate(parts):
-        lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *_body(part, places), "}"]
-    calls = [f"  part_{k}(x, y, shared, large);" for k in range(len(parts))]
-    return "\n".join([*lines, f"static void together({arguments}) {{", *calls, "}", ""])
 
 
 def _places(statements: _Statements, length: int) -> dict[str, int]:
