@@ -11,7 +11,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.model.configuration import random_configuration, unit_blocks
 from gdalembert.ocp.steps import collocation_method, free_rates
-from gdalembert.simulation.plant import plant
+from gdalembert.simulation.integration import plant
 from gdalembert.spatial.arrays import Array
 from tests.helpers import models
 from tests.helpers.sets import quick

@@ -15,9 +15,9 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.errors import ArgumentError
-from gdalembert.simulation.plant import plant
+from gdalembert.simulation.integration import plant
 from gdalembert.simulation.result import SimulationWarning
-from gdalembert.simulation.simulate import warn_of_redundancy
+from gdalembert.simulation.simulate import warn
 from tests.helpers.linkages import BASE, COUPLER, CRANK, ROCKER, closed_four_bar, five_bar_loop, four_bar_loop, linkage
 from tests.helpers.models import inertia, placement, relative_error
 
@@ -201,7 +201,7 @@ def test_forces_that_are_not_determined_later_are_a_warning(swing: gd.Simulation
     forces = swing.forces.copy()
     forces[7] = np.nan
     with pytest.warns(SimulationWarning, match=f"are redundant at t = {swing.t[7]:g} s, .* regularization"):
-        warn_of_redundancy(replace(swing, forces=forces))
+        warn(replace(swing, forces=forces), 0.0, 0.0)
 
 
 def test_the_result_says_how_far_it_drifts(swing: gd.Simulation) -> None:

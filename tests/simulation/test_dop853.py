@@ -13,8 +13,7 @@ import gdalembert as gd
 from benchmarks.flexible.case_study import DEFAULT, arm, torques
 from gdalembert.errors import MissingPackageError
 from gdalembert.simulation.control import ZeroOrderHold
-from gdalembert.simulation.dop853 import Dop853
-from gdalembert.simulation.plant import plant
+from gdalembert.simulation.integration import Dop853, plant
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
 

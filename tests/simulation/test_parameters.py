@@ -15,7 +15,7 @@ import gdalembert as gd
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Damping
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.simulation.plant import plant
+from gdalembert.simulation.integration import plant
 from gdalembert.simulation.result import Simulation
 from gdalembert.symbolic import Row, from_denavit_hartenberg, symbolic_tree
 from tests.helpers.models import relative_error
@@ -174,7 +174,7 @@ def test_a_sweep_builds_no_graph_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in ("inverse_dynamics_expression", "forward_dynamics_expression", "mass_matrix_expression"):
         monkeypatch.setattr(gd.NewtonEuler, name, again)
-    monkeypatch.setattr("gdalembert.simulation.plant._new_plant", again)
+    monkeypatch.setattr("gdalembert.simulation.integration._new_plant", again)
     second = gd.simulate(dyn, np.zeros(4), TIMES, p=p, **FIXED)
     assert plant(dyn) is known
     assert np.abs(first.q - second.q).max() > 0.01

@@ -17,7 +17,7 @@ import gdalembert as gd
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import lengths, unit_blocks
-from gdalembert.simulation.plant import plant
+from gdalembert.simulation.integration import plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.algebra import Matrix

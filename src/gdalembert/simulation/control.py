@@ -10,7 +10,7 @@ import contextlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -31,11 +31,7 @@ _MOST = 10_000_000
 
 @dataclass(frozen=True)
 class Driver:
-    """An argument of ``simulate`` that drives the robot: u (nu), or wrenches (6 × n).
-
-    Attributes:
-        name: of the argument. ``shape``: of its value at one time.
-    """
+    """An argument of ``simulate`` that drives the robot, and its shape at one time: u (nu), or wrenches (6 × n)."""
 
     name: str
     shape: tuple[int, ...]
@@ -74,12 +70,10 @@ class ControlFailure:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The times at which a motion is interrupted, rising: output times, and those at which a digital controller acts.
+    """The times (N) [s] at which a motion is interrupted, rising: output times, and samples of a digital controller.
 
     Attributes:
-        t: the times (N) [s].
-        is_output: whether each of them is an output time (N).
-        is_sample: whether a callable that is held is called there (N).
+        is_output, is_sample: whether each of them is an output time, and whether a callable that is held is called.
     """
 
     t: Array
@@ -88,11 +82,7 @@ class Grid:
 
     @staticmethod
     def of(outputs: Array, period: float | None) -> Grid:
-        """From output times; a callable that is held is called at all of them, or each ``period`` from the first on.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if the period cannot be used.
-        """
+        """From output times; a callable that is held is called at all of them, or each ``period`` from the first on."""
         if period is None:
             every = np.ones(len(outputs), dtype=bool)
             return Grid(outputs, every, every)
@@ -108,66 +98,54 @@ class Grid:
 
 
 class Control(ABC):
-    """What drives a robot; by default the numbers of an interval, held until the next output time."""
+    """What drives a robot; by default the numbers of an interval, held until the next output time.
 
-    @property
-    @abstractmethod
-    def numbers(self) -> int:
-        """How many constant numbers an interval needs."""
+    Attributes:
+        numbers: how many constant numbers an interval needs.
+        laws: the Python callables that are evaluated within the intervals.
+        is_sampled: whether a Python callable is called at the samples of a grid only.
+        is_held: whether u jumps at each output time, and is constant before it.
+    """
 
-    @property
-    def laws(self) -> tuple[PythonFeedback, ...]:
-        """The Python callables that are evaluated within the intervals."""
-        return ()
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether a Python callable is called at the samples of a grid only."""
-        return False
+    numbers: int = 0
+    laws: tuple[PythonFeedback, ...] = ()
+    is_sampled: bool = False
+    is_held: bool = True
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
         """u within an interval; with ``called`` in place of what the Python callables return."""
         return numbers
 
-    @abstractmethod
     def interval(self, k: int, x: Array) -> Array:
         """The constant numbers of the interval that starts at output time k in the state x."""
+        return self.at(k, 0.0, x)
 
     @abstractmethod
     def at(self, k: int, t: float, x: Array) -> Array:
         """u at output time k and just after it."""
 
-    def before(self, k: int, u: Array) -> Array:
-        """u just before output time k > 0; ``u`` has the rows of all output times."""
-        return np.asarray(u[k - 1])
+    def before(self, u: Array) -> Array:
+        """u just before each output time, from u just after them (rows)."""
+        return np.vstack([u[:1], u[:-1]]) if self.is_held else u
 
 
-@dataclass(frozen=True)
 class ZeroOrderHold(Control):
     """One row of u for each output time, held until the next one."""
 
-    table: Array
-
-    @property
-    def numbers(self) -> int:
-        return int(self.table.shape[1])
-
-    def interval(self, k: int, x: Array) -> Array:
-        return np.asarray(self.table[k])
+    def __init__(self, table: Array) -> None:
+        self.table, self.numbers = table, table.shape[1]
 
     def at(self, k: int, t: float, x: Array) -> Array:
         return np.asarray(self.table[k])
 
 
-@dataclass(frozen=True)
 class FirstOrderHold(ZeroOrderHold):
     """One row of u for each output time, linear in between."""
 
-    t: Array
+    is_held = False
 
-    @property
-    def numbers(self) -> int:
-        return 2 * int(self.table.shape[1]) + 1
+    def __init__(self, table: Array, t: Array) -> None:
+        self.table, self.t, self.numbers = table, t, 2 * table.shape[1] + 1
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
         n = self.table.shape[1]
@@ -177,28 +155,15 @@ class FirstOrderHold(ZeroOrderHold):
         slope = (self.table[k + 1] - self.table[k]) / (self.t[k + 1] - self.t[k])
         return np.concatenate([self.table[k], slope, self.t[k : k + 1]])
 
-    def before(self, k: int, u: Array) -> Array:
-        return np.asarray(u[k])
 
-
-@dataclass(frozen=True)
 class ContinuousFeedback(Control):
-    """A ``casadi.Function`` (t, x) → u or (t, x, p) → u, or a Python callable wrapped as one.
+    """A ``casadi.Function`` (t, x) → u or (t, x, p) → u, or a Python callable wrapped as one; p: behind t and x."""
 
-    Attributes:
-        p: the inputs behind t and x.
-    """
+    is_held = False
 
-    function: ca.Function
-    p: tuple[Array, ...] = ()
-
-    @property
-    def numbers(self) -> int:
-        return 0
-
-    @property
-    def laws(self) -> tuple[PythonFeedback, ...]:
-        return (self.function,) if isinstance(self.function, PythonFeedback) else ()
+    def __init__(self, function: ca.Function, p: tuple[Array, ...] = ()) -> None:
+        self.function, self.p = function, p
+        self.laws = (function,) if isinstance(function, PythonFeedback) else ()
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
         return called if self.laws and called is not None else ca.vec(self.function(t, x, *self.p))
@@ -209,61 +174,33 @@ class ContinuousFeedback(Control):
     def at(self, k: int, t: float, x: Array) -> Array:
         return np.asarray(self.function(t, x, *self.p).full().ravel(order="F"))
 
-    def before(self, k: int, u: Array) -> Array:
-        return np.asarray(u[k])
 
-
-@dataclass(frozen=True)
 class SampledFeedback(Control):
     """A Python callable that is called at the samples of a grid only; its value is held until the next one."""
 
-    sampled: PythonFeedback
-    grid: Grid
-    values: dict[int, Array] = field(default_factory=dict)
+    is_sampled = True
 
-    @property
-    def numbers(self) -> int:
-        return self.sampled.nu
-
-    @property
-    def is_sampled(self) -> bool:
-        return True
-
-    def interval(self, k: int, x: Array) -> Array:
-        return self.at(k, float(self.grid.t[k]), x)
+    def __init__(self, sampled: PythonFeedback, grid: Grid) -> None:
+        self.sampled, self.grid, self.numbers = sampled, grid, sampled.driver.size
+        self._values: dict[int, Array] = {}
 
     def at(self, k: int, t: float, x: Array) -> Array:
-        if k not in self.values:  # called once at each time, and in this order: it may have a memory
-            self.values[k] = self.sampled.value(t, x) if self.grid.is_sample[k] else self.values[k - 1]
-        return self.values[k]
+        if k not in self._values:  # called once at each time, and in this order: it may have a memory
+            here = float(self.grid.t[k])
+            self._values[k] = self.sampled.value(here, x) if self.grid.is_sample[k] else self._values[k - 1]
+        return self._values[k]
 
 
-@dataclass(frozen=True)
 class SideBySide(Control):
-    """Two controls as one: the efforts of the actuators, then the wrenches.
+    """Two controls as one: the efforts of the actuators, then the wrenches, which begin at the entry ``split`` of u."""
 
-    Attributes:
-        split: where the entries of the second begin.
-    """
-
-    first: Control
-    second: Control
-    split: int
-
-    @property
-    def numbers(self) -> int:
-        return self.first.numbers + self.second.numbers
-
-    @property
-    def laws(self) -> tuple[PythonFeedback, ...]:
-        return self.first.laws + self.second.laws
-
-    @property
-    def is_sampled(self) -> bool:
-        return self.first.is_sampled or self.second.is_sampled
+    def __init__(self, first: Control, second: Control, split: int) -> None:
+        self.first, self.second, self.split = first, second, split
+        self.numbers, self.laws = first.numbers + second.numbers, first.laws + second.laws
+        self.is_sampled = first.is_sampled or second.is_sampled
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        n, of_first = self.first.numbers, sum(law.nu for law in self.first.laws)
+        n, of_first = self.first.numbers, sum(law.driver.size for law in self.first.laws)
         before, after = (None, None) if called is None else (called[:of_first], called[of_first:])
         return ca.vertcat(
             self.first.expression(t, x, numbers[:n], before), self.second.expression(t, x, numbers[n:], after)
@@ -275,9 +212,8 @@ class SideBySide(Control):
     def at(self, k: int, t: float, x: Array) -> Array:
         return np.concatenate([self.first.at(k, t, x), self.second.at(k, t, x)])
 
-    def before(self, k: int, u: Array) -> Array:
-        parts = self.first.before(k, u[:, : self.split]), self.second.before(k, u[:, self.split :])
-        return np.concatenate(parts)
+    def before(self, u: Array) -> Array:
+        return np.hstack([self.first.before(u[:, : self.split]), self.second.before(u[:, self.split :])])
 
 
 class PythonFeedback(ca.Callback):
@@ -291,46 +227,42 @@ class PythonFeedback(ca.Callback):
         self, law: Law, nq: int, nv: int, driver: Driver, failure: ControlFailure, p: tuple[Array, ...] = ()
     ) -> None:
         ca.Callback.__init__(self)
-        self.nq, self.nv, self.nu, self.p = nq, nv, driver.size, p
         self.law: Callable[..., npt.ArrayLike] = law
-        self.driver, self.failure = driver, failure
-        self._nan = np.full(self.nu, np.nan)
+        self.nq, self.nx, self.driver, self.failure, self.p = nq, nq + nv, driver, failure, p
         self.construct(driver.name, {"enable_fd": True})
 
     def get_n_in(self) -> int:
         return 2
 
-    def get_n_out(self) -> int:
-        return 1
-
     def get_sparsity_in(self, i: int) -> ca.Sparsity:
-        return ca.Sparsity.dense(self.nq + self.nv if i else 1, 1)
+        return ca.Sparsity.dense(self.nx if i else 1, 1)
 
     def get_sparsity_out(self, i: int) -> ca.Sparsity:
-        return ca.Sparsity.dense(self.nu, 1)
+        return ca.Sparsity.dense(self.driver.size, 1)
 
     def _called(self, t: float, x: Array) -> Array:
         self.failure.reason = f"{self.driver.name} raised an exception, see above"
-        answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
-        self.failure.reason = ""
+        answer, size = (
+            self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p)),
+            self.driver.size,
+        )
         try:
             given = real(answer)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"{self._said(answer, t)}; return {self.driver.described} real numbers") from None
-        is_row = isinstance(answer, ca.DM) and given.shape == (1, self.nu)
-        u = self.driver.rows(given.ravel() if is_row or given.shape == (self.nu, 1) else given)
+            raise ArgumentTypeError(self._said(answer, t, "real")) from None
+        is_row = isinstance(answer, ca.DM) and given.shape == (1, size)
+        u = self.driver.rows(given.ravel() if is_row or given.shape == (size, 1) else given)
         if u is None:
-            raise ArgumentError(f"{self._said(answer, t)}; return {self.driver.described} finite numbers")
+            raise ArgumentError(self._said(answer, t, "finite"))
         if not np.isfinite(u).all():
-            self.failure.reason = f"{self.driver.name} returned something not finite at t = {t:g} s"
-            raise ArgumentError(f"{self._said(answer, t)}; return {self.driver.described} finite numbers")
+            raise ArgumentError(self._said(answer, t, "finite", "returned something not finite"))
         return u
 
-    def _said(self, answer: Any, t: float) -> str:
-        name = self.driver.name
-        missing = f"{name} did not return {self.driver.described} real numbers at t = {t:g} s"
-        self.failure.reason = self.failure.reason or missing
-        return f"simulate: {name}(t, q, v) returned {answer!r} at t = {t:g} s"
+    def _said(self, answer: Any, t: float, kind: str, fault: str = "") -> str:
+        """What is wrong with an answer, and what to return; the fault is the reason of the failure."""
+        name, wanted = self.driver.name, self.driver.described
+        self.failure.reason = f"{name} {fault or f'did not return {wanted} real numbers'} at t = {t:g} s"
+        return f"simulate: {name}(t, q, v) returned {answer!r} at t = {t:g} s; return {wanted} {kind} numbers"
 
     def value(self, t: float, x: Array) -> Array:
         """What the callable returns, or NaN."""
@@ -339,7 +271,7 @@ class PythonFeedback(ca.Callback):
                 return self._called(t, x)
         except BaseException as error:  # KeyboardInterrupt must not be lost
             self.failure.error = error
-        return self._nan
+        return np.full(self.driver.size, np.nan)
 
     def eval(self, arg: Sequence[ca.DM]) -> list[ca.DM]:
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
@@ -357,9 +289,6 @@ def control(
 
     Feedback that takes the parameters is given ``p`` (n_p). A callable u is sampled with ``hold`` too; a callable of
     wrenches never is, since the surroundings are no digital controller.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they cannot drive the robot.
     """
     reader = _Reader(grid, dyn.tree.nq, dyn.tree.nv, p, failure)
     efforts = reader.read(Driver("u", (dyn.nu,)), u, hold=hold or sampled)
@@ -432,22 +361,17 @@ class _Reader:
             )
         inputs = [given.size_in(i) for i in range(given.n_in())]
         outputs = [given.size_out(i) for i in range(given.n_out())]
-        fits = outputs == [(*driver.shape, 1)[:2]]
-        if n_p and fits and inputs == [(1, 1), (nx, 1), (n_p, 1)]:
-            return ContinuousFeedback(given, (self.p,))
-        if not fits or inputs != [(1, 1), (nx, 1)]:
+        takes_p = bool(n_p) and len(inputs) == 3
+        shapes = [(1, 1), (nx, 1), (n_p, 1)]
+        if inputs != shapes[: 2 + takes_p] or outputs != [(*driver.shape, 1)[:2]]:
             result = f"({name}[{'x'.join(map(str, driver.shape))}])"
             wanted = f"(t, x[{nx}]) -> {result}" + f" or (t, x[{nx}], p[{n_p}]) -> {result}" * bool(n_p)
             raise ArgumentError(f"simulate: {name} is {given}; give a Function {wanted}")
-        return ContinuousFeedback(given)
+        return ContinuousFeedback(given, (self.p,) if takes_p else ())
 
 
 def _takes_parameters(driver: Driver, law: Law, parametric: bool) -> bool:
-    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature.
-
-    Raises:
-        ArgumentTypeError: if it takes neither.
-    """
+    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature."""
     try:
         signature = inspect.signature(law)
     except (TypeError, ValueError):

@@ -1,27 +1,39 @@
-"""The integrators of CasADi, restarted for every piece of the output times, without messages on stderr."""
+"""A robot as an integrator sees it, ẋ = f(x, u), and what integrates it: by CasADi, and by the methods of SciPy.
+
+The integrators are restarted for every piece of the output times, and print nothing on stderr.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 
+from gdalembert.compilation.machine_code import external
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
-from gdalembert.model.configuration import lengths, projected
+from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import Control, ControlFailure
-from gdalembert.simulation.plant import INTEGRALS, Plant
+from gdalembert.spatial.arguments import required
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import Evaluation, function, symbols
 from gdalembert.spatial.interrupts import Interrupts
 
+INTEGRALS = ("work", "dissipated", "constraint_work", "action")
+"""What is integrated beside the state: power of the actuators and wrenches, of the dampers and of the constraints'
+forces [W], and the kinetic energy [J]."""
 ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
     "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),
     "bdf": ("cvodes", {"linear_multistep_method": "bdf", "nonlinear_solver_iteration": "newton"}),
@@ -35,19 +47,76 @@ U_FAILED = "u failed"
 RUNS_AWAY = "the motion runs away"
 FASTEST = 1e6
 """[m/s, rad/s] A motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
-
 _PIECES = 20
 """Number of pieces of the output times: a failed integration loses at most one piece, the progress advances by one
 piece, and a restart costs a multistep method about ten short steps."""
 
 
-@dataclass
-class Integrator(ABC):
-    """What integrates the pieces of a motion.
+@dataclass(frozen=True)
+class Plant:
+    """A robot, alone or held by constraints.
 
     Attributes:
-        p: the parameters of the robot (n_p); empty if it has none.
+        unit: (x) → (projection), x with unit lengths in q.
+        flow: (x, u) → (xdot, power): the rates of x and of ``INTEGRALS``. Behind the efforts of the actuators u has the
+            wrenches that are an input, column by column. If the robot has parameters, p is the last input.
+        forces: (x, u) → (forces) of the constraints, with the same inputs.
     """
+
+    nq: int
+    blocks: Blocks
+    unit: ca.Function
+    flow: ca.Function
+    forces: ca.Function
+
+    def driven(self, control: Control, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: Any = None) -> list[ca.MX]:
+        """The rates of x and of ``INTEGRALS`` under a control."""
+        u = control.expression(t, self.unit(x) if self.blocks else x, numbers, called)
+        return list(self.flow(x, u, *([p] if p.numel() else [])))
+
+
+_PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
+_COMPILED: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
+
+
+def plant(robot: Dynamics | ConstrainedDynamics, compiled: bool = False) -> Plant:
+    """The plant of a robot, built once, its ``flow`` also as machine code: its dynamics see unit lengths.
+
+    dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
+    rate of its direction.
+    """
+    if robot not in _PLANTS:
+        _PLANTS[robot] = _new_plant(ConstrainedDynamics.of("simulate", robot))
+    if compiled and robot not in _COMPILED:
+        graphs = _PLANTS[robot]
+        _COMPILED[robot] = replace(graphs, flow=external(graphs.flow, 1, f"simulate: {robot.tree.name}"))
+    return (_COMPILED if compiled else _PLANTS)[robot]
+
+
+def _new_plant(con: ConstrainedDynamics) -> Plant:
+    dyn, outside = con.dynamics, con.dynamics.external_wrenches
+    tree, nq, nu, blocks = dyn.tree, dyn.tree.nq, dyn.nu, unit_blocks(dyn.tree)
+    s = symbols(x=nq + tree.nv, u=nu + 6 * len(outside) * outside.is_input) | (named := dyn.symbols())
+    p = list(named.values())
+    wrenches = [ca.reshape(s["u"][nu:], 6, len(outside))] if outside.is_input else []
+    q, scale = unit_and_scale(s["x"][:nq], blocks)
+    v, tau = s["x"][nq:], dyn.actuators.tau(q, s["u"][:nu])
+    a, forces = con.forward_dynamics(q, v, tau, *wrenches, *p)
+    pushed = dyn.wrench_torque_expression(q, *(wrenches or [outside.constant]))
+    power = (
+        ca.dot(v, tau - pushed),
+        dyn.dissipated_power_expression(q, v),
+        ca.dot(forces, con.velocity(q, v, *p)),
+        dyn.kinetic_energy(q, v, *p),
+    )
+    outputs = {"xdot": ca.vertcat(scale * tree.configuration_rate(q, v), a), "power": ca.vertcat(*power)}
+    unit = function("unit", {"x": s["x"]}, {"projection": ca.vertcat(q, v)})
+    return Plant(nq, blocks, unit, function("flow", s, outputs), function("forces", s, {"forces": forces}))
+
+
+@dataclass
+class Integrator(ABC):
+    """What integrates the pieces of a motion of a robot with the parameters p (n_p)."""
 
     plant: Plant
     control: Control
@@ -59,21 +128,6 @@ class Integrator(ABC):
 
         ``numbers`` are those of the control, a column for each interval.
         """
-
-
-@dataclass
-class AdaptiveRungeKutta(Integrator):
-    """A Runge–Kutta method that chooses its steps.
-
-    Attributes:
-        reltol, abstol: tolerances of x and of ``INTEGRALS``; for v, ``abstol`` is divided by the length of the step
-            [s], since an error of v moves q by so much in a step.
-        max_steps: between two output times.
-    """
-
-    reltol: float
-    abstol: float
-    max_steps: float
 
 
 @dataclass
@@ -97,18 +151,17 @@ class PartialMotion:
 
 
 def integrate(
-    integrators: Integrator,
+    integrator: Integrator,
     failure: ControlFailure,
     t: Array,
     x0: Array,
     advance: Callable[[int], None],
-    sampled: bool,
     interrupts: Interrupts,
 ) -> PartialMotion:
     """The motion from x0 at t[0] through all output times, or up to a failure or interrupt; ``advance`` counts them."""
-    n, plant, control = len(t), integrators.plant, integrators.control
+    n, nq, control = len(t), integrator.plant.nq, integrator.control
     motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, len(INTEGRALS))), np.zeros(n))
-    size = 1 if sampled else math.ceil((n - 1) / _PIECES)
+    size = 1 if control.is_sampled else math.ceil((n - 1) / _PIECES)
     interrupts.is_raised = False
     while (k := motion.reached) < n - 1 and interrupts.error is None:
         stop = min(k + size, n - 1)
@@ -116,9 +169,9 @@ def integrate(
             interrupts.stops = True
             numbers = np.column_stack([control.interval(i, motion.x[i]) for i in range(k, stop)])
             _check(failure)
-            x, integrals, steps = integrators.piece(t[k : stop + 1], motion.x[k], numbers)
+            x, integrals, steps = integrator.piece(t[k : stop + 1], motion.x[k], numbers)
             _check(failure)
-            check_speed(x[:, plant.nq :], x0[plant.nq :])
+            _check_speed(x[:, nq:], x0[nq:])
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(integrals))):
                 raise RuntimeError("the state is not finite")
             interrupts.stops = False
@@ -133,17 +186,16 @@ def integrate(
                 return motion
             size, failure.error = 1, None
             continue
-        rows = slice(k + 1, stop + 1)
-        motion.drift[rows] = np.abs(lengths(x[:, : plant.nq], plant.blocks) - 1).max(axis=1, initial=0)
-        motion.x[rows, : plant.nq] = projected(x[:, : plant.nq], plant.blocks)
-        motion.x[rows, plant.nq :] = x[:, plant.nq :]
+        rows, q = slice(k + 1, stop + 1), x[:, :nq]
+        motion.drift[rows] = np.abs(lengths(q, integrator.plant.blocks) - 1).max(axis=1, initial=0)
+        motion.x[rows] = np.hstack([projected(q, integrator.plant.blocks), x[:, nq:]])
         motion.integrals[rows] = motion.integrals[k] + integrals
         motion.reached, motion.steps = stop, motion.steps + steps
         advance(stop - k)
     return motion
 
 
-def check_speed(v: Array, start: Array) -> None:
+def _check_speed(v: Array, start: Array) -> None:
     """Raise RuntimeError where a motion from the velocity ``start`` runs away."""
     if np.abs(v).max() > max(FASTEST, 10 * np.abs(start).max()):
         raise RuntimeError(RUNS_AWAY)
@@ -180,17 +232,14 @@ class Integrators(Integrator):
         for known, solver, steps in self.made:
             if known.shape == times.shape and np.all(np.abs(known - times) <= rounding):
                 return solver, steps
-        solver, steps = self._new(times)
-        self.made.append((times, solver, steps))
-        return solver, steps
+        self.made.append((times, *self._new(times)))
+        return self.made[-1][1:]
 
     def _new(self, times: Array) -> tuple[ca.Function, int]:
-        plant, numbers = self.plant, self.control.numbers
-        x, since, constants = ca.MX.sym("x", plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("u", numbers + 1)
-        now = constants[numbers] + since
-        u = self.control.expression(now, plant.unit(x) if plant.blocks else x, constants[:numbers])
-        p = ca.MX.sym("p", len(self.p))
-        xdot, power = plant.flow(x, u, *([p] if len(self.p) else []))
+        numbers = self.control.numbers
+        x, since, p = ca.MX.sym("x", self.plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
+        constants = ca.MX.sym("u", numbers + 1)
+        xdot, power = self.plant.driven(self.control, constants[numbers] + since, x, constants[:numbers], p)
         problem = {"x": x, "t": since, "u": constants, "p": p, "ode": xdot, "quad": power}
         kind, own = (ADAPTIVE | FIXED)[self.method]
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
@@ -218,3 +267,217 @@ class Integrators(Integrator):
         if self.method in ("idas", "collocation"):
             return contextlib.redirect_stderr(io.StringIO())
         return contextlib.nullcontext()
+
+
+@dataclass
+class AdaptiveRungeKutta(Integrator):
+    """A Runge–Kutta method that chooses its steps.
+
+    Attributes:
+        reltol, abstol: tolerances of x and of ``INTEGRALS``; for v, ``abstol`` is divided by the length of the step
+            [s], since an error of v moves q by so much in a step. That is ours.
+        max_steps: between two output times.
+    """
+
+    reltol: float
+    abstol: float
+    max_steps: float
+
+
+_FIRST = 1e-6
+"""[s] Length of the first step of :class:`Dop853`; it grows tenfold from step to step."""
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
+_STABILIZED = 0.04
+"""Exponent of the error before: steps that stability limits then do not fail again and again (section IV.2 of volume
+II)."""
+_TINY, _SMALL = 1e-300, 1e-4
+_CHECKED = 100
+"""Steps from one look at the speed to the next."""
+
+
+@dataclass
+class Dop853(AdaptiveRungeKutta):
+    """The explicit method of order 8 of Dormand and Prince, for what is evaluated fast, as machine code.
+
+    E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 1993, section II.5. A step takes
+    twelve evaluations and is stable up to about six times the time in which the fastest mode turns by one radian, where
+    Adams' method takes ten steps or more. SciPy has the coefficients; a step is one Function, on y = [x;
+    ``INTEGRALS``] in arrays that are kept. Steps end at each output time.
+    """
+
+    def __post_init__(self) -> None:
+        function = self._step(required("simulate: method='dop853'", "scipy.integrate").DOP853)
+        arguments = [np.zeros(function.size1_in(i)) for i in range(5)]
+        results = [np.zeros(function.size1_out(i)) for i in range(2)]
+        self._t, self._h, self._y, self._numbers, given = arguments
+        self._after, self._estimate = results
+        given[:] = self.p
+        self._evaluation = Evaluation(function, arguments, results)
+        self._length, self._error = _FIRST, _SMALL
+
+    def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
+        nx, steps = len(x0), 0
+        rows = np.zeros((len(t) - 1, nx + len(INTEGRALS)))
+        self._y[:nx], self._y[nx:] = x0, 0.0
+        for k, row in enumerate(rows):
+            self._numbers[:] = numbers[:, k]
+            steps += self._interval(float(t[k]), float(t[k + 1]), x0[self.plant.nq :])
+            row[:] = self._y
+        return rows[:, :nx], rows[:, nx:], steps
+
+    def _interval(self, t: float, end: float, v0: Array) -> int:
+        """Move y from t to the end, in a motion that began with v0; the number of steps."""
+        steps, grow = 0, _GROW
+        while t < end:
+            proposed = min(self._length, end - t)
+            self._t[0], self._h[0] = t, proposed
+            self._evaluation.evaluate()
+            error = float(self._estimate[0])
+            if self._evaluation.failed() or math.isnan(error):
+                error = math.inf
+            steps += 1
+            if error < 1:
+                factor = _SAFETY * (error + _TINY) ** (0.75 * _STABILIZED - 1 / 8) * self._error**_STABILIZED
+                self._error = max(error, _SMALL)
+                self._y[:] = self._after
+                t = end if proposed == end - t else t + proposed
+                longer = proposed * min(grow, max(_SHRINK, factor))
+                self._length, grow = max(longer, self._length) if t == end else longer, _GROW
+            else:
+                self._length, grow = proposed * max(_SHRINK, _SAFETY * error ** (-1 / 8)), 1.0
+            if steps % _CHECKED == 0:
+                _check_speed(self._y[self.plant.nq : self.plant.nq + len(v0)], v0)
+            if steps > self.max_steps:
+                raise RuntimeError("TOO_MUCH_WORK")
+            if self._length < 10 * np.spacing(max(abs(t), abs(end))):
+                self._length = _FIRST
+                raise RuntimeError("the steps are too short")
+        return steps
+
+    def _step(self, tableau: Any) -> ca.Function:
+        """(t, h, y, numbers, p) → (y after the step, its error as a part of the tolerances)."""
+        plant, stages = self.plant, 12
+        nx = plant.flow.size1_in(0)
+        n = nx + len(INTEGRALS)
+        t, h, y = ca.MX.sym("t"), ca.MX.sym("h"), ca.MX.sym("y", n)
+        numbers, p = ca.MX.sym("numbers", self.control.numbers), ca.MX.sym("p", len(self.p))
+        rates = ca.MX(n, 0)
+        for stage in range(stages):
+            x = (y + h * (rates @ ca.DM(tableau.A[stage, :stage])) if stage else y)[:nx]
+            rate = plant.driven(self.control, t + tableau.C[stage] * h, x, numbers, p)
+            rates = ca.horzcat(rates, ca.vertcat(*rate))
+        after = y + h * (rates @ ca.DM(tableau.B[:stages]))
+        of_q, of_v = ca.DM(plant.nq * [self.abstol]), ca.repmat(self.abstol * (1 + 1 / h), nx - plant.nq)
+        absolute = ca.vertcat(of_q, of_v, ca.DM((n - nx) * [self.abstol]))
+        tolerance = absolute + self.reltol * ca.fmax(ca.fabs(y), ca.fabs(after))
+        fifth, third = (ca.sumsqr((rates @ ca.DM(e[:stages])) / tolerance) for e in (tableau.E5, tableau.E3))
+        error = h * fifth / ca.sqrt(n * (fifth + 0.01 * third + _TINY))
+        return ca.Function("step", [t, h, y, numbers, p], [after, error])
+
+
+_DIFFERENCE = 1e-8
+"""Relative step of the differences that make the Jacobian of :class:`Radau`."""
+
+
+@dataclass
+class Radau(AdaptiveRungeKutta):
+    """SciPy's Radau IIA method of order 5, for feedback written in Python and for stiff vibrations.
+
+    u is called here, not from a graph, and steps are long where fast modes hardly vibrate.
+    """
+
+    def __post_init__(self) -> None:
+        self._solver: Any = required("simulate: method='radau'", "scipy.integrate").Radau
+        self._length: float | None = None
+        self._called = sum(law.driver.size for law in self.control.laws)
+        self._nx = self.plant.flow.size1_in(0)
+        t, x, p = ca.MX.sym("t"), ca.MX.sym("x", self._nx), ca.MX.sym("p", len(self.p))
+        w = ca.MX.sym("w", self._called + self.control.numbers)  # what Python returns, then the numbers of the control
+        flow = self.plant.driven(self.control, t, x, w[self._called :], p, w[: self._called])
+        rates = ca.Function("rates", [t, x, w, p], [ca.vertcat(*flow)])
+        self._one, self._neighbours = (self._columns(rates, k) for k in (1, self._nx))
+
+    def _columns(self, rates: ca.Function, k: int) -> Evaluation:
+        """The rates of y = [x; ``INTEGRALS``] at k states, the rows of arrays (t, x, w) that are kept."""
+        mapped = rates.map(f"rates_{k}", "serial", k, [3], [])
+        rows = [np.zeros(mapped.size_in(i)[::-1]) for i in range(3)]
+        return Evaluation(mapped, [*rows, np.array(self.p)], [np.zeros(mapped.size_out(0)[::-1])])
+
+    def _evaluated(self, columns: Evaluation, t: float, x: Array) -> Array:
+        """dy/dt (k × (nx + 4)) in states x; RuntimeError if u fails, or the evaluation does."""
+        times, states, w, _ = columns.arguments
+        times[:], states[:] = t, x
+        if laws := self.control.laws:
+            nq, blocks = self.plant.nq, self.plant.blocks
+            for row, state in zip(w, states, strict=True):
+                unit = np.concatenate([projected(state[:nq], blocks), state[nq:]]) if blocks else state
+                row[: self._called] = np.concatenate([law.value(float(t), unit) for law in laws])
+                _check(laws[0].failure)
+        columns.evaluate()
+        if columns.failed():
+            raise RuntimeError("the evaluation fails")
+        return columns.results[0]
+
+    def _rate(self, t: float, y: Array) -> Array:
+        return np.array(self._evaluated(self._one, t, y[: self._nx])[0])
+
+    def _jacobian(self, t: float, y: Array) -> Array:
+        """∂(dy/dt)/∂y, with that of u, by differences."""
+        x, rate = y[: self._nx], self._rate(t, y)
+        steps = _DIFFERENCE * np.maximum(1.0, np.abs(x))
+        moved = self._evaluated(self._neighbours, t, x + np.diag(steps))
+        jacobian = np.zeros((len(y), len(y)))
+        jacobian[:, : self._nx] = ((moved - rate) / steps[:, None]).T
+        if not np.all(np.isfinite(jacobian)):
+            raise RuntimeError("the Jacobian is not finite")
+        return jacobian
+
+    def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
+        rows, steps = [np.concatenate([x0, np.zeros(len(INTEGRALS))])[None]], 0
+        jumps = 1 + np.flatnonzero((numbers[:, 1:] != numbers[:, :-1]).any(axis=0))
+        for first, last in itertools.pairwise([0, *jumps.tolist(), numbers.shape[1]]):
+            for columns in (self._one, self._neighbours):
+                columns.arguments[2][:, self._called :] = numbers[:, first]
+            found, made = self._stretch(t[first : last + 1], rows[-1][-1])
+            rows, steps = [*rows, found], steps + made
+        y = np.concatenate(rows[1:])
+        return y[:, : len(x0)], y[:, len(x0) :], steps
+
+    def _stretch(self, t: Array, y: Array) -> tuple[Array, int]:
+        """y at t[1:], from t[0] on, and the number of steps, where the control does not jump.
+
+        The first step is as long as the last stretch ended with.
+        """
+        rows, done, steps, since = np.zeros((len(t) - 1, len(y))), 0, 0, 0
+        start, end, speeds = float(t[0]), float(t[-1]), slice(self.plant.nq, self._nx)
+        first = None if self._length is None else min(self._length, end - start)
+        settings = {"rtol": self.reltol, "atol": self._tolerance(1.0), "jac": self._jacobian, "first_step": first}
+        solver = self._solver(self._rate, start, y, end, **settings)
+        while done < len(rows):
+            self._step(solver)
+            steps, since = steps + 1, since + 1
+            _check_speed(solver.y[speeds], y[speeds])
+            reached = int(np.searchsorted(t, solver.t, side="right")) - 1
+            if reached > done:
+                rows[done:reached] = solver.dense_output()(t[done + 1 : reached + 1]).T
+                since, done = 0, reached
+            if since > self.max_steps:
+                raise RuntimeError("TOO_MUCH_WORK")
+        return rows, steps
+
+    def _step(self, solver: Any) -> None:
+        proposed = solver.h_abs
+        solver.atol = self._tolerance(proposed)
+        try:
+            message = solver.step()
+        except (ValueError, np.linalg.LinAlgError) as error:  # of what is not finite
+            raise RuntimeError(str(error)) from None
+        if solver.status == "failed":
+            raise RuntimeError(message)
+        self._length = max(proposed, solver.h_abs)  # a step cut short says little
+
+    def _tolerance(self, h: float) -> Array:
+        """The absolute tolerances of y in a step of length h."""
+        tolerance = np.full(self._nx + len(INTEGRALS), self.abstol)
+        tolerance[self.plant.nq : self._nx] += self.abstol / h
+        return tolerance

@@ -18,20 +18,9 @@ from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
-from gdalembert.simulation import dop853, radau
+from gdalembert.simulation import integration
 from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
-from gdalembert.simulation.integration import (
-    ADAPTIVE,
-    FASTEST,
-    FIXED,
-    RUNS_AWAY,
-    U_FAILED,
-    Integrator,
-    Integrators,
-    PartialMotion,
-    integrate,
-)
-from gdalembert.simulation.plant import INTEGRALS, Plant, plant
+from gdalembert.simulation.integration import ADAPTIVE, FIXED, INTEGRALS, Integrator, PartialMotion, Plant, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
@@ -55,6 +44,8 @@ _STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
 """Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
 _MANY = 1e5
 """More steps are worth a warning."""
+_MAX_STEPS = {"radau": 10_000, "dop853": 100_000}
+"""Between two output times, by default: a diverging motion must fail within seconds."""
 _STABLE = 2.8
 """The longest step of the classical Runge–Kutta method times ω."""
 
@@ -155,42 +146,35 @@ def simulate(
         what = "output times" if period is None else "times"
         with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
-            integrators = _integrator(body, driven, values, method, step, settings)
-            _check_first(tree.name, integrators, failure, start, float(times[0]))
-            motion = integrate(integrators, failure, grid.t, start, advance, driven.is_sampled, interrupts)
-        reason, cause = _reason(motion.failure, method, failure), _cause(failure, interrupts)
-        result = _result(con, method, integrators, grid, motion)
+            integrator = _integrator(body, driven, values, method, step, settings)
+            _check_first(tree.name, integrator, failure, start, float(times[0]))
+            motion = integration.integrate(integrator, failure, grid.t, start, advance, interrupts)
+        cause, fault, failure.error = failure.error, failure.reason, None  # so that a callable can be called again
+        if interrupts.error is None and cause is not None and not isinstance(cause, Exception):
+            raise cause
+        result = _result(con, method, integrator, grid, motion)
     if interrupts.error is not None:
-        raise _stopped(interrupts.error, result)
-    if reason is not None:
-        raise _failure(result, reason, times) from cause
-    _warn_of_imbalance(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
-    _warn_of_drift(result)
-    warn_of_redundancy(result)
+        reached = f"stopped after {result.t[-1]:g} s; the motion up to there is in .result"
+        interrupts.error.add_note(f"simulate: {result.model}: {reached}")
+        interrupts.error.result = result  # type: ignore[attr-defined]
+        raise interrupts.error.with_traceback(None)
+    if motion.failure is not None:
+        raise _failure(result, motion.failure, fault, times) from cause
+    warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
     return result
 
 
-def _check_first(robot: str, integrators: Integrator, failure: ControlFailure, x0: Array, t0: float) -> None:
+def _check_first(robot: str, integrator: Integrator, failure: ControlFailure, x0: Array, t0: float) -> None:
     """Raise what u raises at x0, and refuse an acceleration that is not finite there."""
-    u = integrators.control.at(0, t0, x0)
-    first = integrators.plant.flow(x0, u, *columns(integrators.p, 1))[0].full()
+    u = integrator.control.at(0, t0, x0)
+    first = integrator.plant.flow(x0, u, *columns(integrator.p, 1))[0].full()
     if failure.error is not None:
         raise failure.error
     if not np.all(np.isfinite(first)):
-        redundant = " or constraints redundant" if integrators.plant.forces.size1_out(0) else ""
+        redundant = " or constraints redundant" if integrator.plant.forces.size1_out(0) else ""
         raise ArgumentError(
             f"simulate: {robot}: a is not finite at x0, where M may be singular{redundant}; start from another x0"
         )
-
-
-def _cause(failure: ControlFailure, interrupts: Interrupts) -> Exception | None:
-    """The exception of a callable, which is forgotten, so that it can be called again; raised if it is an interrupt."""
-    cause, failure.error = failure.error, None
-    if interrupts.error is not None:
-        return None
-    if cause is not None and not isinstance(cause, Exception):
-        raise cause
-    return cause
 
 
 def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array, duration: float, p: Array) -> None:
@@ -221,44 +205,31 @@ def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array,
     )
 
 
-def _warn_of_imbalance(result: Simulation, reltol: float, abstol: float) -> None:
-    fastest = float(np.abs(result.v).max(initial=0.0))
-    if fastest < _AT_REST:
-        return
-    rounding = _ROUNDING * float(np.abs(result.energy).max())
-    worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * (reltol + abstol / fastest)), "smaller tolerances"
-    if result.method in FIXED:
-        worst, cure = _UNBALANCED_IN_FIXED_STEPS, "a shorter step"
-    if result.relative_balance > worst and result.max_balance > rounding:
-        warnings.warn(
-            f"simulate: {result.model}: {result.max_balance:.3g} J of the energies do not balance, "
-            f"{result.relative_balance:.2g} of what is exchanged; take {cure}, and if that does not help, the dynamics "
-            "or the energies may be wrong: gd.validate compares them",
-            SimulationWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_drift(result: Simulation) -> None:
+def warn(result: Simulation, reltol: float, abstol: float) -> None:
+    """Warn of energies that do not balance, of constraints that drift, and of those that have become redundant."""
+    said, fastest = [], float(np.abs(result.v).max(initial=0.0))
+    if fastest >= _AT_REST:
+        worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * (reltol + abstol / fastest)), "smaller tolerances"
+        if result.method in FIXED:
+            worst, cure = _UNBALANCED_IN_FIXED_STEPS, "a shorter step"
+        if result.relative_balance > worst and result.max_balance > _ROUNDING * float(np.abs(result.energy).max()):
+            said.append(
+                f"{result.max_balance:.3g} J of the energies do not balance, {result.relative_balance:.2g} of what is "
+                f"exchanged; take {cure}, and if that does not help, the dynamics or the energies may be wrong: "
+                "gd.validate compares them"
+            )
     if (drift := float(result.constraint_drift.max())) > _DRIFTED:
-        warnings.warn(
-            f"simulate: {result.model}: the constraints drift by {drift:.3g} m or rad; give them stiffness=1/T² and "
-            "damping=2/T, with the time T in which an error vanishes",
-            SimulationWarning,
-            stacklevel=3,
+        said.append(
+            f"the constraints drift by {drift:.3g} m or rad; give them stiffness=1/T² and damping=2/T, with the time T "
+            "in which an error vanishes"
         )
-
-
-def warn_of_redundancy(result: Simulation) -> None:
-    """Warn of forces that are no numbers, because constraints are redundant there."""
-    unknown = np.flatnonzero(~np.isfinite(result.forces).all(axis=1))
-    if len(unknown):
-        warnings.warn(
-            f"simulate: {result.model}: the constraints are redundant at t = {result.t[unknown[0]]:g} s, so that their "
-            "forces are not determined; give them regularization=1e-6 for the smallest forces",
-            SimulationWarning,
-            stacklevel=3,
+    if len(unknown := np.flatnonzero(~np.isfinite(result.forces).all(axis=1))):
+        said.append(
+            f"the constraints are redundant at t = {result.t[unknown[0]]:g} s, so that their forces are not "
+            "determined; give them regularization=1e-6 for the smallest forces"
         )
+    for each in said:
+        warnings.warn(f"simulate: {result.model}: {each}", SimulationWarning, stacklevel=3)
 
 
 def _times(t: npt.ArrayLike) -> Array:
@@ -272,9 +243,12 @@ def _times(t: npt.ArrayLike) -> Array:
 
 def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     """x0 (nx), with unit lengths."""
-    is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and isinstance(_flat(x0[0]), np.ndarray | tuple | list)
+    is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and isinstance(x0[0], ca.DM | np.ndarray | tuple | list)
     wanted = (tree.nq, tree.nv) if is_pair else (tree.nq + tree.nv,)
-    vectors = [numbers("simulate: x0", _flat(part)) for part in (x0 if is_pair else [x0])]
+    vectors = [
+        numbers("simulate: x0", part.full().ravel() if isinstance(part, ca.DM) else part)
+        for part in (x0 if is_pair else [x0])
+    ]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):
         given = " and ".join(str(vector.shape) for vector in vectors)
         raise ArgumentError(
@@ -284,11 +258,6 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     x = np.concatenate(vectors)
     check_unit_lengths("simulate: x0", x[: tree.nq], tree)
     return np.concatenate([projected(x[: tree.nq], blocks), x[tree.nq :]])
-
-
-def _flat(values: Any) -> Any:
-    """A ``casadi.DM`` as a vector, everything else as it is."""
-    return values.full().ravel() if isinstance(values, ca.DM) else values
 
 
 def _method(con: ConstrainedDynamics, method: str, is_called: bool, compiled: bool) -> str:
@@ -310,7 +279,8 @@ def _settings(
         return {}
     if step is not None:
         raise ArgumentError(f"simulate: method={method!r} chooses its steps; give reltol and abstol instead of step")
-    usual = radau.TOLERANCES if method == "radau" else (1e-8, 1e-10)
+    # Radau's estimate, of order 3, is cautious: errors are as large as those of the other methods at 1e-8
+    usual = (1e-7, 1e-9) if method == "radau" else (1e-8, 1e-10)
     return {
         name: number(f"simulate: {name}", accuracy * default if given is None else given)
         for name, given, default in zip(("reltol", "abstol"), (reltol, abstol), usual, strict=True)
@@ -320,29 +290,25 @@ def _settings(
 def _integrator(
     body: Plant, driven: Control, p: Array, method: str, step: float | None, settings: dict[str, Any]
 ) -> Integrator:
-    if method not in ("radau", "dop853"):
-        return Integrators(body, driven, p, method, step, settings)
-    most = radau.MAX_STEPS if method == "radau" else dop853.MAX_STEPS
-    limits = {name: settings[name] for name in ("reltol", "abstol")}
-    others = {name: value for name, value in settings.items() if name not in limits}
-    steps = number("simulate: options['max_num_steps']", others.pop("max_num_steps", most))
-    if others:
-        raise ArgumentError(
-            f"simulate: options={others}: method={method!r} takes 'max_num_steps' only; drop the others"
-        )
-    made = radau.Radau if method == "radau" else dop853.Dop853
-    return made(body, driven, p, **limits, max_steps=steps)
+    if method not in _MAX_STEPS:
+        return integration.Integrators(body, driven, p, method, step, settings)
+    own = {"max_num_steps": _MAX_STEPS[method]} | settings
+    reltol, abstol, most = (own.pop(name) for name in ("reltol", "abstol", "max_num_steps"))
+    steps = number("simulate: options['max_num_steps']", most)
+    if own:
+        raise ArgumentError(f"simulate: options={own}: method={method!r} takes 'max_num_steps' only; drop the others")
+    made = integration.Radau if method == "radau" else integration.Dop853
+    return made(body, driven, p, reltol, abstol, steps)
 
 
 def _result(
-    con: ConstrainedDynamics, method: str, integrators: Integrator, grid: Grid, motion: PartialMotion
+    con: ConstrainedDynamics, method: str, integrator: Integrator, grid: Grid, motion: PartialMotion
 ) -> Simulation:
-    dyn, body, driven = con.dynamics, integrators.plant, integrators.control
-    nq, count, p = body.nq, motion.reached + 1, integrators.p
+    dyn, body, driven = con.dynamics, integrator.plant, integrator.control
+    nq, count, p = body.nq, motion.reached + 1, integrator.p
     u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
-    before = np.array([u[0], *(driven.before(k, u) for k in range(1, count))])
     rows = np.flatnonzero(grid.is_output[:count])
-    t, x, u, before = grid.t[rows], motion.x[rows], u[rows], before[rows]
+    t, x, u, before = grid.t[rows], motion.x[rows], u[rows], driven.before(u)[rows]
     given = columns(p, len(rows))
     rates, left = (body.flow(x.T, each.T, *given)[0].full().T for each in (u, before))
     q, v = x[:, :nq], x[:, nq:]
@@ -368,39 +334,26 @@ def _result(
     return Simulation(model=dyn.tree.name, method=method, steps=motion.steps, blocks=body.blocks, **arrays)
 
 
-def _reason(message: str | None, method: str, failure: ControlFailure) -> str | None:
-    """Why the integration failed, and what to do; ``None`` if it did not."""
-    if message is None:
-        return None
-    if message == U_FAILED:
-        return failure.reason
-    if message == RUNS_AWAY:
-        return f"the motion runs away: its velocities grow beyond {FASTEST:g} m/s or rad/s; look at the sign of u"
-    if "TOO_MUCH_WORK" in message:
-        return (
+def _failure(result: Simulation, message: str, fault_of_u: str, times: Array) -> SimulationError:
+    """Why the integration failed, and what to do."""
+    if message == integration.U_FAILED:
+        reason = fault_of_u
+    elif message == integration.RUNS_AWAY:
+        fastest = f"{integration.FASTEST:g} m/s or rad/s"
+        reason = f"the motion runs away: its velocities grow beyond {fastest}; look at the sign of u"
+    elif "TOO_MUCH_WORK" in message:
+        reason = (
             "too many steps: the motion runs away, or give another method ('radau' for what is stiff), larger "
             "tolerances, or more of them by options={'max_num_steps': …}"
         )
-    if method in FIXED:
-        return "the steps diverge, or the motion runs away: give a shorter step, or more damping; look at u"
-    return "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
-
-
-def _stopped(error: BaseException, result: Simulation) -> BaseException:
-    """The exception of a signal handler, with the motion so far."""
-    reached = f"{float(result.t[-1]):g} s"
-    error.add_note(f"simulate: {result.model}: stopped after {reached}; the motion up to there is in .result")
-    error.result = result  # type: ignore[attr-defined]
-    return error.with_traceback(None)
-
-
-def _failure(result: Simulation, reason: str, times: Array) -> SimulationError:
-    reached = float(result.t[-1])
-    until = float(times[len(result.t)])
-    largest = float(np.abs(result.x[-1]).max())
+    elif result.method in FIXED:
+        reason = "the steps diverge, or the motion runs away: give a shorter step, or more damping; look at u"
+    else:
+        reason = "no step is short enough: the motion runs away or M becomes singular; look at u and the model there"
+    reached, until = float(result.t[-1]), float(times[len(result.t)])
     return SimulationError(
         f"simulate: {result.model}: {result.method} stops between {reached:g} and {until:g} s, with entries of x up to "
-        f"{largest:.3g}; {reason}; the motion up to {reached:g} s is in .result",
+        f"{np.abs(result.x[-1]).max():.3g}; {reason}; the motion up to {reached:g} s is in .result",
         reached,
         result,
     )
