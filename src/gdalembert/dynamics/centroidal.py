@@ -21,6 +21,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.dynamics.frame_motion import of_columns
 from gdalembert.dynamics.newton_euler.crba import Composite, composites, modal_columns
 from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
@@ -38,11 +39,7 @@ _NULL = ca.DM(3, 1)
 
 
 def total_mass(tree: Tree) -> float:
-    """Of all links that a joint moves [kg].
-
-    Raises:
-        UnsupportedError: if the tree has base parameters in place of masses.
-    """
+    """Of all links that a joint moves [kg]."""
     if isinstance(tree, RegroupedTree):
         raise UnsupportedError(
             f"{tree.name}: base parameters determine torques, but neither masses nor momenta; make parameters of "
@@ -132,12 +129,6 @@ class _Robot:
         """The centre of mass (3), in the own unit of length."""
         return self.first_moment / (self.mass * self.unit)
 
-    def base_wrench(self, q: Matrix, v: Matrix, a: Matrix) -> Wrench:
-        """F(q, v, a): the wrench that all links need, in the axes of the universe about its origin."""
-        wrenches, _ = joint_wrenches(self.links, self.links.motions(q, v, a, _NULL), v, a)
-        roots = (wrenches[i].to_parent(*link.placement) for i, link in self.links if link.joint.parent < 0)
-        return sum(roots, Wrench(_NULL, _NULL))
-
     def in_si(self, wrench: Wrench) -> Matrix:
         """(6), in SI units."""
         return ca.vertcat(wrench.force / self.unit, wrench.moment)
@@ -162,12 +153,8 @@ class _Robot:
 def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
     """A (6 × nv) of h = A v."""
     robot = _Robot.at(tree, q)
-    columns: list[Matrix] = [ca.DM(6, 1)] * tree.nv
-    for link, wrench in robot.column_wrenches():
-        block = link.rate * robot.in_si(wrench)
-        for k, column in enumerate(link.joint.columns):
-            columns[column] = columns[column] + block[:, k]
-    return ca.horzcat(*columns)
+    needed = ((link.joint, link.rate * robot.in_si(wrench)) for link, wrench in robot.column_wrenches())
+    return of_columns(tree.nv, 6, needed)
 
 
 def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
@@ -178,4 +165,6 @@ def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
 def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """dh/dt (6)."""
     robot = _Robot.at(tree, q)
-    return robot.in_si(robot.base_wrench(q, v, a).about(robot.center))
+    wrenches, _ = joint_wrenches(robot.links, robot.links.motions(q, v, a, _NULL), v, a)
+    roots = (wrenches[i].to_parent(*link.placement) for i, link in robot.links if link.joint.parent < 0)
+    return robot.in_si(sum(roots, Wrench(_NULL, _NULL)).about(robot.center))

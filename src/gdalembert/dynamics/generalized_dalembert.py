@@ -21,7 +21,6 @@ the direction of g depends on that choice, and the root link's own pose drops ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -32,7 +31,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 
@@ -133,7 +132,7 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
 
 
 def translational_torques(tree: Tree, links: list[Link], accelerations: list[Matrix]) -> Matrix:
-    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; eq. 33 with −g for r̈_s), nv."""
+    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv."""
     forces = [link.mass * r_ddot for link, r_ddot in zip(links, accelerations, strict=True)]
     force = tree.suffix_sums(forces)
     moment = tree.suffix_sums([ca.cross(link.com, f) for link, f in zip(links, forces, strict=True)])
@@ -154,19 +153,6 @@ def rotational_torques(tree: Tree, links: list[Link], motions: list[LinkMotion])
 def euler_moment(link: Link, motion: LinkMotion) -> Matrix:
     """Ī_s α_s + ω_s × Ī_s ω_s."""
     return link.inertia @ motion.alpha + ca.cross(motion.omega, link.inertia @ motion.omega)
-
-
-def gravity_torques(tree: Tree, links: list[Link]) -> Matrix:
-    """G (33), nv."""
-    return translational_torques(tree, links, [-link.gravity for link in links])
-
-
-def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """tau (28), nv: translational and rotational part, gravity as an acceleration of all masses."""
-    links = place(tree, q)
-    motions = move(tree, links, q, v, a)
-    specific_forces = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
-    return translational_torques(tree, links, specific_forces) + rotational_torques(tree, links, motions)
 
 
 def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
@@ -204,100 +190,6 @@ def rotational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     return tree.symmetric_matrix((i, j, links[i].angular.T @ columns[j]) for i, j in tree.pairs())
 
 
-def column_rates(
-    joint: Joint, link: Link, before: LinkMotion, motion: LinkMotion, q: Matrix, v: Matrix
-) -> tuple[Matrix, Matrix]:
-    """d/dt of the joint's columns (linear, angular); a single column is not turned by the joint's own motion."""
-    linear_rate, angular_rate = joint.subspace_rate(q, v)
-    turning = spatial.skew(before.omega if joint.type.nv == 1 else motion.omega)
-    return (
-        turning @ link.linear + link.rotation @ linear_rate,
-        turning @ link.angular + link.rotation @ angular_rate,
-    )
-
-
-def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """C (nv × nv): C_ij = Σ_s m_s J_is·dJ_js/dt + a_i·(Ī_s da_j/dt − [ω_s×] Σ_s a_j), ours.
-
-    Σ_s = ½ tr(Ī_s) 1 − Ī_s is the pseudo-inertia: the second part is Σ over points x of (a_i × x)·d/dt(a_j × x).
-    """
-    links = place(tree, q)
-    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
-    both = list(zip(links, motions, strict=True))
-    mass = tree.suffix_sums([link.mass for link in links])
-    first = tree.suffix_sums([link.mass * link.com for link in links])
-    first_rate = tree.suffix_sums([link.mass * motion.com_velocity for link, motion in both])
-    # about the origin: B + Q for da_j/dt, and of Σ m ṙ rᵀ + [ω×] Σ_s for a_j
-    second = tree.suffix_sums([link.inertia + point_inertia(link) for link in links])
-    second_rate = tree.suffix_sums(
-        [
-            link.mass * motion.com_velocity @ link.com.T
-            + spatial.skew(motion.omega) @ spatial.pseudo_inertia_of(link.inertia)
-            for link, motion in both
-        ]
-    )
-    at_origin: list[tuple[Matrix, Matrix, Matrix, Matrix]] = []
-    for joint, (link, motion) in zip(tree.joints, both, strict=True):
-        before = motions[joint.parent] if joint.parent >= 0 else _AT_REST
-        linear_rate, angular_rate = column_rates(joint, link, before, motion, q, v)
-        at_origin.append(
-            (
-                link.linear - spatial.cross_columns(link.angular, link.origin),
-                link.angular,
-                linear_rate
-                - spatial.cross_columns(angular_rate, link.origin)
-                - spatial.cross_columns(link.angular, motion.velocity),
-                angular_rate,
-            )
-        )
-
-    def column(j: int, s: int) -> tuple[Matrix, Matrix]:
-        """Force and moment of the column rates of joint j in the subtree of s."""
-        _, angular, linear_rate, angular_rate = at_origin[j]
-        force = mass[s] * linear_rate - spatial.skew(first[s]) @ angular_rate - spatial.skew(first_rate[s]) @ angular
-        moment = (
-            spatial.skew(first[s]) @ linear_rate
-            + second[s] @ angular_rate
-            + (spatial.inertia_of(second_rate[s])) @ angular
-        )
-        return force, moment
-
-    def blocks() -> Iterable[tuple[int, int, Matrix]]:
-        for i, j in tree.pairs():
-            yield i, j, work(links[i], *column(j, j))
-            if i != j:
-                yield j, i, work(links[j], *column(i, j))
-
-    return tree.matrix(blocks())
-
-
-def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s."""
-    links = place(tree, q)
-    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
-    return 0.5 * sum(
-        link.mass * ca.sumsqr(motion.com_velocity) + ca.dot(motion.omega, link.inertia @ motion.omega)
-        for link, motion in zip(links, motions, strict=True)
-    )
-
-
-def link_torques(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """T_ij, nv × len(tree.links): the torque that joint i gives to link j, without gravity (Horn et al., 1977)."""
-    links = place(tree, q)
-    motions = move(tree, links, q, v, a)
-
-    def due_to(s: int) -> Matrix:
-        force = links[s].mass * motions[s].com_acceleration
-        moment = ca.cross(links[s].com, force) + euler_moment(links[s], motions[s])
-        path = tree.path(s)
-        parts = [
-            work(link, force, moment) if i in path else ca.DM(link.linear.shape[1], 1) for i, link in enumerate(links)
-        ]
-        return tree.vector(parts)
-
-    return ca.horzcat(*(due_to(s) for s in tree.links))
-
-
 class GeneralizedDAlembert(Dynamics):
     """Dynamics by the generalized d'Alembert equations (Lee, Lee and Nigam 1982); see the module for the equations.
 
@@ -326,17 +218,62 @@ class GeneralizedDAlembert(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
+        """tau (28): translational and rotational part, gravity as an acceleration of all masses."""
+        tree, links = self.tree, place(self.tree, q)
+        motions = move(tree, links, q, v, a)
+        specific_forces = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
+        tau = translational_torques(tree, links, specific_forces) + rotational_torques(tree, links, motions)
+        return tau + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         links = place(self.tree, q)
         return translational_mass_matrix(self.tree, links) + rotational_mass_matrix(self.tree, links)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return coriolis_matrix(self.tree, q, v)
+        """C (nv × nv): C_ij = Σ_s m_s J_is·dJ_js/dt + a_i·(Ī_s da_j/dt − [ω_s×] Σ_s a_j), ours.
+
+        Σ_s = ½ tr(Ī_s) 1 − Ī_s is the pseudo-inertia: the second part is Σ over points x of (a_i × x)·d/dt(a_j × x).
+        """
+        tree, links = self.tree, place(self.tree, q)
+        motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
+        both = list(zip(links, motions, strict=True))
+        mass = tree.suffix_sums([link.mass for link in links])
+        first = tree.suffix_sums([link.mass * link.com for link in links])
+        first_rate = tree.suffix_sums([link.mass * motion.com_velocity for link, motion in both])
+        # about the origin: B + Q for da_j/dt, and of Σ m ṙ rᵀ + [ω×] Σ_s for a_j
+        second = tree.suffix_sums([link.inertia + point_inertia(link) for link in links])
+        turnings = [spatial.skew(motion.omega) @ spatial.pseudo_inertia_of(link.inertia) for link, motion in both]
+        second_rate = tree.suffix_sums(
+            [link.mass * motion.com_velocity @ link.com.T + x for (link, motion), x in zip(both, turnings, strict=True)]
+        )
+        rates: list[tuple[Matrix, Matrix]] = []  # of the columns at the origin, of the joint's own columns
+        for joint, (link, motion) in zip(tree.joints, both, strict=True):
+            # a single column is not turned by the joint's own motion
+            turned = motion if joint.type.nv > 1 else motions[joint.parent] if joint.parent >= 0 else _AT_REST
+            linear, angular = joint.subspace_rate(q, v)
+            linear = spatial.skew(turned.omega) @ link.linear + link.rotation @ linear
+            angular = spatial.skew(turned.omega) @ link.angular + link.rotation @ angular
+            moved = spatial.cross_columns(link.angular, motion.velocity)
+            rates.append((linear - spatial.cross_columns(angular, link.origin) - moved, angular))
+
+        def column(j: int, s: int) -> tuple[Matrix, Matrix]:
+            """Force and moment of the column rates of joint j in the subtree of s."""
+            (linear, angular), own = rates[j], links[j].angular
+            force = mass[s] * linear - spatial.skew(first[s]) @ angular - spatial.skew(first_rate[s]) @ own
+            moment = spatial.skew(first[s]) @ linear + second[s] @ angular + spatial.inertia_of(second_rate[s]) @ own
+            return force, moment
+
+        upper = [(i, j, work(links[i], *column(j, j))) for i, j in tree.pairs()]
+        return tree.matrix([*upper, *((j, i, work(links[j], *column(i, j))) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return kinetic_energy(self.tree, q, v)
+        """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s."""
+        links = place(self.tree, q)
+        motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
+        return 0.5 * sum(
+            link.mass * ca.sumsqr(motion.com_velocity) + ca.dot(motion.omega, link.inertia @ motion.omega)
+            for link, motion in zip(links, motions, strict=True)
+        )
 
     @cached_property
     def terms(self) -> ca.Function:
@@ -357,7 +294,7 @@ class GeneralizedDAlembert(Dynamics):
                 "D_rot": rotational_mass_matrix(tree, links),
                 "H_tra": translational_torques(tree, links, [motion.com_acceleration for motion in motions]),
                 "H_rot": rotational_torques(tree, links, motions),
-                "G": gravity_torques(tree, links),
+                "G": translational_torques(tree, links, [-link.gravity for link in links]),
                 "I_act": self._armature,
             },
         )
@@ -370,5 +307,15 @@ class GeneralizedDAlembert(Dynamics):
         other forces).
         """
         self._require_bodies("link_torques")
-        s = self.symbols("q", "v", "a")
-        return function("link_torques", s, {"links": link_torques(self.tree, s["q"], s["v"], s["a"])})
+        tree, s = self.tree, self.symbols("q", "v", "a")
+        links = place(tree, s["q"])
+        motions = move(tree, links, s["q"], s["v"], s["a"])
+        columns = []
+        for j in tree.links:
+            force = links[j].mass * motions[j].com_acceleration
+            moment = ca.cross(links[j].com, force) + euler_moment(links[j], motions[j])
+            parts: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
+            for i in tree.path(j):
+                parts[i] = work(links[i], force, moment)
+            columns.append(tree.vector(parts))
+        return function("link_torques", s, {"links": ca.horzcat(*columns)})

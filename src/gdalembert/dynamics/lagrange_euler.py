@@ -21,7 +21,6 @@ coincides with the root link of the branch at this instant. D and h do not depen
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -90,9 +89,7 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
     motions: list[tuple[Matrix, Matrix]] = []
     for joint, link in zip(tree.joints, links, strict=True):
         velocity, acceleration = motions[joint.parent] if joint.parent >= 0 else (_NULL, _NULL)
-        own = weighted(link.q_hat, joint.velocity(v))
-        linear_rate, angular_rate = joint.subspace_rate(q, v)
-        rates = twists(link.a, linear_rate, angular_rate)
+        own, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
         acceleration = (
             acceleration
             + weighted(link.q_hat, joint.velocity(a))
@@ -108,18 +105,6 @@ def traces(x: Matrix, q_hats: list[Matrix]) -> Matrix:
     return ca.vertcat(*(ca.dot(x, q_hat) for q_hat in q_hats))
 
 
-def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """tau_i = Tr(W_i Q̂_iᵀ), nv; gravity is an acceleration of all masses, −g in the last column of Ä_j."""
-    links = place(tree, q)
-    w = tree.suffix_sums(
-        [
-            (v_dot + v_j @ v_j - spatial.translation(link.gravity)) @ link.p
-            for link, (v_j, v_dot) in zip(links, move(tree, links, q, v, a), strict=True)
-        ]
-    )
-    return tree.vector([traces(w_i, link.q_hat) for w_i, link in zip(w, links, strict=True)])
-
-
 def mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     """D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
     p = tree.suffix_sums([link.p for link in links])
@@ -127,40 +112,6 @@ def mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     return tree.symmetric_matrix(
         (i, j, ca.horzcat(*(traces(column, links[i].q_hat) for column in columns[j]))) for i, j in tree.pairs()
     )
-
-
-def gravity_torques(tree: Tree, links: list[Link]) -> Matrix:
-    """c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
-    p = tree.suffix_sums([link.p for link in links])
-    return tree.vector(
-        [traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in zip(links, p, strict=True)]
-    )
-
-
-def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
-    links = place(tree, q)
-    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
-    p = tree.suffix_sums([link.p for link in links])
-    vp = tree.suffix_sums([v_s @ link.p for link, (v_s, _) in zip(links, motions, strict=True)])
-    rates: list[list[Matrix]] = []
-    for joint, link, (own, _) in zip(tree.joints, links, motions, strict=True):
-        # a single column is not turned by the joint's own motion
-        turning = own if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
-        subspace_rates = twists(link.a, *joint.subspace_rate(q, v))
-        rates.append([commutator(turning, x) + y for x, y in zip(link.q_hat, subspace_rates, strict=True)])
-
-    def block(i: int, j: int, s: int) -> Matrix:
-        pairs = zip(rates[j], links[j].q_hat, strict=True)
-        return ca.horzcat(*(traces(rate @ p[s] + q_hat @ vp[s], links[i].q_hat) for rate, q_hat in pairs))
-
-    def blocks() -> Iterable[tuple[int, int, Matrix]]:
-        for i, j in tree.pairs():
-            yield i, j, block(i, j, j)
-            if i != j:
-                yield j, i, block(j, i, j)
-
-    return tree.matrix(blocks())
 
 
 @dataclass(frozen=True)
@@ -176,7 +127,8 @@ class Column:
 def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
     """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
-    h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
+    h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P. U_km is Q̂_m Q̂_k with m at or
+    above k, Q̂_k Q̂_m with m below; a joint whose subspace depends on q adds the derivative of its own column k.
     """
     p = tree.suffix_sums([link.p for link in links])
     paths = [set(tree.path(j)) for j in range(len(links))]
@@ -189,7 +141,11 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
         lower = max(k.joint, m.joint)
         if min(k.joint, m.joint) not in paths[lower]:
             continue
-        u_km = second_derivative(tree, q, links, k, m)
+        u_km = k.q_hat @ m.q_hat if m.joint > k.joint else m.q_hat @ k.q_hat
+        if m.joint == k.joint:  # whose subspace may depend on q
+            along_m = ca.DM(tree.nv, 1)
+            along_m[m.at] = 1
+            u_km = u_km + twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))[k.k]
         at_lower = u_km @ p[lower]
         for i, q_hat_p in zip(columns, weighed, strict=True):
             if i.joint in paths[lower]:
@@ -197,28 +153,6 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
             elif lower in paths[i.joint]:
                 h[i.at][k.at][m.at] += ca.dot(u_km, q_hat_p)
     return [spatial.rows(*h_i) for h_i in h]
-
-
-def second_derivative(tree: Tree, q: Matrix, links: list[Link], k: Column, m: Column) -> Matrix:
-    """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
-
-    A joint whose subspace depends on q adds the derivative of its own column k.
-    """
-    if m.joint > k.joint:
-        return k.q_hat @ m.q_hat
-    if m.joint < k.joint:
-        return m.q_hat @ k.q_hat
-    along_m = ca.DM(tree.nv, 1)
-    along_m[m.at] = 1
-    own = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
-    return m.q_hat @ k.q_hat + own[k.k]
-
-
-def kinetic_energy(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
-    links = place(tree, q)
-    motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
-    return 0.5 * sum(ca.dot(v_j @ link.p, v_j) for link, (v_j, _) in zip(links, motions, strict=True))
 
 
 class LagrangeEuler(Dynamics):
@@ -240,16 +174,45 @@ class LagrangeEuler(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
+        """tau_i = Tr(W_i Q̂_iᵀ), nv; gravity is an acceleration of all masses, −g in the last column of Ä_j."""
+        links = place(self.tree, q)
+        w = self.tree.suffix_sums(
+            [
+                (v_dot + v_j @ v_j - spatial.translation(link.gravity)) @ link.p
+                for link, (v_j, v_dot) in zip(links, move(self.tree, links, q, v, a), strict=True)
+            ]
+        )
+        tau = self.tree.vector([traces(w_i, link.q_hat) for w_i, link in zip(w, links, strict=True)])
+        return tau + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
         return mass_matrix(self.tree, place(self.tree, q))
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return coriolis_matrix(self.tree, q, v)
+        """C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
+        tree, links = self.tree, place(self.tree, q)
+        motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
+        p = tree.suffix_sums([link.p for link in links])
+        vp = tree.suffix_sums([v_s @ link.p for link, (v_s, _) in zip(links, motions, strict=True)])
+        rates: list[list[Matrix]] = []
+        for joint, link, (own, _) in zip(tree.joints, links, motions, strict=True):
+            # a single column is not turned by the joint's own motion
+            turning = own if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
+            subspace_rates = twists(link.a, *joint.subspace_rate(q, v))
+            rates.append([commutator(turning, x) + y for x, y in zip(link.q_hat, subspace_rates, strict=True)])
+
+        def block(i: int, j: int, s: int) -> Matrix:
+            pairs = zip(rates[j], links[j].q_hat, strict=True)
+            return ca.horzcat(*(traces(rate @ p[s] + q_hat @ vp[s], links[i].q_hat) for rate, q_hat in pairs))
+
+        upper = [(i, j, block(i, j, j)) for i, j in tree.pairs()]
+        return tree.matrix([*upper, *((j, i, block(j, i, j)) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return kinetic_energy(self.tree, q, v)
+        """K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
+        links = place(self.tree, q)
+        motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
+        return 0.5 * sum(ca.dot(v_j @ link.p, v_j) for link, (v_j, _) in zip(links, motions, strict=True))
 
     @cached_property
     def terms(self) -> ca.Function:
@@ -260,15 +223,18 @@ class LagrangeEuler(Dynamics):
         C_ik = Σ_m h_ikm v_m still holds. Armature is in I_act alone.
         """
         s = self.symbols("q")
-        links = place(self.tree, s["q"])
-        tensor = velocity_tensor(self.tree, s["q"], links)
+        tree, links = self.tree, place(self.tree, s["q"])
+        tensor = velocity_tensor(tree, s["q"], links)
+        # c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ
+        p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
+        c = tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
         return function(
             "terms",
             s,
             {
-                "D": mass_matrix(self.tree, links),
+                "D": mass_matrix(tree, links),
                 **{f"h_{i + 1}": h_i for i, h_i in enumerate(tensor)},
-                "c": gravity_torques(self.tree, links),
+                "c": c,
                 "I_act": self._armature,
             },
         )

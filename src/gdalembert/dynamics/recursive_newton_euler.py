@@ -20,12 +20,7 @@ from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import Placing, place
-from gdalembert.dynamics.newton_euler.rnea import (
-    gravity_torques,
-    inverse_dynamics,
-    joint_wrenches,
-    kinetic_energy,
-)
+from gdalembert.dynamics.newton_euler.rnea import gravity_torques, inverse_dynamics, joint_wrenches, kinetic_energy
 from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
@@ -196,23 +191,18 @@ class RecursiveNewtonEuler(Dynamics):
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         name = "inverse_dynamics_derivatives_expression"
         is_own = getattr(type(self), name) is getattr(RecursiveNewtonEuler, name)
-        can_be_swept = is_own and not self.tree.has_mimic
         variants: list[Matrix] = []
-        if self._ancestors >= _LONG and can_be_swept:
-            variants.append(self._swept_derivatives(q, v, tau, wrenches))
+        if self._ancestors >= _LONG and is_own and not self.tree.has_mimic:  # by articulated bodies
+            effort = tau - self.force_torque_expression(q, v) - self.wrench_torque_expression(q, wrenches)
+            swept = forward_dynamics_derivatives(self._prepared[0], q, v, effort)
+            derivatives, inverse = swept[:, : 2 * self.tree.nv], swept[:, 2 * self.tree.nv :]
+            by_q, by_v = self.force_derivatives_expression(q, v)
+            by_q += self.wrench_stiffness_expression(q, wrenches)
+            variants.append(ca.horzcat(derivatives - inverse @ ca.horzcat(by_q, by_v), inverse))
         if not variants or self._ancestors < _VERY_LONG:
             write = Dynamics.forward_dynamics_derivatives_expression
             variants += [write(variant, q, v, tau, wrenches) for variant in self._variants]
         return reduce(smaller, variants)
-
-    def _swept_derivatives(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        """∂a/∂q, ∂a/∂v and M⁻¹ by articulated bodies."""
-        effort = tau - self.force_torque_expression(q, v) - self.wrench_torque_expression(q, wrenches)
-        swept = forward_dynamics_derivatives(self._prepared[0], q, v, effort)
-        derivatives, inverse = swept[:, : 2 * self.tree.nv], swept[:, 2 * self.tree.nv :]
-        by_q, by_v = self.force_derivatives_expression(q, v)
-        by_q += self.wrench_stiffness_expression(q, wrenches)
-        return ca.horzcat(derivatives - inverse @ ca.horzcat(by_q, by_v), inverse)
 
     def inverse_dynamics_hessian_expression(
         self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix
@@ -275,15 +265,9 @@ class NewtonEuler(RecursiveNewtonEuler):
         robot, rates = RobotAtQ.of(self.tree, s["q"]), (s["v"], s["a"])
         motions = robot.motions(s["q"], *rates, Gravity(self.tree).base_acceleration)
         wrenches, _ = joint_wrenches(robot, motions, *rates)
-        shown = [wrenches[i] for i in self.tree.links]
-        return function(
-            "terms",
-            s,
-            {
-                "force": ca.horzcat(*(wrench.force for wrench in shown)),
-                "moment": ca.horzcat(*(wrench.moment for wrench in shown)),
-            },
-        )
+        force = ca.horzcat(*(wrenches[i].force for i in self.tree.links))
+        moment = ca.horzcat(*(wrenches[i].moment for i in self.tree.links))
+        return function("terms", s, {"force": force, "moment": moment})
 
 
 def massless(tree: Tree) -> Tree:
