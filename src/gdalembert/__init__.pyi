@@ -27,11 +27,11 @@ from gdalembert.dynamics.wrenches import transform_wrench as transform_wrench
 from gdalembert.flexible import modes as modes
 from gdalembert.flexible.beams.beam import Beam as Beam
 from gdalembert.flexible.beams.nodes import Nodes as Nodes
+from gdalembert.flexible.cosserat_rod import CosseratRod as CosseratRod
 from gdalembert.flexible.flexible_arm import FirstOrderArm as FirstOrderArm
 from gdalembert.flexible.flexible_arm import FlexibleArm as FlexibleArm
 from gdalembert.flexible.flexible_link import FlexibleJoint as FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink as FlexibleLink
-from gdalembert.flexible.rods.cosserat_rod import CosseratRod as CosseratRod
 from gdalembert.model.load_urdf import load_urdf as load_urdf
 from gdalembert.model.load_urdf import robots as robots
 from gdalembert.model.rotors import Rotor as Rotor

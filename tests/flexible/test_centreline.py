@@ -205,7 +205,7 @@ def test_what_is_refused() -> None:
     refused(ArgumentTypeError, "centreline: expected a FlexibleArm, got str", "arm", "link1", [0])
     refused(ArgumentError, "centreline: abscissae have shape (); give (n,) numbers [m]", arm, "link1", 0.5)
     refused(ArgumentError, "centreline: abscissae have shape (0,); give (n,) numbers [m]", arm, "link1", [])
-    refused(ArgumentError, "1.5 m does not lie on the beam, which goes from 0 to 1 m", arm, "link1", [1.5])
+    refused(ArgumentError, "1.5 m does not lie on the link, which is 1 m long", arm, "link1", [1.5])
 
     def other(error: type[Exception], message: str, given: object) -> None:
         refused(error, message, arm, "link1", [0], links=given)

@@ -363,7 +363,7 @@ def body(**changes: object) -> pin.Inertia:
         (lambda: link(rayleigh=(0.1, -1)), ArgumentError, r"rayleigh β: got -1"),
         (lambda: link(rayleigh=(0, 0), modal_damping=0), ArgumentError, r"got modal_damping and rayleigh; give one"),
         (lambda: link().station("middle"), ArgumentError, r"station: got 'middle'; give 'root', 'tip' or an abscissa"),
-        (lambda: link().station(1.4), ArgumentError, r"station: 1.4 m does not lie on the beam"),
+        (lambda: link().station(1.4), ArgumentError, r"station: 1.4 m does not lie on the link"),
         (lambda: link().station(None), ArgumentTypeError, r"station: expected a number \[m\], got None"),
     ],
 )

@@ -8,7 +8,7 @@ in which something bends them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -19,17 +19,18 @@ from gdalembert.dynamics.newton_euler.external import Loads
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.attach import AttachedBeam, AttachedLink, Replacement, attach
-from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
-from gdalembert.flexible.rigid_link import (
-    BodyFrames,
+from gdalembert.flexible.attach import (
+    AttachedBeam,
+    AttachedLink,
+    Replacement,
     RigidLink,
-    merged_bodies,
+    attach,
+    is_link_frame,
     model_joint_name,
-    placements_on,
 )
-from gdalembert.flexible.rods.cosserat_rod import CosseratRod, Links
+from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
+from gdalembert.flexible.cosserat_rod import CosseratRod, Links
+from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
 from gdalembert.flexible.station import Attachment, Carrier, check_body
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Revolute
@@ -46,7 +47,7 @@ _SMALL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedRod:
+class PlacedBeam:
     """The beam of a flexible link.
 
     Attributes:
@@ -54,6 +55,7 @@ class PlacedRod:
         root, tip: names of the frames there.
         length: l [m].
         modes: the entries of v that are its modal coordinates.
+        buckling_load, frequency: as of :class:`~gdalembert.flexible.attach.AttachedBeam`.
     """
 
     name: str
@@ -62,17 +64,6 @@ class PlacedRod:
     tip: str
     length: float
     modes: range
-
-
-@dataclass(frozen=True, eq=False)
-class PlacedBeam(PlacedRod):
-    """A placed link in assumed modes.
-
-    Attributes:
-        buckling_load: of the bare beam, as :meth:`~gdalembert.FlexibleLink.buckling_load` [N].
-        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s].
-    """
-
     buckling_load: float
     frequency: float
 
@@ -97,11 +88,11 @@ class Flexibility:
     rotors: tuple[str, ...]
     replacements: tuple[Replacement, ...]
     beams: Mapping[str, PlacedBeam]
-    rods: Mapping[str, PlacedRod]
+    rods: Mapping[str, PlacedBeam]
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def links(self) -> dict[str, PlacedRod]:
+    def links(self) -> dict[str, PlacedBeam]:
         """The flexible links, by name, in the order of their modes."""
         return dict(sorted({**self.beams, **self.rods}.items(), key=lambda item: item[1].modes.start))
 
@@ -135,92 +126,142 @@ def assemble(
         if not isinstance(given, Mapping):
             raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
     names = _names_by_index(tree, links)
-    _check_fixed_bodies(tree, names, fixed_bodies)
-    attached: list[AttachedLink] = []
-    for i in range(len(tree.joints)):
-        carrier = _carrier(tree, i, attached, deflection)
-        if i in names:
-            rigid = RigidLink.of(tree, i, names[i])
-            attached.append(_attached(carrier, rigid, links[names[i]], fixed_bodies))
-        else:
-            placed = placements_on(tree, i).items()
-            on_link = {name: Attachment(carrier.index, placement) for name, placement in placed}
-            attached.append(AttachedLink((carrier.joint,), on_link))
-    return _assembly(tree, attached, names, joints)
-
-
-def _assembly(
-    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], joints: Mapping[str, FlexibleJoint]
-) -> tuple[Tree, Flexibility]:
-    """The tree of links, with springs and rotors at the flexible joints."""
-    rotors = _rotors(tree, joints)
-    index = np.cumsum([0, *(len(each.joints) for each in attached)]).tolist()
-    modes = sum(each.modes for each in attached)
-    nv = tree.nv + modes + len(rotors)
-    matrices = _Matrices.of(tree, attached, names, nv)
-    for k, (name, joint) in enumerate(rotors.items(), tree.nv + modes):
-        matrices.add_rotor(name, joint.idx_v, k, joints[name])
-    frames = _frames(tree, attached)
-    beams = _beams(tree, attached, names, index, frames)
-    flexible = replace(
-        tree,
-        nq=tree.nq + nv - tree.nv,
-        nv=nv,
-        joints=(*(joint for each in attached for joint in each.joints), *_rotor_joints(tree, modes, rotors)),
-        links=tuple(index[i] for i in tree.links),
-        armature=frozen(matrices.armature),
-        frames=tuple(frames),
-        modal_inertias=tuple(own for each in attached if each.beam is not None for own in each.beam.inertias.items()),
-    )
-    return flexible, Flexibility(
-        stiffness=matrices.stiffness,
-        damping=matrices.damping,
-        actuation=frozen(matrices.actuation),
-        rotors=tuple(rotors),
-        replacements=tuple(each.beam.replacement for each in attached if each.beam and each.beam.replacement),
-        beams={name: beam for name, beam in beams.items() if isinstance(beam, PlacedBeam)},
-        rods={name: beam for name, beam in beams.items() if not isinstance(beam, PlacedBeam)},
-    )
-
-
-# The links.
-
-
-def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
-    """The names of the flexible links by the index of the link."""
-    bodies = BodyFrames.of(tree)
-    for name, link in links.items():
-        if not isinstance(link, FlexibleLink | CosseratRod):
-            expected = "a FlexibleLink or a CosseratRod"
-            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
-        if name in bodies.grounded:
-            raise ArgumentError(
-                f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
-                "flexible, or load the model with a root_joint"
-            )
-        if name in bodies.fixed:
-            raise ArgumentError(f"link {name!r}: it is fixed to link {bodies.fixed[name]!r}; make that one flexible")
-        if name not in bodies.links:
-            raise UnknownNameError("link", name, bodies.links)
-    return {bodies.links[name]: name for name in links}
-
-
-def _check_fixed_bodies(tree: Tree, names: Mapping[int, str], fixed_bodies: Mapping[str, pin.Inertia]) -> None:
-    merged = [frame.name for i in names for frame in merged_bodies(tree, i)]
+    rigid = [RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
+    merged = [frame.name for i in names for frame in rigid[i].merged_bodies]
     for name, body in fixed_bodies.items():
         if name not in merged:
             raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
         check_body(f"fixed_bodies[{name!r}]", body)
+    attached: list[AttachedLink] = []
+    for link in rigid:
+        carrier = _carrier(link, attached, deflection)
+        if link.name:
+            attached.append(_attached(carrier, link, links[link.name], fixed_bodies))
+        else:
+            on_link = {name: Attachment(carrier.index, placement) for name, placement in link.placements.items()}
+            attached.append(AttachedLink((carrier.joint,), on_link))
+    return _assembly(tree, attached, names, links, joints)
 
 
-def _carrier(tree: Tree, i: int, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
-    """The joint of link i where it is attached; modal coordinates begin behind those of the links before it."""
-    joint = tree.joints[i]
+def _assembly(
+    tree: Tree,
+    attached: Sequence[AttachedLink],
+    names: Mapping[int, str],
+    links: Links,
+    joints: Mapping[str, FlexibleJoint],
+) -> tuple[Tree, Flexibility]:
+    """The tree of links, with springs, and rotors at the flexible joints, which move nothing but their armature."""
+    rotors = _rotors(tree, joints)
+    first_rotor = tree.nv + sum(each.modes for each in attached)
+    nv, more = first_rotor + len(rotors), tree.nq - tree.nv
+    index = np.cumsum([0, *(len(each.joints) for each in attached)]).tolist()
+    frames = []
+    for f in tree.frames:
+        on_world = Attachment(-1, homogeneous(f.rotation, f.translation))
+        frames.append(_frame(f.name, on_world if f.joint < 0 else attached[f.joint].attachments[f.name]))
+    armature, actuation = np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv]
+    stiffness, damping = dict[str, Array](), dict[str, Array]()
+
+    def add(name: str, rows: Sequence[int], *own: Array) -> None:
+        """Add to the stiffness and damping of a name, which a link and a joint may share."""
+        for matrices, matrix in zip((stiffness, damping), own, strict=True):
+            matrices.setdefault(name, np.zeros((nv, nv)))[np.ix_(rows, rows)] += matrix
+
+    beams = {name: each.beam for i, name in sorted(names.items()) if (each := attached[i]).beam is not None}
+    placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
+    for name, beam in beams.items():
+        add(name, placed[name].modes, beam.stiffness, beam.damping)
+    axis, place, nothing = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3))), frozen(np.zeros((4, 4)))
+    rotor_joints = []
+    for rotor, (name, joint) in enumerate(rotors.items(), first_rotor):
+        spring, own = joints[name], joint.idx_v
+        armature[rotor] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
+        if spring.rotor_inertia is None:
+            armature[own] = 0.0
+        between = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        add(name, (own, rotor), spring.stiffness * between, spring.damping * between)
+        actuation[:, own] = np.eye(nv)[rotor]
+        rotor_joints.append(Joint(f"{name} rotor", axis, -1, *place, nothing, rotor + more, rotor))
+    flexible = replace(
+        tree,
+        nq=nv + more,
+        nv=nv,
+        joints=(*(joint for each in attached for joint in each.joints), *rotor_joints),
+        links=tuple(index[i] for i in tree.links),
+        armature=frozen(armature),
+        frames=tuple(frames),
+        modal_inertias=tuple(own for beam in beams.values() for own in beam.inertias.items()),
+    )
+    return flexible, Flexibility(
+        stiffness=stiffness,
+        damping=damping,
+        actuation=frozen(actuation),
+        rotors=tuple(rotors),
+        replacements=tuple(beam.replacement for beam in beams.values() if beam.replacement is not None),
+        beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
+        rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
+    )
+
+
+def _placed(
+    beams: Mapping[str, AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
+) -> dict[str, PlacedBeam]:
+    """The beams; append frames at their roots and tips, with names that no other frame has."""
+    placed: dict[str, PlacedBeam] = {}
+    taken = {frame.name for frame in frames}
+    for name, beam in beams.items():
+        root, tip = f"{name} root", f"{name} tip"
+        while root in taken:
+            root += " of the beam"
+        while tip in taken:
+            tip += " of the beam"
+        taken |= {root, tip}
+        frames += [_frame(root, beam.root), _frame(tip, beam.tip)]
+        modes = range(first, first := first + len(beam.stiffness))
+        own = beam.length, modes, beam.buckling_load, beam.frequency
+        placed[name] = PlacedBeam(name, index[name], root, tip, *own)
+    return placed
+
+
+def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
+    """The names of the flexible links by the index of the link.
+
+    The first body frame that coincides with a joint frame is that of the link; others are fixed to it.
+    """
+    moved: dict[str, int] = {}
+    fixed: dict[str, str] = {}
+    grounded, first = set[str](), dict[int, str]()
+    for frame in tree.frames:
+        if frame.type == "BODY" and frame.joint < 0:
+            grounded.add(frame.name)
+        elif frame.type == "BODY" and frame.joint not in first and is_link_frame(frame):
+            first[frame.joint] = frame.name
+            moved[frame.name] = frame.joint
+        elif frame.type == "BODY":
+            fixed[frame.name] = first.get(frame.joint, model_joint_name(tree, frame.joint))
+    for name, link in links.items():
+        if not isinstance(link, FlexibleLink | CosseratRod):
+            expected = "a FlexibleLink or a CosseratRod"
+            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
+        if name in grounded:
+            raise ArgumentError(
+                f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
+                "flexible, or load the model with a root_joint"
+            )
+        if name in fixed:
+            raise ArgumentError(f"link {name!r}: it is fixed to link {fixed[name]!r}; make that one flexible")
+        if name not in moved:
+            raise UnknownNameError("link", name, moved)
+    return {moved[name]: name for name in links}
+
+
+def _carrier(rigid: RigidLink, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
+    """The joint of a link where it is attached; modal coordinates begin behind those of the links before it."""
+    joint, tree = rigid.joint, rigid.tree
     if joint.parent >= 0:
-        base = attached[joint.parent].attachments[model_joint_name(tree, i)]
-        placement = clean_matrix(base.placement)
-        rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
-        joint = replace(joint, parent=base.joint, rotation=rotation, translation=translation)
+        base = attached[joint.parent].attachments[model_joint_name(tree, rigid.index)]
+        at = _frame(joint.name, base)
+        joint = replace(joint, parent=at.joint, rotation=at.rotation, translation=at.translation)
     modes = sum(each.modes for each in attached)
     index = sum(len(each.joints) for each in attached)
     return Carrier(joint, index, tree.nq + modes, tree.nv + modes, deflection)
@@ -238,91 +279,9 @@ def _attached(
         raise ArgumentError(f"link {rigid.name!r}: {error}") from None
 
 
-# The frames.
-
-
-def _frames(tree: Tree, attached: Sequence[AttachedLink]) -> list[Frame]:
-    """The model's."""
-    found = []
-    for f in tree.frames:
-        at = Attachment(-1, homogeneous(f.rotation, f.translation))
-        if f.joint >= 0:
-            at = attached[f.joint].attachments[f.name]
-        found.append(_frame(f.name, at))
-    return found
-
-
 def _frame(name: str, at: Attachment) -> Frame:
     placement = clean_matrix(at.placement)
     return Frame(name, at.joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
-
-
-def _beams(
-    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], index: Sequence[int], frames: list[Frame]
-) -> dict[str, PlacedRod]:
-    """The beams; append frames at their roots and tips, with names that no other frame has."""
-    taken = {frame.name for frame in frames}
-
-    def unused(name: str) -> str:
-        while name in taken:
-            name += " of the beam"
-        taken.add(name)
-        return name
-
-    beams: dict[str, PlacedRod] = {}
-    first = tree.nv
-    for i, each in enumerate(attached):
-        if each.beam is not None:
-            name = names[i]
-            ends = unused(f"{name} root"), unused(f"{name} tip")
-            at = each.beam
-            own = name, index[i], *ends, at.length, range(first, first := first + each.modes)
-            if isinstance(at, AttachedBeam):
-                beams[name] = PlacedBeam(*own, at.buckling_load, at.frequency)
-            else:
-                beams[name] = PlacedRod(*own)
-            frames += [_frame(end, where) for end, where in zip(ends, (at.root, at.tip), strict=True)]
-    return beams
-
-
-# The matrices.
-
-
-@dataclass(eq=False)
-class _Matrices:
-    """Constants of nv coordinates: armature (nv), actuation, stiffness and damping (nv × nv) by link and joint."""
-
-    armature: Array
-    actuation: Array
-    stiffness: dict[str, Array]
-    damping: dict[str, Array]
-
-    @staticmethod
-    def of(tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str], nv: int) -> _Matrices:
-        """Names of joints and modes."""
-        found = _Matrices(np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv], {}, {})
-        first = tree.nv
-        for i, each in enumerate(attached):
-            if each.beam is not None:
-                modes = range(first, first := first + each.modes)
-                found._add(names[i], modes, each.beam.stiffness, each.beam.damping)
-        return found
-
-    def add_rotor(self, name: str, own: int, rotor: int, spring: FlexibleJoint) -> None:
-        """Put the rotor behind the spring of the joint with the velocity ``own``."""
-        self.armature[rotor] = self.armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
-        if spring.rotor_inertia is None:
-            self.armature[own] = 0.0
-        between = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        self._add(name, (own, rotor), spring.stiffness * between, spring.damping * between)
-        self.actuation[:, own] = np.eye(len(self.armature))[rotor]
-
-    def _add(self, name: str, rows: Sequence[int], stiffness: Array, damping: Array) -> None:
-        """Add to the matrices of a name, which a link and a joint may share."""
-        nv = len(self.armature)
-        for matrices, own in ((self.stiffness, stiffness), (self.damping, damping)):
-            whole = matrices.setdefault(name, np.zeros((nv, nv)))
-            whole[np.ix_(rows, rows)] += own
 
 
 def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]:
@@ -344,22 +303,6 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
                 f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
             )
     return {joint.name: joint for joint in tree.joints if joint.name in joints}
-
-
-def _rotor_joints(tree: Tree, modes: int, rotors: Iterable[str]) -> Iterator[Joint]:
-    """The rotors of flexible joints, the last entries of v: they move nothing but their armature."""
-    nothing = frozen(np.zeros((4, 4)))
-    for k, name in enumerate(rotors, modes):
-        yield Joint(
-            name=f"{name} rotor",
-            type=Revolute((0.0, 0.0, 1.0)),
-            parent=-1,
-            rotation=frozen(np.eye(3)),
-            translation=frozen(np.zeros(3)),
-            pseudo_inertia=nothing,
-            idx_q=tree.nq + k,
-            idx_v=tree.nv + k,
-        )
 
 
 def assemble_with_selected_modes(

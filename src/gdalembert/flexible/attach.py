@@ -2,33 +2,128 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, UnknownNameError
-from gdalembert.flexible.beam_link import BeamLink, stack_level
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.rigid_link import FixedBody, RigidLink
-from gdalembert.flexible.rods.cosserat_rod import CosseratRod
-from gdalembert.flexible.rods.joints import LINK, RodJoints
-from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, pseudo_inertia_of
+from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
+from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
+from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, pseudo_inertia_of
 from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
+from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
 from gdalembert.model.segment_inertia import SegmentInertia
-from gdalembert.model.tree import Joint
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
-_SAME_LENGTH = 1e-6  # relative: tolerance of a given length, and of being at the tip
-_STUBBY = 10.0  # length over radius of gyration, where shear is 10 % (round) to 16 % (thin tube) of bending
-Link = TypeVar("Link", bound=BeamLink)
+_SAME_LENGTH = 1e-6
+"""Relative: tolerance of a given length, and of being at the tip."""
+_STUBBY = 10.0
+"""Length over radius of gyration, where shear is 10 % (round) to 16 % (thin tube) of bending."""
+_DIFFERENT = 1e-2
+"""In mass, or in the centre of mass over the length of the beam: warned about."""
 
-_DIFFERENT = 1e-2  # in mass, or in the centre of mass over the length of the beam: warned about
+
+@dataclass(frozen=True, eq=False)
+class RigidLink:
+    """A link of a tree, by the index of the joint that moves it; ``name``: of its body frame."""
+
+    tree: Tree
+    index: int
+    name: str = ""
+
+    @property
+    def joint(self) -> Joint:
+        """The joint that moves the link."""
+        return self.tree.joints[self.index]
+
+    @cached_property
+    def children(self) -> dict[str, Joint]:
+        """Child joints, by the model's names."""
+        joints = enumerate(self.tree.joints)
+        return {model_joint_name(self.tree, k): child for k, child in joints if child.parent == self.index}
+
+    @cached_property
+    def placements(self) -> dict[str, Array]:
+        """The placements (4 × 4) of child joints and frames on the link, by the model's names."""
+        found = {name: homogeneous(child.rotation, child.translation) for name, child in self.children.items()}
+        for f in self.tree.frames:
+            if f.joint == self.index:
+                found.setdefault(f.name, homogeneous(f.rotation, f.translation))
+        return found
+
+    @property
+    def merged_bodies(self) -> list[Frame]:
+        """Body frames on the link beside its own, whose inertia the model has merged with the link's own."""
+        here = [f for f in self.tree.frames if f.joint == self.index]
+        fixed = {f.name for f in here if f.type == "FIXED_JOINT"}
+        bodies = [f for f in here if f.type == "BODY"]
+        own = next((f.name for f in bodies if is_link_frame(f)), None)
+        return [f for f in bodies if f.name != own and self.tree.frames[f.previous].name not in fixed]
+
+    def fixture(self, name: str) -> str:
+        """The outermost fixed joint on the link that carries a child joint or frame; itself if there is none."""
+        frames = self.tree.frames
+        if name in self.children:
+            own = next((f for f in frames if f.name == name and f.type == "JOINT"), None)
+            here = len(frames) if own is None else own.previous
+        else:
+            here = next(k for k, f in enumerate(frames) if f.name == name and f.joint == self.index)
+        found = name
+        while here < len(frames) and frames[here].joint == self.index:
+            if frames[here].type == "FIXED_JOINT":
+                found = frames[here].name
+            if frames[here].previous >= here:
+                break
+            here = frames[here].previous
+        return found
+
+    def fixed_bodies(self, given: Mapping[str, pin.Inertia]) -> list[tuple[str, Array]]:
+        """Name and pseudo-inertia (4 × 4, in the link frame) of the bodies that are fixed to the link.
+
+        Those of a URDF are on its fixed joints; those of a model made by hand are given, by the name of their frame.
+        """
+        merged = self.merged_bodies
+        if missing := [f.name for f in merged if f.name not in given]:
+            asked = ", ".join(f"{name!r}: pin.Inertia(...)" for name in missing)
+            raise ArgumentError(
+                f"link {self.name!r}: the model does not tell its own body from what is fixed to it; give the inertia "
+                f"of each in its frame: fixed_bodies={{{asked}}}"
+            )
+        here = [f for f in self.tree.frames if f.joint == self.index and f.type == "FIXED_JOINT"]
+        fixed = [(f, f.pseudo_inertia) for f in here if f.pseudo_inertia[3, 3] > 0]
+        fixed += [(f, pseudo_inertia_of(given[f.name])) for f in merged]
+        placed = [(f.name, homogeneous(f.rotation, f.translation), body) for f, body in fixed]
+        return [(name, placement @ body @ placement.T) for name, placement, body in placed]
+
+    def own_body(self, fixed: list[tuple[str, Array]]) -> Array:
+        """The pseudo-inertia (4 × 4) of the link's own body, in the link frame."""
+        whole = self.joint.pseudo_inertia
+        own: Array = whole - sum((body for _, body in fixed), np.zeros((4, 4)))
+        if own[3, 3] < -MOMENT_TOLERANCE * whole[3, 3]:
+            raise ArgumentError(
+                f"link {self.name!r}: what is fixed to it has {whole[3, 3] - own[3, 3]:.6g} kg, and the model gives it "
+                f"and the link's own body {whole[3, 3]:.6g} kg together; give less in fixed_bodies"
+            )
+        return own
+
+
+def model_joint_name(tree: Tree, i: int) -> str:
+    """The name in the model of the joint that an elementary joint is a part of."""
+    return tree.joint_names[bisect_left(tree.links, i)]
+
+
+def is_link_frame(frame: Frame) -> bool:
+    """Whether a frame coincides with the link frame."""
+    off = homogeneous(frame.rotation, frame.translation) - np.eye(4)
+    return bool(np.abs(off).max() <= SAME_PLACE)
 
 
 @dataclass(frozen=True)
@@ -53,17 +148,17 @@ class Replacement:
 
 @dataclass(frozen=True, eq=False)
 class AttachedLink:
-    """A link of a tree with flexible links, and the attachments of all child joints and frames on it, by name.
+    """A link of a tree with flexible links.
 
     Attributes:
         joints: the joint that moves the link, and the stations on it; parents are indices in the tree.
-        attachments: by name.
+        attachments: of all child joints and frames on the link, by name.
         beam: what of the link is flexible; ``None`` for a rigid link.
     """
 
     joints: tuple[Joint, ...]
     attachments: dict[str, Attachment]
-    beam: AttachedBeam | AttachedRod | None = None
+    beam: AttachedBeam | None = None
 
     @property
     def modes(self) -> int:
@@ -72,7 +167,7 @@ class AttachedLink:
 
 
 @dataclass(frozen=True, eq=False)
-class AttachedRod:
+class AttachedBeam:
     """The beam of a flexible link where it is attached; n modal coordinates.
 
     Attributes:
@@ -81,6 +176,9 @@ class AttachedRod:
         root, tip: where frames there are attached.
         length: [m].
         replacement: ``None`` if the link's own body stays.
+        buckling_load: of the bare beam [N]; nan of a rod.
+        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s]; nan of a
+            rod.
     """
 
     inertias: Mapping[int, ModalInertia | SegmentInertia]
@@ -90,31 +188,14 @@ class AttachedRod:
     tip: Attachment
     length: float
     replacement: Replacement | None
-
-
-@dataclass(frozen=True, eq=False)
-class AttachedBeam(AttachedRod):
-    """An attached link in assumed modes.
-
-    Attributes:
-        buckling_load: of the bare beam [N].
-        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s].
-    """
-
-    buckling_load: float
-    frequency: float
+    buckling_load: float = math.nan
+    frequency: float = math.nan
 
 
 def attach(
     carrier: Carrier, rigid: RigidLink, beam: FlexibleLink | CosseratRod, fixed_bodies: Mapping[str, pin.Inertia]
 ) -> AttachedLink:
-    """Put a beam on a link.
-
-    Args:
-        carrier: the joint that moves the link.
-        rigid: the link.
-        beam: the flexible link.
-        fixed_bodies: the inertia of bodies that the model merges with a link's own body.
+    """Put a beam on the link that a joint of the tree carries.
 
     Raises:
         UnknownNameError: if ``to`` or a child is not on the link.
@@ -123,18 +204,27 @@ def attach(
     for child in beam.children:
         if child not in rigid.placements:
             raise UnknownNameError(f"child of link {rigid.name!r}", child, rigid.placements)
-    end = _end(rigid, beam)
+    if beam.to is not None and beam.to not in rigid.placements:
+        raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
+    end = next(iter(rigid.children)) if beam.to is None and len(rigid.children) == 1 else beam.to
     clamped, beam = _line(rigid, beam, end)
     abscissae = _abscissae(rigid, beam, clamped, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
-    loaded = [abscissae[child] for child in rigid.children] + [abscissae[body.name] for body in fixed]
     if isinstance(beam, FlexibleLink):
+        loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
         beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
     etas = [0.0, beam.length, *sorted(set(abscissae.values()) - {0.0, beam.length})]
     bare = {eta: beam.station(eta) for eta in etas}
     to_station = {eta: bare[eta].to_axis(0) @ np.linalg.inv(clamped) for eta in etas}
     own_body = rigid.own_body(fixed)
-    bodies = _station_bodies(beam, own_body, bare, to_station, [(each, abscissae[each.name]) for each in fixed])
+    bodies = {eta: np.zeros((4, 4)) for eta in etas}
+    on_link = [(abscissae[name], body) for name, body in fixed] + [(0.0, own_body)] * beam.keep_body
+    for eta, body in on_link:
+        bodies[eta] += to_station[eta] @ body @ to_station[eta].T
+    for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
+        if given is not None:
+            placement = bare[eta].to_axis(eta)
+            bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
     _check_slender(rigid.name, beam)
     replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
     if isinstance(beam, CosseratRod):
@@ -144,24 +234,19 @@ def attach(
     inertia = beam.inertia()
     names = tuple(f"{rigid.name} {mode}" for mode in beam.mode_names)
     carried = CarriedBeam(carrier, inertia, clamped, stations, names)
-    return AttachedLink(
-        carried.joints,
-        {
-            name: carried.attachment(etas.index(eta), to_station[eta] @ rigid.placements[name])
-            for name, eta in abscissae.items()
-        },
-        AttachedBeam(
-            inertias={carrier.index: inertia.placed(clamped)} if inertia.modes else {},
-            stiffness=inertia.stiffness,
-            damping=beam.damping_matrix(),
-            root=carried.attachment(0, np.eye(4)),
-            tip=carried.attachment(1, stations[1].to_axis(beam.length)),
-            length=beam.length,
-            buckling_load=beam.buckling_load(),
-            frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *stations))),
-            replacement=replacement,
-        ),
+    on_station = {name: (etas.index(eta), to_station[eta] @ rigid.placements[name]) for name, eta in abscissae.items()}
+    attached = AttachedBeam(
+        inertias={carrier.index: inertia.placed(clamped)} if inertia.modes else {},
+        stiffness=inertia.stiffness,
+        damping=beam.damping_matrix(),
+        root=carried.attachment(0, np.eye(4)),
+        tip=carried.attachment(1, stations[1].to_axis(beam.length)),
+        length=beam.length,
+        replacement=replacement,
+        buckling_load=beam.buckling_load(),
+        frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *stations))),
     )
+    return AttachedLink(carried.joints, {name: carried.attachment(*at) for name, at in on_station.items()}, attached)
 
 
 def _rod(
@@ -176,21 +261,17 @@ def _rod(
     """A Cosserat rod on its link, with bodies in the frames of the sections."""
     axes = homogeneous(clamped[:3, :3], np.zeros(3))
     on_sections = {eta: axes @ body @ axes.T for eta, body in bodies.items() if eta > 0}
-    made = RodJoints.of(rod.beam, rod.settings, clamped, on_sections, rigid.name)
-    index = {LINK: carrier.index, **{k: carrier.index + 1 + k for k in range(len(made.joints))}}
-    body = made.inertias[LINK].rigid + clamped @ bodies[0.0] @ clamped.T
-    joints = [replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))]
-    for joint in made.joints:
-        idx_q, idx_v = carrier.mode_idx_q + joint.idx_q, carrier.mode_idx_v + joint.idx_v
-        joints.append(replace(joint, parent=index[joint.parent], idx_q=idx_q, idx_v=idx_v))
+    made = RodJoints.of(rod, clamped, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v)
+    body = made.inertias[carrier.index].rigid + clamped @ bodies[0.0] @ clamped.T
+    own = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
 
     def attached(eta: float, placement: Array) -> Attachment:
         """Of a placement in the link frame of the straight rod."""
         root = np.zeros(3) if eta == 0 else -(clamped @ _ahead(eta))[:3, 3]
-        return Attachment(index[made.at[eta]], homogeneous(np.eye(3), root) @ placement)
+        return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
 
-    beam = AttachedRod(
-        inertias={index[k]: inertia for k, inertia in made.inertias.items()},
+    beam = AttachedBeam(
+        inertias=made.inertias,
         stiffness=made.stiffness,
         damping=rod.damping_matrix(),
         root=attached(0.0, clamped),
@@ -199,35 +280,7 @@ def _rod(
         replacement=replacement,
     )
     found = {name: attached(eta, rigid.placements[name]) for name, eta in abscissae.items()}
-    return AttachedLink(tuple(joints), found, beam)
-
-
-def _station_bodies(
-    beam: BeamLink,
-    own_body: Array,
-    bare: Mapping[float, Station],
-    to_station: Mapping[float, Array],
-    fixed: Sequence[tuple[FixedBody, float]],
-) -> dict[float, Array]:
-    """The pseudo-inertias (4 × 4) of the bodies on each station, in its frame, by abscissa.
-
-    Args:
-        beam: the beam, with hub and tip body.
-        own_body: of the link, which stays as a hub with ``keep_body``; in the link frame (4 × 4).
-        bare: the stations without bodies. ``to_station``: the link frame in the frame of each (4 × 4).
-        fixed: bodies that are fixed to the link, each with its abscissa.
-    """
-    bodies = {eta: np.zeros((4, 4)) for eta in bare}
-    for body, eta in fixed:
-        placement = to_station[eta] @ body.placement
-        bodies[eta] += placement @ body.body @ placement.T
-    for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
-        if given is not None:
-            placement = bare[eta].to_axis(eta)
-            bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
-    if beam.keep_body:
-        bodies[0.0] += to_station[0.0] @ own_body @ to_station[0.0].T
-    return bodies
+    return AttachedLink((own, *made.joints), found, beam)
 
 
 def _check_slender(name: str, beam: FlexibleLink | CosseratRod) -> None:
@@ -261,20 +314,13 @@ def _ahead(eta: float) -> Array:
     return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]))
 
 
-def _end(rigid: RigidLink, beam: BeamLink) -> str | None:
-    """The child joint or frame that the beam runs to: the named one, or the only child joint."""
-    if beam.to is not None:
-        if beam.to not in rigid.placements:
-            raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
-        return beam.to
-    return next(iter(rigid.children)) if len(rigid.children) == 1 else None
-
-
-def _line(rigid: RigidLink, beam: Link, end: str | None) -> tuple[Array, Link]:
+def _line(
+    rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str | None
+) -> tuple[Array, FlexibleLink | CosseratRod]:
     """The clamped frame in the link frame, and the link with its length.
 
     Without a root the beam runs straight from the link frame to its end; z, about which it bends in y, is as near to
-    the joint's axis as that allows.
+    the joint's axis as that allows. From a root, a beam without a length ends at the abscissa of its end.
     """
     what = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
     if end is None and (not beam.has_length or (beam.root is None and rigid.children)):
@@ -285,55 +331,44 @@ def _line(rigid: RigidLink, beam: Link, end: str | None) -> tuple[Array, Link]:
             f"{ahead} the beam ends, or give root= and the beam's length"
         )
     if beam.root is not None:
-        return _line_from_root(rigid, beam, end, what)
-    if end is None:
-        towards, what = 2 * rigid.joint.com, "twice its centre of mass"
+        clamped = np.asarray(beam.root)
+        if end is None or (beam.has_length and beam.to is None):
+            return clamped, beam
+        length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
+        where = f"{what} is {length:g} m along x of root="
+        if length <= 0 and not beam.has_length:
+            raise ArgumentError(
+                f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
+                "turn x of root= towards it, or give the beam a length"
+            )
     else:
-        towards = rigid.placements[end][:3, 3]
-    length = float(np.linalg.norm(towards))
-    if length == 0:
-        raise ArgumentError(
-            f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with root= "
-            "where it begins and runs"
-        )
-    if beam.has_length:
-        _require_length(rigid, beam, end, length, f"{what} is {length:g} m from the link's frame")
-    else:
-        beam = beam.with_length(length)
-    x = towards / length
-    axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
-    across = axis - x * (x @ axis)
-    z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
-    return homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3)), beam
-
-
-def _line_from_root(rigid: RigidLink, beam: Link, end: str | None, what: str) -> tuple[Array, Link]:
-    """Line from a given root: a beam without a length ends at the abscissa of its end."""
-    clamped = np.asarray(beam.root)
-    if end is None:
-        return clamped, beam
-    length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
-    if beam.has_length:
-        if beam.to is not None:
-            _require_length(rigid, beam, end, length, f"{what} is {length:g} m along x of root=")
-        return clamped, beam
-    if length <= 0:
-        raise ArgumentError(
-            f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
-            "turn x of root= towards it, or give the beam a length"
-        )
-    return clamped, beam.with_length(length)
-
-
-def _require_length(rigid: RigidLink, beam: BeamLink, end: str | None, length: float, where: str) -> None:
+        if end is None:
+            towards, what = 2 * rigid.joint.com, "twice its centre of mass"
+        else:
+            towards = rigid.placements[end][:3, 3]
+        length = float(np.linalg.norm(towards))
+        where = f"{what} is {length:g} m from the link's frame"
+        if length == 0:
+            raise ArgumentError(
+                f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with "
+                "root= where it begins and runs"
+            )
+        x = towards / length
+        axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
+        across = axis - x * (x @ axis)
+        z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
+        clamped = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
+    if not beam.has_length:
+        return clamped, beam.with_length(length)
     if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:
         raise ArgumentError(
             f"link {rigid.name!r}: the beam is {beam.length:g} m long, but {where}; give that length or none, say with "
             "children= where on the beam that is attached, or with to= or root= where the beam runs"
         )
+    return clamped, beam
 
 
-def _abscissae(rigid: RigidLink, beam: BeamLink, clamped: Array, end: str | None) -> dict[str, float]:
+def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Array, end: str | None) -> dict[str, float]:
     """The abscissa at which each child joint and frame is attached to the beam [m].
 
     Those that are fixed to each other are attached together: where ``children`` says for one of them; at the tip, if
@@ -347,7 +382,7 @@ def _abscissae(rigid: RigidLink, beam: BeamLink, clamped: Array, end: str | None
     ends_there = end is not None and abs((inverse @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
     abscissae: dict[str, float] = {}
     for name, fixture in fixtures.items():
-        given: str | float | None = beam.children[name] if name in beam.children else declared.get(fixture)
+        given = beam.children.get(name, declared.get(fixture))
         if given is None and ends_there and end is not None and fixture == fixtures[end]:
             given = "tip"
         if given is None:
@@ -365,32 +400,31 @@ def _abscissae(rigid: RigidLink, beam: BeamLink, clamped: Array, end: str | None
     return abscissae
 
 
-def _replacement(name: str, own: Array, clamped: Array, beam: BeamLink) -> Replacement:
+def _replacement(name: str, own: Array, clamped: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
     """What the beam replaces: the link's own body (4 × 4). Warn if they differ.
 
     A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
     """
+    com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
+
+    def by(body: Array) -> tuple[Replacement, bool]:
+        """The replacement by a body in the clamped frame, and whether it differs."""
+        mass, new = float(own[3, 3]), clamped @ body @ clamped.T
+        found = Replacement(name, mass, float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
+        heavier = abs(mass - found.beam_mass) > _DIFFERENT * max(mass, found.beam_mass)
+        return found, bool(heavier or np.abs(found.com - found.beam_com).max() > _DIFFERENT * beam.length)
+
     alone = beam.body + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
-    found, counted = _compared(name, own, clamped @ alone @ clamped.T), ""
-    if beam.tip_body is not None and _differ(found, beam):
+    (found, differs), counted = by(alone), ""
+    if beam.tip_body is not None and differs:
         at_tip = _ahead(beam.length)
         whole = alone + at_tip @ pseudo_inertia_of(beam.tip_body) @ at_tip.T
-        with_tip = _compared(name, own, clamped @ whole @ clamped.T)
+        with_tip, differs = by(whole)
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
-        found = found if _differ(with_tip, beam) else with_tip
-    if _differ(found, beam):
+        found = found if differs else with_tip
+    if differs:
         warnings.warn(
             f"{found}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
             stacklevel=stack_level(),
         )
     return found
-
-
-def _compared(name: str, own: Array, new: Array) -> Replacement:
-    com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
-    return Replacement(name, float(own[3, 3]), float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
-
-
-def _differ(found: Replacement, beam: BeamLink) -> bool:
-    heavier = abs(found.mass - found.beam_mass) > _DIFFERENT * max(found.mass, found.beam_mass)
-    return bool(heavier or np.abs(found.com - found.beam_com).max() > _DIFFERENT * beam.length)

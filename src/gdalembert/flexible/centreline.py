@@ -20,9 +20,9 @@ from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.assembly import PlacedBeam
+from gdalembert.flexible.cosserat_rod import CosseratRod, Links, sections
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm, straight
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.rods.cosserat_rod import CosseratRod, Links, sections
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers

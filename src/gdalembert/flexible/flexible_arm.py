@@ -30,13 +30,12 @@ from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
-from gdalembert.flexible.beam_link import BeamLink
 from gdalembert.flexible.beams.modal_integrals import dependent
+from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
-from gdalembert.flexible.rods.cosserat_rod import Links
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.model.configuration import checked_configuration, random_configuration
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection

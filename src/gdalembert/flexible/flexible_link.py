@@ -1,28 +1,168 @@
-"""Flexible links: a beam or nodes, modes, attachments and damping; and flexible joints, a spring behind each rotor."""
+"""Links that are beams, flexible links in assumed modes, and flexible joints, a spring behind each rotor."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
-from gdalembert.flexible.beam_link import BeamLink, Where, stack_level
 from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
-from gdalembert.flexible.beams.modal_integrals import eigenmodes, largest_eigenvalue, modal_mass
+from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
-from gdalembert.flexible.station import Station
+from gdalembert.flexible.station import Station, check_body
 from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import number
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arguments import checked_transform, listed, number
+from gdalembert.spatial.arrays import Array, frozen
+
+Where: TypeAlias = str | float
+"""``"root"``, ``"tip"``, or an abscissa [m]."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BeamLink(ABC):
+    """What all links have that are beams.
+
+    Attributes:
+        to: the name of the child joint or frame to which the beam runs; ``None``: the only child joint.
+        root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
+            then ends at the abscissa of ``to`` or of the child joint, whatever its offset from x. ``None``: at the link
+            frame, x towards the end of the beam.
+        children: where joints and frames on the link are attached, by name: ``"root"``, ``"tip"`` or an abscissa [m];
+            with nodes, at the nearest one. A joint or frame with an offset from the beam is rigidly fixed to it. The
+            arm places names that are left out; a child joint beyond the tip must not be left out.
+        hub: a ``pin.Inertia`` fixed to the clamped frame, given in that frame.
+        keep_body: whether the link's own body stays as a rigid hub at the root, beside the beam: a motor's housing.
+        tip_body: a ``pin.Inertia`` fixed to the tip, given in the tip frame.
+        modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
+            lowest frequency up.
+        rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
+    """
+
+    beam: Beam | Nodes
+    to: str | None = None
+    root: Any = None
+    children: Mapping[str, Where] = field(default_factory=dict)
+    hub: pin.Inertia | None = None
+    keep_body: bool = False
+    tip_body: pin.Inertia | None = None
+    modal_damping: float | tuple[float, ...] | None = None
+    rayleigh: tuple[float, float] | None = None
+
+    @property
+    @abstractmethod
+    def mode_names(self) -> tuple[str, ...]:
+        """A name for each modal coordinate."""
+
+    @property
+    @abstractmethod
+    def body(self) -> Array:
+        """The pseudo-inertia (4 × 4) of the undeformed bare link, in the clamped frame."""
+
+    @property
+    def has_length(self) -> bool:
+        """Whether the length is known; otherwise the arm gives it."""
+        return isinstance(self.beam, Nodes) or self.beam.length is not None
+
+    @property
+    def length(self) -> float:
+        """Length [m]; of nodes, the largest abscissa of a node.
+
+        Raises:
+            ArgumentError: if the beam has none yet.
+        """
+        if isinstance(self.beam, Nodes):
+            return float(self.beam.positions[self.beam.tip, 0])
+        return self.beam.require_length()
+
+    def with_length(self, length: float) -> Self:
+        """The link with a beam of a length [m]; nodes keep theirs."""
+        return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
+
+    def damping(self, mass: Array, stiffness: Array) -> Array:
+        """D_f (n × n) of the modal coordinates of the bare clamped link, with M_ff and K_f; zero without damping.
+
+        Raises:
+            ArgumentError: if ``modal_damping`` is given and a mode has no inertia of its own.
+        """
+        if self.rayleigh is not None:
+            alpha, beta = self.rayleigh
+            return frozen(alpha * mass + beta * stiffness)
+        if self.modal_damping is None:
+            return frozen(np.zeros_like(stiffness))
+        frequencies, vectors = eigenmodes_of(mass, stiffness)
+        inverse = vectors.T @ mass  # Ψ⁻¹ = Ψᵀ M_ff of mass-normalised modes
+        ratios = np.broadcast_to(np.asarray(self.modal_damping), len(stiffness))
+        damping = inverse.T @ ((2 * ratios * frequencies)[:, None] * inverse)
+        return frozen((damping + damping.T) / 2)
+
+    def _settle(self) -> None:
+        """Check the arguments, and give them the types that they have as attributes."""
+        if not isinstance(self.keep_body, bool):
+            raise ArgumentTypeError(f"{type(self).__name__}: keep_body: expected True or False, got {self.keep_body!r}")
+        if self.to is not None and not isinstance(self.to, str):
+            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
+        for name in ("hub", "tip_body"):
+            if (body := getattr(self, name)) is not None:
+                check_body(name, body)
+        children: Any = {} if self.children is None else self.children
+        if not isinstance(children, Mapping):
+            raise ArgumentTypeError(f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {children!r}")
+        for name, where in children.items():
+            if not isinstance(name, str):
+                raise ArgumentTypeError(f"children: expected names, got {name!r}")
+            self._abscissa(f"children[{name!r}]", where)
+        settled: dict[str, Any] = {"children": dict(children)}
+        if self.root is not None:
+            settled["root"] = checked_transform(
+                "root", self.root, expected="a pin.SE3 or 4 × 4 numbers", tolerance=1e-9
+            )
+        if self.rayleigh is not None:
+            if self.modal_damping is not None:
+                raise ArgumentError(f"{type(self).__name__}: got modal_damping and rayleigh; give one of them")
+            if len(pair := listed(self.rayleigh) or []) != 2:
+                raise ArgumentTypeError(f"rayleigh: got {self.rayleigh!r}; give (α [1/s], β [s])")
+            units = {"α": "1/s", "β": "s"}.items()
+            settled["rayleigh"] = tuple(
+                number(f"rayleigh {name}", x, unit, inclusive=True) for (name, unit), x in zip(units, pair, strict=True)
+            )
+        elif (ratios := listed(self.modal_damping)) is not None:
+            each = (number(f"modal_damping[{k}]", ratio, inclusive=True) for k, ratio in enumerate(ratios))
+            settled["modal_damping"] = tuple(each)
+        elif self.modal_damping is not None:
+            settled["modal_damping"] = number("modal_damping", self.modal_damping, inclusive=True)
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+    def _abscissa(self, what: str, where: Where) -> float:
+        """The abscissa [m] of an argument; that of the tip is infinite before the length is known."""
+        length = self.length if self.has_length else np.inf
+        if isinstance(where, str):
+            if where not in ("root", "tip"):
+                raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+            return 0.0 if where == "root" else length
+        eta = number(what, where, "m", inclusive=True)
+        if eta > length * (1 + ROUND_OFF):
+            raise ArgumentError(f"{what}: {eta:g} m does not lie on the link, which is {length:g} m long")
+        return eta
+
+    def _check_ratios(self) -> None:
+        n = len(self.mode_names)
+        if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != n:
+            given = len(self.modal_damping)
+            raise ArgumentError(f"modal_damping: got {given} ratios; give one, or one for each of the {n} modes")
 
 
 @dataclass(frozen=True)
@@ -120,10 +260,8 @@ class FlexibleLink(BeamLink):
             if isinstance(each, ModeSet) and isinstance(self.beam, Nodes):
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         self._settle()
-        if self.has_modes:
-            self._check_modes()
-
-    def _check_modes(self) -> None:
+        if not self.has_modes:
+            return
         if isinstance(self.beam, Beam):
             modal_integrals.check_families(self.beam, self.families)
             for name in modal_integrals.unmoved_tip(self.beam, self.families):
@@ -135,16 +273,8 @@ class FlexibleLink(BeamLink):
                 )
         for where in self.children.values():
             self.station(where)
-        if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != len(self.mode_names):
-            raise ArgumentError(
-                f"modal_damping: got {len(self.modal_damping)} ratios; give one, or one for each of the "
-                f"{len(self.mode_names)} modes"
-            )
+        self._check_ratios()
         self.damping_matrix()
-
-    @property
-    def has_length(self) -> bool:
-        return isinstance(self.beam, Nodes) or self.beam.length is not None
 
     @property
     def has_modes(self) -> bool:
@@ -163,17 +293,6 @@ class FlexibleLink(BeamLink):
         return {name: each for name, each in given if isinstance(each, ModeSet)}
 
     @property
-    def length(self) -> float:
-        """Length [m]; of nodes, the largest abscissa of a node.
-
-        Raises:
-            ArgumentError: if the beam has none yet.
-        """
-        if isinstance(self.beam, Nodes):
-            return float(self.beam.positions[self.beam.tip, 0])
-        return self.beam.require_length()
-
-    @property
     def mode_names(self) -> tuple[str, ...]:
         """``"y1"``, ``"y2"``, ``"z1"``, ``"x1"``, ``"t1"``, …; of nodes ``"f1"``, ``"f2"``, …"""
         if isinstance(self.beam, Nodes):
@@ -183,10 +302,6 @@ class FlexibleLink(BeamLink):
     def with_modes(self, **families: Modes) -> FlexibleLink:
         """The link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
         return replace(self, **families)  # type: ignore[arg-type]
-
-    def with_length(self, length: float) -> FlexibleLink:
-        """The link with a beam of a length [m]; nodes keep theirs."""
-        return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
 
     @property
     def directions_by_role(self) -> tuple[str, ...]:
@@ -210,14 +325,15 @@ class FlexibleLink(BeamLink):
         if self.families or not isinstance(self.beam, Beam):
             return self
         if not self.directions_by_role:
-            if self.beam.EI_z is None and self.beam.EI_y is None:
-                raise ArgumentError(
-                    "FlexibleLink: the beam has neither EI_y nor EI_z; give one [N m²], or a set of modes"
-                )
-            raise ArgumentError("FlexibleLink: it may bend in no direction; give a set of modes")
-        return self.with_modes(
-            **dict.fromkeys(self.directions_by_role, craig_bampton(2) if carries else clamped_free(4))
-        )
+            stiff = self.beam.EI_z is None and self.beam.EI_y is None
+            why = (
+                "the beam has neither EI_y nor EI_z; give one [N m²], or"
+                if stiff
+                else "it may bend in no direction; give"
+            )
+            raise ArgumentError(f"FlexibleLink: {why} a set of modes")
+        chosen = craig_bampton(2) if carries else clamped_free(4)
+        return self.with_modes(**dict.fromkeys(self.directions_by_role, chosen))
 
     @property
     def body(self) -> Array:
@@ -235,7 +351,7 @@ class FlexibleLink(BeamLink):
     def _inertia(self) -> ModalInertia:
         beam = self._with_modes()
         if isinstance(beam, Nodes):
-            return self._shortened(beam).inertia
+            return beam.inertia
         return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.shortens)
 
     def station(self, where: Where, body: Array | None = None) -> Station:
@@ -250,20 +366,12 @@ class FlexibleLink(BeamLink):
             ArgumentTypeError: if ``where`` is none of these.
             ArgumentError: if the link has no modes yet, or no such station.
         """
-        beam = self._with_modes()
-        if isinstance(where, str):
-            if where not in ("root", "tip"):
-                raise ArgumentError(f"station: got {where!r}; give 'root', 'tip' or an abscissa [m]")
-            eta = 0.0 if where == "root" else self.length
-        else:
-            eta = number("station", where, "m", inclusive=True)
+        beam, eta = self._with_modes(), self._abscissa("station", where)
         if eta == 0:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):
             return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.shortens)
-        if eta > self.length * (1 + ROUND_OFF):
-            raise ArgumentError(f"station: {eta:g} m does not lie on the link, which is {self.length:g} m long")
-        return self._shortened(beam).station(beam.nearest(np.array([eta, 0.0, 0.0])), body)
+        return beam.station(beam.nearest(np.array([eta, 0.0, 0.0])), body)
 
     def damping_matrix(self) -> Array:
         """D_f (n × n) of the modal coordinates of the bare link; zero without damping.
@@ -295,20 +403,18 @@ class FlexibleLink(BeamLink):
         Raises:
             ArgumentError: if the link has no modes yet.
         """
-        beam = self._with_modes()
+        inertia, beam = self.inertia(), self.beam
         if isinstance(beam, Beam):
             shortening = modal_integrals.beam_station(beam, self.families, self.length).shortening
         elif beam.shortening is None:
             return np.nan
         else:
             shortening = beam.shortening[..., beam.tip]
-        flexibility = largest_eigenvalue(self.inertia().stiffness, shortening)
+        flexibility = largest_eigenvalue(inertia.stiffness, shortening)
         return 1 / flexibility if flexibility > 0 else np.inf
 
-    def _shortened(self, nodes: Nodes) -> Nodes:
-        return nodes if self.shortens else replace(nodes, shortening=None)
-
     def _with_modes(self) -> Beam | Nodes:
+        """The beam of a link with modes; nodes shorten as far as the link does."""
         if not self.has_length:
             raise ArgumentError(
                 "FlexibleLink: its beam has no length before an arm gives it one; give the beam a length, or ask "
@@ -319,4 +425,14 @@ class FlexibleLink(BeamLink):
                 "FlexibleLink: its modes are chosen by its role in an arm; give bending_y=, bending_z=, extension= or "
                 "torsion=, or ask by_role(carries=…)"
             )
+        if isinstance(self.beam, Nodes) and not self.shortens:
+            return replace(self.beam, shortening=None)
         return self.beam
+
+
+def stack_level() -> int:
+    """The stack level, for a warning, of the user's line that led to it."""
+    frame, level, inside = sys._getframe(1), 1, ("gdalembert", "dataclasses")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -17,8 +17,8 @@ from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.wrenches import joint_torques
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Flexibility
-from gdalembert.flexible.beam_link import stack_level
 from gdalembert.flexible.elastic_forces import Stiffness
+from gdalembert.flexible.flexible_link import stack_level
 from gdalembert.flexible.model_validity import STEEP, tip_slope
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix

@@ -48,13 +48,7 @@ class Station:
     def deflection(
         self, clamped: Array, names: tuple[str, ...] = (), kind: type[Deflection] = Deflection
     ) -> Deflection:
-        """The motion of the section in a frame in which the clamped frame is placed at ``clamped`` (4 × 4).
-
-        Args:
-            clamped: the placement.
-            names: of the modal coordinates.
-            kind: how the section turns.
-        """
+        """The motion of the section in a frame in which the clamped frame is placed at ``clamped`` (4 × 4)."""
         r = clamped[:3, :3]
         return kind(
             frozen(clean_matrix(clamped[:3, 3] + r @ self.position)),
@@ -74,11 +68,7 @@ def root(modes: int, body: Array | None = None) -> Station:
 
 @dataclass(frozen=True, eq=False)
 class Attachment:
-    """Attachment of a child joint or frame: the index of the joint in the tree that moves it, and its placement.
-
-    Attributes:
-        joint: the index. ``placement``: in the frame that this joint moves (4 × 4).
-    """
+    """The joint of the tree that moves a child joint or frame, by index, and the placement in its frame (4 × 4)."""
 
     joint: int
     placement: Array
@@ -119,30 +109,25 @@ class CarriedBeam:
     @property
     def joints(self) -> tuple[Joint, ...]:
         """The joint with the beam on it, and the stations that its modes move, which share its modal coordinates."""
-        joint, moving = self.carrier.joint, [k for k in range(len(self.stations)) if self._moves(k)]
-        body = self.inertia.placed(self.clamped).rigid
-        for k in sorted({*range(len(self.stations))} - {*moving}):
-            body = body + self._body(k)
-        return (replace(joint, pseudo_inertia=frozen(clean_matrix(body))), *map(self._station_joint, moving))
+        carrier, body = self.carrier, self.inertia.placed(self.clamped).rigid
+        moving = []
+        for k, station in enumerate(self.stations):
+            frame = self._frame(k)
+            own = frame @ station.body @ frame.T
+            if not self._moves(k):
+                body = body + own
+                continue
+            kind = station.deflection(self.clamped, self.names, carrier.deflection)
+            shared = () if k == 1 else (1.0, 0.0)
+            place, at = (np.eye(3), np.zeros(3)), (carrier.mode_idx_q, carrier.mode_idx_v)
+            own = frozen(clean_matrix(own))
+            moving.append(Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, own, *at, *shared))
+        return replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body))), *moving
 
     def attachment(self, station: int, placement: Array) -> Attachment:
         """Attachment of what stands at a placement (4 × 4) in the frame of a station."""
-        at = self._frame(station) @ placement
-        return Attachment(self.carrier.index + station if self._moves(station) else self.carrier.index, at)
-
-    def _station_joint(self, k: int) -> Joint:
-        return Joint(
-            name=f"{self.carrier.joint.name} station {k}",
-            type=self.stations[k].deflection(self.clamped, self.names, self.carrier.deflection),
-            parent=self.carrier.index,
-            rotation=frozen(np.eye(3)),
-            translation=frozen(np.zeros(3)),
-            pseudo_inertia=frozen(clean_matrix(self._body(k))),
-            idx_q=self.carrier.mode_idx_q,
-            idx_v=self.carrier.mode_idx_v,
-            scaling=None if k == 1 else 1.0,
-            offset=None if k == 1 else 0.0,
-        )
+        joint = self.carrier.index + station if self._moves(station) else self.carrier.index
+        return Attachment(joint, self._frame(station) @ placement)
 
     def _moves(self, station: int) -> bool:
         """Whether the modes move a station, so that it is a joint of the tree; the root is at rest."""
@@ -153,10 +138,6 @@ class CarriedBeam:
         if self._moves(station):
             return homogeneous(self.clamped[:3, :3], np.zeros(3))
         return np.asarray(self.clamped @ homogeneous(np.eye(3), self.stations[station].position))
-
-    def _body(self, station: int) -> Array:
-        frame = self._frame(station)
-        return np.asarray(frame @ self.stations[station].body @ frame.T)
 
 
 def check_body(what: str, body: Any) -> None:

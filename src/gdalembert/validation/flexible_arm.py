@@ -12,8 +12,8 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.groups import inertia_of
 from gdalembert.errors import ArgumentError
+from gdalembert.flexible.attach import model_joint_name
 from gdalembert.flexible.flexible_arm import Arm
-from gdalembert.flexible.rigid_link import model_joint_name
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array, homogeneous

@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning
-from gdalembert.flexible.rods.cosserat_rod import Links
+from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_urdf import load_urdf, read_source
 from gdalembert.spatial.arguments import integer, number, required
