@@ -345,33 +345,28 @@ class RodSegment:
 
     def inertia(self) -> SegmentInertia:
         """Mass, and the stiffness K = ∫ Φᵀ diag(GJ, EI, EA, GA) Φ ds."""
-        beam, strains, n, count = self.rod.beam, self.rod.strains, len(self.nodes), self.rod.degree + 1
+        beam, strains, n = self.rod.beam, self.rod.strains, len(self.nodes)
 
-        def mass(panels: int) -> tuple[Array, Array]:
+        def mass(panels: int) -> tuple[list[Array], list[Array]]:
             over = self._over(0.0, self.length, panels)
             at = self.start + over.points
             mu = beam.along("mass_per_length", at) * over.weights
             lagrange, weights = self._interpolation(over.points)
             a, j = np.column_stack([weights, np.ones(len(at))]), np.array(beam.section_inertias(at)) * over.weights
-            parts = [(a.T * mu) @ a, *(x @ lagrange for x in j)]
-            sizes = [(np.abs(a.T) * mu) @ np.abs(a), *(np.abs(x) @ np.abs(lagrange) for x in j)]
-            return np.concatenate([x.ravel() for x in parts]), np.concatenate([x.ravel() for x in sizes])
+            return [(a.T * mu) @ a, j @ lagrange], [(np.abs(a.T) * mu) @ np.abs(a), np.abs(j) @ np.abs(lagrange)]
 
-        def stiffness(panels: int) -> tuple[Array, Array]:
+        def stiffness(panels: int) -> tuple[list[Array], list[Array]]:
             over = self._over(0.0, self.length, panels)
             basis = self._basis(over.points)
             weights = [beam.along(STRAINS[name][3], self.start + over.points) * over.weights for name in strains]
-            blocks = np.array([(basis.T * w) @ basis for w in weights])
-            return blocks, np.array([(np.abs(basis.T) * w) @ np.abs(basis) for w in weights])
+            blocks = [(basis.T * w) @ basis for w in weights]
+            return blocks, [(np.abs(basis.T) * w) @ np.abs(basis) for w in weights]
 
-        found = converged("CosseratRod", mass, 2)[0]
-        gram, (j_y, j_z) = found[: (n + 1) ** 2].reshape(n + 1, n + 1), found[(n + 1) ** 2 :].reshape(2, n)
+        gram, (j_y, j_z) = converged("CosseratRod", mass, 2)[0]
         particles = np.linalg.cholesky(gram[:n, :n])
         sections = [self.axes @ np.diag([0.0, zz, yy]) @ self.axes.T for yy, zz in zip(j_y, j_z, strict=True)]
-        blocks, sizes = converged("CosseratRod", stiffness, 2)
-        k = np.zeros((len(strains) * count,) * 2)
-        for i, block in enumerate(drop(blocks, _NOISE * sizes)):
-            k[i * count : (i + 1) * count, i * count : (i + 1) * count] = block
+        blocks = zip(*converged("CosseratRod", stiffness, 2), strict=True)
+        k = ca.diagcat(*(ca.DM(drop(block, _NOISE * size)) for block, size in blocks)).full()
         return SegmentInertia(
             segment=self.kinematics,
             mass=float(gram[n, n]),

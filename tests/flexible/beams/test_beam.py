@@ -196,12 +196,12 @@ def test_quadrature() -> None:
 def test_integrals_take_as_many_panels_as_they_need() -> None:
     tried = []
 
-    def wave(panels: int) -> tuple[np.ndarray, np.ndarray]:
+    def wave(panels: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         tried.append(panels)
         over = Quadrature.of(0, 1, panels)
-        return np.array([over.weights @ np.cos(100 * over.points)]), np.array([1.0])
+        return [np.array([over.weights @ np.cos(100 * over.points)])], [np.array([1.0])]
 
-    value, _ = converged("wave", wave, 1)
+    (value,), _ = converged("wave", wave, 1)
     assert abs(value[0] - math.sin(100) / 100) < 1e-14
     assert 4 <= max(tried) <= 32
 
@@ -211,12 +211,12 @@ def test_when_integrals_have_settled(change: float, tries: int) -> None:
     """To 1e-13 of their size at once; after seven doublings 1e-9 is taken, and more is refused."""
     tried: list[int] = []
 
-    def unsteady(panels: int) -> tuple[np.ndarray, np.ndarray]:
+    def unsteady(panels: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         tried.append(panels)
-        return np.array([1.0 + change * (len(tried) % 2), 0.0]), np.array([1.0, 0.0])
+        return [np.array([1.0 + change * (len(tried) % 2), 0.0])], [np.array([1.0, 0.0])]
 
     if change < 1e-9:
-        value, _ = converged("unsteady", unsteady, 3)
+        (value,), _ = converged("unsteady", unsteady, 3)
         assert abs(value[0] - 1) <= change
     else:
         with pytest.raises(ArgumentError, match=r"^unsteady: .* still change by 5.0e-09 of their size on 384 panels"):
@@ -226,7 +226,7 @@ def test_when_integrals_have_settled(change: float, tries: int) -> None:
 
 def test_integrals_that_are_no_number_have_not_settled() -> None:
     with pytest.raises(ArgumentError, match="still change by nan of their size"):
-        converged("lost", lambda panels: (np.array([np.nan]), np.array([1.0])), 1)
+        converged("lost", lambda panels: ([np.array([np.nan])], [np.array([1.0])]), 1)
 
 
 @pytest.mark.parametrize(

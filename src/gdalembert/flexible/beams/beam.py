@@ -231,16 +231,15 @@ class Beam:
     @cached_property
     def pseudo_inertia(self) -> Array:
         """C (4 × 4) of the undeformed beam, in the clamped frame, section inertia included."""
-
         end = self.require_length()
 
-        def moments(panels: int) -> tuple[Array, Array]:
+        def moments(panels: int) -> tuple[list[Array], list[Array]]:
             over = Quadrature.of(0, end, panels, self.breaks)
             mu, (j_y, j_z) = self.along("mass_per_length", over.points), self.section_inertias(over.points)
             found = np.array([mu, mu * over.points, mu * over.points**2, j_z, j_y]) @ over.weights
-            return found, found
+            return [found], [found]
 
-        m, mx, mxx, zz, yy = converged("Beam", moments, 4)[0]
+        m, mx, mxx, zz, yy = converged("Beam", moments, 4)[0][0]
         return frozen([[mxx, 0, 0, mx], [0, zz, 0, 0], [0, 0, yy, 0], [mx, 0, 0, m]])
 
     @property

@@ -11,9 +11,7 @@ positive rotation about y, which turns x to −z.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +22,7 @@ from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.flexible.station import Station, root
 from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.rounding import ROUND_OFF
+from gdalembert.model.rounding import drop
 from gdalembert.spatial.arrays import Array, frozen
 
 _SINGULAR = 1e-12
@@ -48,63 +46,46 @@ def skews(columns: Array) -> Array:
     return matrices
 
 
-@dataclass(frozen=True, eq=False)
-class MassPoints:
-    """The m cross sections of a link: masses (m), positions r (m × 3), second moments about them (m × 3 × 3),
-    translations u and rotations ϑ of the shapes (N × m × 3), and S_b of the stretches (:class:`ModalInertia`)."""
+def mass_integrals(
+    masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
+) -> tuple[list[Array], list[Array]]:
+    """C, C_j, C_jk and S_b of the m cross sections of a link; and their magnitudes, from absolute values of summands.
 
-    masses: Array
-    positions: Array
-    moments: Array
-    translations: Array
-    rotations: Array
-    shortening: Array
+    The masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It preserves ∫ s dm and ∫ r s dm, which are
+    all effects of s to second order in f. The kinetic energy remains that of a motion, so that M is positive definite
+    at any f, and a beam needs two stretches instead of a shape for every product of modes.
 
-    @classmethod
-    def of(
-        cls, masses: Array, positions: Array, moments: Array, translations: Array, rotations: Array, s: Array
-    ) -> MassPoints:
-        """Mass points of modes that shorten the link by s_jk (n × n × m, zero without foreshortening).
+    Args:
+        masses, positions, moments: (m), r (m × 3), and second moments about the sections (m × 3 × 3).
+        translations, rotations: u and ϑ of the modes (n × m × 3).
+        s: s_jk (n × n × m), zero without foreshortening.
+    """
+    hat = np.column_stack([positions, np.ones(len(masses))])
+    r = hat[:, hat.any(axis=0)]
+    fit = np.linalg.pinv((r.T * masses) @ r, rcond=_SINGULAR, hermitian=True)
+    shortening = np.einsum("ba,am,jkm->bjk", fit, r.T * masses, s)
+    if not shortening.any():
+        shortening, r = shortening[:0], r[:, :0]
+    shortening = (shortening + shortening.transpose(0, 2, 1)) / 2
+    stretches = np.zeros((len(shortening), len(masses), 3))
+    stretches[..., 0] = r.T
+    u, turns = np.concatenate([translations, stretches]), skews(np.concatenate([rotations, np.zeros_like(stretches)]))
 
-        The masses shorten by the fit s_jk ≈ S_jk·(r; 1), weighted by mass. It preserves ∫ s dm and ∫ r s dm, which are
-        all effects of s to second order in f. The kinetic energy remains that of a motion, so that M is positive
-        definite at any f, and a beam needs two stretches instead of a shape for every product of modes.
-        """
-        r = np.column_stack([positions, np.ones(len(masses))])
-        r = r[:, r.any(axis=0)]
-        fit = np.linalg.pinv((r.T * masses) @ r, rcond=_SINGULAR, hermitian=True)
-        shortening = np.einsum("ba,am,jkm->bjk", fit, r.T * masses, s)
-        if not shortening.any():
-            shortening, r = shortening[:0], r[:, :0]
-        stretches = np.zeros((len(shortening), len(masses), 3))
-        stretches[..., 0] = r.T
-        return cls(
-            masses,
-            positions,
-            moments,
-            np.concatenate([translations, stretches]),
-            np.concatenate([rotations, np.zeros_like(stretches)]),
-            (shortening + shortening.transpose(0, 2, 1)) / 2,
-        )
-
-    def sums(self, *, absolute: bool = False) -> dict[str, Array]:
-        """C, C_j, C_jk and S_b; or their magnitudes, from the absolute values of all summands."""
-        m, u, moments = self.masses, self.translations, self.moments
-        r, turns, n = np.column_stack([self.positions, np.ones(len(m))]), skews(self.rotations), len(u)
-        if absolute:
-            r, u, turns = (np.abs(each) for each in (r, u, turns))
+    def sums(hat: Array, u: Array, turns: Array, shortening: Array) -> list[Array]:
+        n = len(u)
         first, second = np.zeros((n, 4, 4)), np.zeros((n, n, 4, 4))
-        rigid = np.einsum("m,ma,mb->ab", m, r, r)
+        rigid = np.einsum("m,ma,mb->ab", masses, hat, hat)
         rigid[:3, :3] += moments.sum(axis=0)
-        first[:, :, :3] = np.einsum("ma,jmb->jab", m[:, None] * r, u, optimize=True)
+        first[:, :, :3] = np.einsum("ma,jmb->jab", masses[:, None] * hat, u, optimize=True)
         first[:, :3, :3] += np.einsum("mac,jmbc->jab", moments, turns, optimize=True)
-        second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", m[:, None] * u, u, optimize=True)
+        second[:, :, :3, :3] = np.einsum("jma,kmb->jkab", masses[:, None] * u, u, optimize=True)
         second[:, :, :3, :3] += np.einsum("jmad,kmbd->jkab", turns @ moments, turns, optimize=True)
-        shortening = self.shortening
-        if absolute:  # the magnitude of a fit is that of its largest entry
-            largest = np.abs(shortening).max(axis=(1, 2), keepdims=True, initial=0)
-            shortening = np.broadcast_to(largest, shortening.shape)
-        return {"rigid": rigid, "first": first, "second": second, "shortening": shortening}
+        return [rigid, first, second, shortening]
+
+    # the magnitude of a fit is that of its largest entry
+    largest = np.abs(shortening).max(axis=(1, 2), keepdims=True, initial=0)
+    sizes = sums(np.abs(hat), np.abs(u), np.abs(turns), np.broadcast_to(largest, shortening.shape))
+    return sums(hat, u, turns, shortening), sizes
 
 
 def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
@@ -190,10 +171,8 @@ def _shapes(families: Families, eta: Array, length: float) -> tuple[Array, Array
 
 def _steepness(families: Families, eta: Array, length: float) -> Array:
     """y_j' y_k' + z_j' z_k' at abscissae (m,), n × n × m."""
-    _, theta = _shapes(families, eta, length)
-    slopes = theta[..., 1:]
-    result: Array = np.einsum("jma,kma->jkm", slopes, slopes)
-    return result
+    slopes = _shapes(families, eta, length)[1][..., 1:]
+    return np.asarray(np.einsum("jma,kma->jkm", slopes, slopes))
 
 
 def quadrature(beam: Beam, families: Families, end: float | None = None, panels: int | None = None) -> Quadrature:
@@ -203,75 +182,47 @@ def quadrature(beam: Beam, families: Families, end: float | None = None, panels:
     return Quadrature.of(0, beam.length if end is None else end, least, sorted(breaks))
 
 
-def _sections(beam: Beam, families: Families, over: Quadrature, foreshortening: bool) -> MassPoints:
+def integrals(
+    beam: Beam, families: Families, over: Quadrature, foreshortening: bool
+) -> tuple[list[Array], list[Array]]:
+    """C, C_j, C_jk, S_b and K_f of a beam by a quadrature, and their magnitudes ∫|…| (10)."""
     eta, n = over.points, sum(map(len, families.values()))
-    u, theta = _shapes(families, eta, beam.length)
     j_y, j_z = beam.section_inertias(eta)
-    moments = np.zeros((eta.size, 3, 3))
+    moments, positions = np.zeros((eta.size, 3, 3)), np.column_stack([eta, np.zeros((eta.size, 2))])
     moments[:, 1, 1], moments[:, 2, 2] = j_z * over.weights, j_y * over.weights
-    positions = np.column_stack([eta, np.zeros((eta.size, 2))])
     s = over.running(_steepness(families, eta, beam.length)) if foreshortening else np.zeros((n, n, eta.size))
-    return MassPoints.of(beam.along("mass_per_length", eta) * over.weights, positions, moments, u, theta, s)
-
-
-def _stiffness(beam: Beam, families: Families, over: Quadrature) -> tuple[Array, Array]:
-    """K_f, and ∫|…| (10)."""
-    n = sum(map(len, families.values()))
+    masses = beam.along("mass_per_length", eta) * over.weights
+    sums, sizes = mass_integrals(masses, positions, moments, *_shapes(families, eta, beam.length), s)
     k, size, first = np.zeros((n, n)), np.zeros((n, n)), 0
     for name, each in ordered(families):
         strain = each.curvature if name.startswith("bending") else each.slope
-        shapes, here = strain(over.points, beam.length), slice(first, first := first + len(each))
-        weights = beam.along(_STIFFNESS[name], over.points) * over.weights
+        shapes, here = strain(eta, beam.length), slice(first, first := first + len(each))
+        weights = beam.along(_STIFFNESS[name], eta) * over.weights
         k[here, here] = (shapes * weights) @ shapes.T
         size[here, here] = (np.abs(shapes) * weights) @ np.abs(shapes).T
-    return k, size
-
-
-def _flat(arrays: Mapping[str, Array]) -> Array:
-    return np.concatenate([each.ravel() for each in arrays.values()])
+    return [*sums, k], [*sizes, size]
 
 
 def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True) -> ModalInertia:
     """The integrals of a beam (CB14, CB20, CB29), by Gauss–Legendre quadrature to rounding; without bodies on it.
 
-    Args:
-        beam: the beam, section inertia included.
-        families: its modes.
-        foreshortening: whether the beam shortens as it bends.
-
     Raises:
         ArgumentError: if the beam has no stiffness in the direction of a mode, if a function of the beam or a shape
             cannot be used, or if the integrals do not converge.
     """
-    shapes: dict[str, tuple[int, ...]] = {}
 
-    def integral(panels: int) -> tuple[Array, Array]:
-        over = quadrature(beam, families, panels=panels)
-        points = _sections(beam, families, over, foreshortening)
-        stiffness, size = _stiffness(beam, families, over)
-        sums = points.sums() | {"stiffness": stiffness}
-        sizes = points.sums(absolute=True) | {"stiffness": size}
-        shapes.update((name, each.shape) for name, each in sums.items())
-        return _flat(sums), _flat(sizes)
+    def found(panels: int) -> tuple[list[Array], list[Array]]:
+        return integrals(beam, families, quadrature(beam, families, panels=panels), foreshortening)
 
-    values, sizes = converged("flexible link", integral, quadrature(beam, families).edges.size - 1)
-    values = np.where(np.abs(values) <= _NOISE * sizes, 0, values)
-    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
-    pieces = zip(shapes.items(), np.split(values, ends), strict=True)
-    return ModalInertia(**{name: frozen(each.reshape(shape)) for (name, shape), each in pieces})
+    values, sizes = converged("flexible link", found, quadrature(beam, families).edges.size - 1)
+    return ModalInertia(*(frozen(drop(each, _NOISE * size)) for each, size in zip(values, sizes, strict=True)))
 
 
 def beam_station(
     beam: Beam, families: Families, abscissa: float, body: Array | None = None, *, foreshortening: bool = True
 ) -> Station:
-    """The station at an abscissa [m], with the pseudo-inertia (4 × 4) of the bodies that are fixed to it.
-
-    Raises:
-        ArgumentError: if the abscissa does not lie on the beam.
-    """
+    """The station at an abscissa [m], with the pseudo-inertia (4 × 4) of the bodies that are fixed to it."""
     n = sum(map(len, families.values()))
-    if not 0 <= abscissa <= beam.length * (1 + ROUND_OFF):
-        raise ArgumentError(f"station: {abscissa:g} m does not lie on the beam, which goes from 0 to {beam.length:g} m")
     if abscissa == 0:
         return root(n, body)
     end = min(abscissa, beam.length)
@@ -282,8 +233,7 @@ def beam_station(
         products = _steepness(families, over.points, beam.length)
         s = products @ over.weights
         s[np.abs(s) <= _NOISE * (np.abs(products) @ over.weights)] = 0
-    none = np.zeros((4, 4)) if body is None else body
-    at = np.array([end, 0, 0])
+    none, at = np.zeros((4, 4)) if body is None else body, np.array([end, 0, 0])
     return Station(frozen(at), frozen(u[:, 0].T), frozen(theta[:, 0].T), frozen(s), frozen(none))
 
 
@@ -306,12 +256,11 @@ def check_families(beam: Beam, families: Families) -> None:
 
 def unmoved_tip(beam: Beam, families: Families) -> tuple[str, ...]:
     """The names of the sets that neither shift nor turn the tip."""
-    still: list[str] = []
-    for name, each in ordered(families):
-        inside = np.linspace(0, beam.length, 101)
-        ends = [(each.value(beam.length, beam.length), each.value(inside, beam.length))]
-        if name.startswith("bending"):
-            ends.append((each.slope(beam.length, beam.length), each.slope(inside, beam.length)))
-        if all(np.all(np.abs(tip) <= 1e-9 * np.abs(size).max()) for tip, size in ends):
-            still.append(name)
-    return tuple(still)
+    inside = np.linspace(0, beam.length, 101)
+
+    def moves(name: str, each: ModeSet) -> bool:
+        motions = (each.value, each.slope) if name.startswith("bending") else (each.value,)
+        along = (np.abs(motion(inside, beam.length)) for motion in motions)
+        return any(bool(np.any(size[:, -1] > 1e-9 * size.max())) for size in along)
+
+    return tuple(name for name, each in ordered(families) if not moves(name, each))

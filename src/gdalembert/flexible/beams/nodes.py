@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.beams.modal_integrals import MassPoints, modal_mass
+from gdalembert.flexible.beams.modal_integrals import mass_integrals, modal_mass
 from gdalembert.flexible.station import Station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arguments import numbers
@@ -57,8 +57,6 @@ class Nodes(ByValue):
         for name in self.__dataclass_fields__:
             if (given := getattr(self, name)) is not None and not isinstance(given, Mapping):
                 object.__setattr__(self, name, numbers(f"Nodes: {name}", given, finite=name != "rotations"))
-        if isinstance(self.rotations, Mapping):
-            object.__setattr__(self, "rotations", self._rotations_of(self.rotations))
         self._check_shapes()
         if self.masses.min() < 0 or self.masses.max() == 0:
             raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
@@ -66,48 +64,37 @@ class Nodes(ByValue):
             raise ArgumentError("Nodes: inertias: one has a negative principal moment; give symmetric, positive ones")
         self._check_rotations()
         self._check_root()
-        self._check_shortening()
+        if self.shortening is not None:
+            off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
+            j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
+            if off[j, k, node] > 1e-9 * np.abs(self.shortening).max():
+                raise ArgumentError(
+                    f"Nodes: shortening: of modes {j + 1}, {k + 1} it differs from that of {k + 1}, {j + 1} by "
+                    f"{off[j, k, node]:.3g} m at node {node}; give s_jk = s_kj"
+                )
         if (self.stiffness is None) == (self.frequencies is None):
             raise ArgumentError(
                 "Nodes: give the stiffness K_f, or the frequencies of mass-normalised modes: one of them"
             )
         self._check_stiffness()
 
-    def _rotations_of(self, given: Mapping[Any, Any]) -> Array:
-        """Rotations of some nodes (n × N × 3), NaN at the others."""
-        count, n = self.masses.size, len(self.translations)
-        found = np.full((n, count, 3), np.nan)
-        for node, each in given.items():
-            if not isinstance(node, int) or not 0 <= node < count:
-                raise ArgumentError(f"Nodes: rotations: got those of node {node!r}; give nodes 0 … {count - 1}")
-            own = numbers(f"Nodes: rotations: node {node}", each)
-            if own.shape != (n, 3):
-                raise ArgumentError(f"Nodes: rotations: node {node}: got shape {own.shape}; give {n} × 3")
-            found[:, node] = own
-        return frozen(found)
-
-    def _check_rotations(self) -> None:
-        if self.rotations is not None and np.isinf(self.rotations).any():
-            raise ArgumentError("Nodes: rotations: one is infinite; give finite numbers, or NaN where they are unknown")
-        turning = np.zeros(self.masses.size) if self.inertias is None else np.abs(self.inertias).max(axis=(1, 2))
-        for node in np.flatnonzero(turning):
-            if not self.turns(int(node)):
-                raise ArgumentError(
-                    f"Nodes: rotations: none are given of node {node}, which has a rotary inertia; give those of the "
-                    f"modes, as rotations={{{node}: …}}, or no inertia"
-                )
-
-    def turns(self, node: int) -> bool:
-        """Whether the rotations of a node are known."""
-        return self.rotations is not None and not bool(np.isnan(self.rotations[:, node]).any())
-
     def _check_shapes(self) -> None:
+        count, n = self.masses.size, len(self.translations)
         if self.translations.ndim != 3:
             raise ArgumentError(
-                f"Nodes: translations: got shape {self.translations.shape}; give n × {self.masses.size} × 3, of each "
-                "mode and each node"
+                f"Nodes: translations: got shape {self.translations.shape}; give n × {count} × 3, of each mode and "
+                "each node"
             )
-        count, n = self.masses.size, len(self.translations)
+        if isinstance(self.rotations, Mapping):
+            rotations = np.full((n, count, 3), np.nan)
+            for node, each in self.rotations.items():
+                if not isinstance(node, int) or not 0 <= node < count:
+                    raise ArgumentError(f"Nodes: rotations: got those of node {node!r}; give nodes 0 … {count - 1}")
+                own = numbers(f"Nodes: rotations: node {node}", each)
+                if own.shape != (n, 3):
+                    raise ArgumentError(f"Nodes: rotations: node {node}: got shape {own.shape}; give {n} × 3")
+                rotations[:, node] = own
+            object.__setattr__(self, "rotations", frozen(rotations))
         for name, shape in {
             "masses": (count,),
             "positions": (count, 3),
@@ -124,23 +111,25 @@ class Nodes(ByValue):
         if not count or not n:
             raise ArgumentError(f"Nodes: got {count} nodes and {n} modes; give at least one of each")
 
-    def _check_shortening(self) -> None:
-        if self.shortening is not None:
-            off = np.abs(self.shortening - self.shortening.transpose(1, 0, 2))
-            j, k, node = (int(i) for i in np.unravel_index(off.argmax(), off.shape))
-            if off[j, k, node] > 1e-9 * np.abs(self.shortening).max():
+    def _check_rotations(self) -> None:
+        if self.rotations is not None and np.isinf(self.rotations).any():
+            raise ArgumentError("Nodes: rotations: one is infinite; give finite numbers, or NaN where they are unknown")
+        turning = np.zeros(self.masses.size) if self.inertias is None else np.abs(self.inertias).max(axis=(1, 2))
+        for node in np.flatnonzero(turning):
+            if not self.turns(int(node)):
                 raise ArgumentError(
-                    f"Nodes: shortening: of modes {j + 1}, {k + 1} it differs from that of {k + 1}, {j + 1} by "
-                    f"{off[j, k, node]:.3g} m at node {node}; give s_jk = s_kj"
+                    f"Nodes: rotations: none are given of node {node}, which has a rotary inertia; give those of the "
+                    f"modes, as rotations={{{node}: …}}, or no inertia"
                 )
 
     def _check_stiffness(self) -> None:
         if self.stiffness is not None:
             off = np.abs(self.stiffness - self.stiffness.T).max() / max(np.abs(self.stiffness).max(), 1e-300)
-            if off > 1e-9 or np.linalg.eigvalsh(self.stiffness).min() <= 0:
+            least = np.linalg.eigvalsh(self.stiffness).min()
+            if off > 1e-9 or least <= 0:
                 raise ArgumentError(
-                    f"Nodes: stiffness: its least eigenvalue is {np.linalg.eigvalsh(self.stiffness).min():.3g}, and it "
-                    f"differs from its transpose by {off:.1e}; give a symmetric, positive definite K_f"
+                    f"Nodes: stiffness: its least eigenvalue is {least:.3g}, and it differs from its transpose by "
+                    f"{off:.1e}; give a symmetric, positive definite K_f"
                 )
             return
         mass = modal_mass(self.inertia)
@@ -154,22 +143,23 @@ class Nodes(ByValue):
 
     def _check_root(self) -> None:
         """Refuse modes that move the clamped frame, judged by the node next to it: shapes rise from zero there."""
-        first = int(np.sum(self.positions**2, axis=1).argmin())
-        size = np.linalg.norm(self.positions, axis=1)
+        first, size = self.nearest(np.zeros(3)), np.linalg.norm(self.positions, axis=1)
         near = max(_ROOT, _RISE * size[first] / size.max()) if size.max() > 0 else _ROOT
-        motions = [("translations", "m", self.translations)]
-        if self.rotations is not None:
-            motions.append(("rotations", "rad", np.nan_to_num(self.rotations)))
-        for k in range(self.modes):
-            if not any(motion[k].any() for _, _, motion in motions):
-                raise ArgumentError(f"Nodes: translations: mode {k + 1} moves no node; leave it out")
-        for what, unit, motion in motions:
+        turns = np.zeros_like(self.translations) if self.rotations is None else np.nan_to_num(self.rotations)
+        still = ~(self.translations.any(axis=(1, 2)) | turns.any(axis=(1, 2)))
+        if still.any():
+            raise ArgumentError(f"Nodes: translations: mode {still.argmax() + 1} moves no node; leave it out")
+        for what, unit, motion in (("translations", "m", self.translations), ("rotations", "rad", turns)):
             for k, shape in enumerate(np.linalg.norm(motion, axis=2)):
                 if shape[first] > near * shape.max():
                     raise ArgumentError(
                         f"Nodes: {what}: mode {k + 1} moves node {first} by {shape[first]:.3g} {unit}, where the link "
                         f"is clamped, {size[first]:.3g} m from the origin; give modes of the link with its root held"
                     )
+
+    def turns(self, node: int) -> bool:
+        """Whether the rotations of a node are known."""
+        return self.rotations is not None and not bool(np.isnan(self.rotations[:, node]).any())
 
     @property
     def modes(self) -> int:
@@ -189,22 +179,16 @@ class Nodes(ByValue):
         tensors = np.zeros((count, 3, 3)) if self.inertias is None else self.inertias
         moments = np.trace(tensors, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - tensors
         s = np.zeros((n, n, count)) if self.shortening is None else self.shortening
-        sums = MassPoints.of(self.masses, self.positions, moments, self.translations, rotations, s).sums()
-        stiffness = self.stiffness if self.frequencies is None else np.diag(self.frequencies**2)
-        return ModalInertia(
-            **{name: frozen(each) for name, each in sums.items()}, stiffness=frozen(np.asarray(stiffness))
-        )
+        sums, _ = mass_integrals(self.masses, self.positions, moments, self.translations, rotations, s)
+        stiffness = np.asarray(self.stiffness) if self.frequencies is None else np.diag(self.frequencies**2)
+        return ModalInertia(*map(frozen, (*sums, stiffness)))
 
     def nearest(self, position: Array) -> int:
         """The node that lies nearest to a point."""
         return int(np.sum((self.positions - position) ** 2, axis=1).argmin())
 
     def station(self, node: int, body: Array | None = None) -> Station:
-        """A node, with the pseudo-inertia (4 × 4) of the bodies attached to it.
-
-        Args:
-            node: its index.
-            body: in the frame of the station.
+        """A node, by index, with the pseudo-inertia (4 × 4, in the station's frame) of the bodies attached to it.
 
         Raises:
             ArgumentError: if there is no such node, or the nodes have no rotations.

@@ -62,24 +62,29 @@ class Quadrature:
         return result
 
 
-def converged(what: str, integral: Callable[[int], tuple[Array, Array]], panels: int) -> tuple[Array, Array]:
+def converged(
+    what: str, integrals: Callable[[int], tuple[Sequence[Array], Sequence[Array]]], panels: int
+) -> tuple[Sequence[Array], Sequence[Array]]:
     """The integrals and their magnitudes ∫|…|, with the number of panels doubled until they converge.
 
     Raises:
         ArgumentError: if they do not converge to 1e-9 of their magnitude.
     """
-    value, _ = integral(panels)
+    values, _ = integrals(panels)
     change = math.inf
     for _ in range(_DOUBLINGS):
         panels *= 2
-        coarse = value
-        value, size = integral(panels)
-        change = float(np.divide(np.abs(value - coarse), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
-        if change <= _SETTLED:
-            return value, size
+        coarse = values
+        values, sizes = integrals(panels)
+        changes = [
+            np.divide(np.abs(fine - before), size, out=np.zeros_like(size), where=size > 0).max(initial=0)
+            for fine, before, size in zip(values, coarse, sizes, strict=True)
+        ]
+        if (change := float(np.max(changes))) <= _SETTLED:
+            return values, sizes
     if not change <= _DOUBTFUL:
         raise ArgumentError(
             f"{what}: the integrals along the beam still change by {change:.1e} of their size on {panels} panels; "
             "name the abscissae where its properties jump as breaks=(…)"
         )
-    return value, size
+    return values, sizes

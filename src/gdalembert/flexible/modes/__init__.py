@@ -15,20 +15,21 @@ Sets do not know the beam: the roots β l, ratios and normalisations are dimensi
 length. A modal coordinate has the unit that makes its displacement one: m where shapes are dimensionless.
 """
 
-from gdalembert.flexible.modes.closed_form import (
+from gdalembert.flexible.modes.mode_set import ModeSet
+from gdalembert.flexible.modes.shapes import (
     clamped_clamped,
     clamped_free,
     clamped_tip,
     craig_bampton,
+    custom,
     from_coefficients,
     hermite,
     linear,
     polynomial,
     polynomial_torsion,
+    sampled,
     sine,
 )
-from gdalembert.flexible.modes.custom import custom, sampled
-from gdalembert.flexible.modes.mode_set import ModeSet
 
 __all__ = [
     "ModeSet",
