@@ -11,6 +11,12 @@ its parent: its second moments about its centre of mass move there, and only m s
 
 **Numbers.** If nothing slides, the most frequent length is the unit of length. Magnitudes that differ by rounding alone
 become one.
+
+**Modes.** Of a link with modes, x lies as near to its beam as z allows; stations have the axes of their link. The mass
+of a link that shortens is that of particles (:mod:`gdalembert.model.particles`), which are further stations. What a
+prismatic joint shares with its parent stays (on a station without inertia of its own it would cost more than it saves),
+and so do symbols, since moving them costs more than it saves. The constants of stations have the digits that rounding
+has left them, so that 1 and 0.9999999999999998 are one number.
 """
 
 from __future__ import annotations
@@ -25,9 +31,19 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
-from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
-from gdalembert.model.modal_regrouping import prepare_modes
-from gdalembert.model.rounding import NEGLIGIBLE, SAME, clean_matrix, clean_product, clean_rotation
+from gdalembert.model.joints.deflection import Deflection, ModalMotion
+from gdalembert.model.link_frames import AS_GIVEN, LinkGeometry, choose, placed
+from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.particles import lumped
+from gdalembert.model.rounding import (
+    NEGLIGIBLE,
+    PRODUCT_ERROR,
+    SAME,
+    clean_matrix,
+    clean_product,
+    clean_rotation,
+    known_digits,
+)
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -38,10 +54,8 @@ class PreparedJoint(Joint):
     """A joint between link frames of our own; its pseudo-inertia is no longer that of a single body.
 
     Attributes:
-        frame_offset: the angle that is added to q, which is that between the frames of the model, to make the angle
-            between ours.
-        keeps_joint_axes: whether the link keeps the axes of its joint
-            (:mod:`gdalembert.model.link_frames`).
+        frame_offset: what is added to q, the angle between the frames of the model, to make the angle between ours.
+        keeps_joint_axes: whether the link keeps the axes of its joint (:mod:`gdalembert.model.link_frames`).
     """
 
     frame_offset: float = 0.0
@@ -68,16 +82,18 @@ class PreparedTree(Tree):
     def with_constants(self, tree: Tree) -> PreparedTree:
         """The links with the gravity and the armature of a tree, and with the frames that it has besides."""
         gravity: Any = entries(spatial.constant(tree.gravity) / self.unit)
-        frames = (*self.frames, *map(self._seen, tree.frames[len(self.frames) :]))
-        return replace(self, gravity=gravity, armature=tree.armature, frames=frames)
+        added = tree.frames[len(self.frames) :]
+        frames = (_seen(frame, self.links_as_given[frame.joint], self.unit) for frame in added)
+        return replace(self, gravity=gravity, armature=tree.armature, frames=(*self.frames, *frames))
 
-    def _seen(self, frame: Frame) -> Frame:
-        """A frame of the model in our frame of its link."""
-        if frame.joint < 0:
-            return replace(frame, translation=frozen(frame.translation / self.unit))
-        placement = clean_matrix(self.links_as_given[frame.joint] @ homogeneous(frame.rotation, frame.translation))
-        rotation = frozen(clean_rotation(placement[:3, :3], SAME))
-        return replace(frame, rotation=rotation, translation=frozen(placement[:3, 3] / self.unit))
+
+def _seen(frame: Frame, link: Array, unit: float = 1.0) -> Frame:
+    """An operational frame of a link that stands at ``link`` in its frame of our own, in our unit of length."""
+    placement = homogeneous(frame.rotation, frame.translation)
+    if frame.joint >= 0:
+        placement = clean_matrix(link @ placement)
+        placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
+    return replace(frame, rotation=frozen(placement[:3, :3]), translation=frozen(placement[:3, 3] / unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +118,7 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     """The robot, to rounding, in link frames of our own, with base parameters for inertias.
 
     Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
-    with symbols in its geometry is returned as it is; one with modes is prepared by
-    :mod:`gdalembert.model.modal_regrouping`.
+    with symbols in its geometry is returned as it is.
 
     Args:
         tree: the robot.
@@ -114,7 +129,7 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     if isinstance(tree, RegroupedTree):
         return tree.prepared.with_constants(tree)
     if tree.modal:
-        return prepare_modes(tree)
+        return _prepared_with_modes(tree)
     if tree.is_numeric:
         return _of_numbers(tree, keep_axes)
     if any(isinstance(x, ca.SX) for joint in tree.joints for x in (joint.rotation, joint.translation)):
@@ -142,21 +157,9 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTre
             "keeps_joint_axes": own.keeps_joint_axes,
         }
         joints.append(PreparedJoint(**vars(joint) | changed))
-    seen = tuple(
-        _seen_from(links[frame.joint], frames[frame.joint], frame) if frame.joint >= 0 else frame
-        for frame in tree.frames
-    )
     given = frozen([own.inverse @ np.linalg.inv(link.frame) for link, own in zip(links, frames, strict=True)])
-    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": seen, "links_as_given": given})
-    return with_equal_magnitudes(in_own_unit(ours))
-
-
-def _seen_from(link: LinkGeometry, own: LinkFrame, frame: Frame) -> Frame:
-    """An operational frame in a frame of our own of its link."""
-    given = homogeneous(frame.rotation, frame.translation)
-    placement = clean_product(own.inverse, np.asarray(np.linalg.inv(link.frame), dtype=float), given)
-    rotation = frozen(clean_rotation(placement[:3, :3], SAME))
-    return replace(frame, rotation=rotation, translation=frozen(placement[:3, 3]))
+    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": (), "links_as_given": given})
+    return with_equal_magnitudes(in_own_unit(ours)).with_constants(tree)
 
 
 def aligned(tree: Tree) -> list[LinkGeometry]:
@@ -191,11 +194,14 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
     return links
 
 
-def regrouped(links: list[LinkGeometry], *, symbols: bool = True) -> list[LinkGeometry]:
-    """Links of the same motion and torques with as little inertia as possible, from the tips to the base."""
+def regrouped(links: list[LinkGeometry], *, symbols: bool = True, sliding: bool = True) -> list[LinkGeometry]:
+    """Links of the same motion and torques with as little inertia as possible, from the tips to the base.
+
+    What stays on request: bodies that are symbols; what joints that are not revolute share with their parent.
+    """
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
-        if isinstance(bodies[i], ca.SX) and not symbols:
+        if (isinstance(bodies[i], ca.SX) and not symbols) or not (sliding or link.type.is_revolute):
             continue
         moved = link.type.inertia_shared_with_parent(bodies[i])
         bodies[i] = difference(bodies[i], moved)
@@ -216,17 +222,11 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
     lengths = [x for x in lengths if x > NEGLIGIBLE * max(lengths)]
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
-    joints = [
-        replace(
-            joint,
-            translation=frozen(joint.translation / unit),
-            pseudo_inertia=transformed(scale, joint.pseudo_inertia),
-        )
-        for joint in tree.joints
-    ]
-    frames = tuple(replace(frame, translation=frozen(frame.translation / unit)) for frame in tree.frames)
-    scaled = replace(tree, joints=tuple(joints), frames=frames, unit=unit)
-    return scaled.with_constants(tree)
+    joints = (
+        replace(j, translation=frozen(j.translation / unit), pseudo_inertia=transformed(scale, j.pseudo_inertia))
+        for j in tree.joints
+    )
+    return replace(tree, joints=tuple(joints), unit=unit).with_constants(tree)
 
 
 def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
@@ -243,13 +243,90 @@ def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
             return x
         return frozen(np.sign(x) * shared[np.searchsorted(magnitudes, np.abs(x))])
 
-    joints = [
+    joints = (
         replace(joint, translation=settled(joint.translation), pseudo_inertia=settled(joint.pseudo_inertia))
         for joint in tree.joints
-    ]
+    )
     return replace(tree, joints=tuple(joints))
 
 
 def sense_of(joint_type: JointType) -> float:
     """−1 for a joint that moves along −z, else 1."""
     return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0
+
+
+def _prepared_with_modes(tree: Tree) -> Tree:
+    """The same robot, to rounding, in link frames of our own, with particles, and with less inertia on each link."""
+    axes: list[Array] = []
+    for i, joint in enumerate(tree.joints):
+        axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
+    back = [homogeneous(own.T, np.zeros(3)) for own in axes]
+    joints = [
+        _between(joint, back[joint.parent] if joint.parent >= 0 else np.eye(4), own)
+        for joint, own in zip(tree.joints, back, strict=True)
+    ]
+    inertias = {i: inertia.placed(back[i]) for i, inertia in tree.modal_inertias}
+    for i, inertia in tuple(inertias.items()):
+        tip = joints[tree.first_station(i)]
+        if not isinstance(inertia, ModalInertia) or not isinstance(tip.type, Deflection):
+            continue
+        remainder, particles = lumped(inertia, tip.type.beam)
+        inertias[i] = remainder
+        if particles:
+            body = difference(joints[i].pseudo_inertia, inertia.rigid - remainder.rigid)
+            joints[i] = replace(joints[i], pseudo_inertia=body)
+        for k, (mass, motion) in enumerate(particles, 1):  # with the modal coordinates of the stations
+            body = frozen(np.diag([0.0, 0.0, 0.0, mass]))
+            name = f"{tip.name} particle {k}"
+            joints.append(replace(tip, name=name, type=motion, pseudo_inertia=body, scaling=1.0, offset=0.0))
+    links = [LinkGeometry(j.parent, j.type, homogeneous(j.rotation, j.translation), j.pseudo_inertia) for j in joints]
+    bodies = (link.body for link in regrouped(links, symbols=False, sliding=False))
+    return replace(
+        tree,
+        joints=tuple(
+            replace(joint, type=_with_known_digits(joint.type), pseudo_inertia=_cleaned(body))
+            for joint, body in zip(joints, bodies, strict=True)
+        ),
+        frames=tuple(_seen(frame, back[frame.joint]) for frame in tree.frames),
+        modal_inertias=tuple(inertias.items()),
+    )
+
+
+def _link_axes(tree: Tree, i: int) -> Array:
+    """The rotation of our frame of a link with modes, or of one between such links, in its frame."""
+    if tree.joints[i].type.axis is None:
+        return np.eye(3)
+    axis = np.array(tree.joints[i].type.axis)
+    for beam in [own.beam for k in tree.stations(i) if isinstance(own := tree.joints[k].type, ModalMotion)][:1]:
+        across = beam - axis * (axis @ beam)
+        if np.linalg.norm(across) > NEGLIGIBLE:
+            x = across / np.linalg.norm(across)
+            return np.column_stack([x, np.cross(axis, x), axis])
+    return turned_to(axis)
+
+
+def _between(joint: Joint, parent: Array, own: Array) -> Joint:
+    """A joint between links that stand at ``parent`` and ``own`` in our frames."""
+    body = transformed(own, joint.pseudo_inertia)
+    if isinstance(joint.type, ModalMotion):
+        return replace(joint, type=joint.type.seen_from(own[:3, :3].T), pseudo_inertia=body)
+    placement = clean_product(parent, homogeneous(joint.rotation, joint.translation), own.T)
+    rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
+    along = joint.type.with_axis((0.0, 0.0, 1.0))
+    return replace(joint, type=along, rotation=rotation, translation=translation, pseudo_inertia=body)
+
+
+def _with_known_digits(motion: JointType) -> JointType:
+    """A motion whose constants have as many digits as rounding has left them."""
+
+    def rounded(x: Array) -> Array:
+        return frozen(known_digits(x, np.full(x.shape, PRODUCT_ERROR * np.abs(x).max(initial=0))))
+
+    if not isinstance(motion, Deflection):
+        return motion
+    moves, turns, shortens = map(rounded, (motion.translation, motion.rotation, motion.shortening))
+    return replace(motion, translation=moves, rotation=turns, shortening=shortens)
+
+
+def _cleaned(body: Array | ca.SX) -> Any:
+    return body if isinstance(body, ca.SX) else frozen(clean_matrix(body))
