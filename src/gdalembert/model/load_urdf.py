@@ -11,19 +11,12 @@ from typing import Literal, get_args
 
 import pinocchio as pin
 
-from gdalembert.errors import (
-    ArgumentTypeError,
-    ModelError,
-    UnknownNameError,
-    UrdfError,
-    UrdfWarning,
-    quoted,
-    shortened,
-)
+from gdalembert import errors
+from gdalembert.errors import ArgumentTypeError, UrdfError, quoted
 from gdalembert.model.checks import idle_joints
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import least_moment
-from gdalembert.model.urdf_checks import MAX_SIZE, Checked, check_urdf
+from gdalembert.model.urdf_checks import MAX_SIZE, CheckedUrdf
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
@@ -79,17 +72,14 @@ def load_urdf(
         raise ArgumentTypeError(f"mimic must be True or False, not {type(mimic).__name__}")
     _check_root_joint(root_joint)
     data, name, stem, shipped = read_source(source)
-    checked = check_urdf(data, name, stem, mimic)
-    model = _build(checked, name, root_joint, mimic)
-    _check_bodies(checked, model, name)
-    if model.nv:
-        _check_idle(model, name)
-    if check == "strict":
-        for reason, elements in checked.warnings.items():
+    checked = CheckedUrdf(data, name, stem, mimic)
+    model = _build(checked, root_joint)
+    _check_inertias(checked, model)
+    for reason, elements in checked.warnings.items():
+        if check == "strict":
             raise UrdfError(name, elements[0], reason)
-    if check == "warn" and not shipped:
-        for reason, elements in checked.warnings.items():
-            warnings.warn(f"{name}: {_list(elements)}: {reason}", UrdfWarning, stacklevel=2)
+        if check == "warn" and not shipped:
+            warnings.warn(f"{name}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=2)
     return model
 
 
@@ -100,13 +90,7 @@ def robot_folder() -> Traversable:
 
 
 def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
-    """The URDF, what errors call it, a name for the robot, and whether it is a shipped one.
-
-    Raises:
-        UnknownNameError: if there is no shipped robot of that name.
-        UrdfError: if the file cannot be read.
-        ArgumentTypeError: if it is not a name, path or text.
-    """
+    """The URDF, what errors call it, a name for the robot, and whether it is a shipped one."""
     if isinstance(source, str) and "<" in source:
         return source, "<text>", "robot", False
     if isinstance(source, str) and source in robots():
@@ -118,13 +102,13 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     path = Path(os.fsdecode(source))
     bare = isinstance(source, str) and not path.suffix and len(path.parts) < 2
     if bare and not (source and os.path.exists(source)):
-        raise UnknownNameError("shipped robot", str(source), robots())
+        raise errors.UnknownNameError("shipped robot", str(source), robots())
     try:
         with path.open("rb") as file:
             return file.read(MAX_SIZE + 1), path.name, path.stem, False
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UrdfError(shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
+        raise UrdfError(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
 def _check_root_joint(joint: object) -> None:
@@ -140,42 +124,39 @@ def _check_root_joint(joint: object) -> None:
         ) from None
 
 
-def _build(checked: Checked, source: str, root_joint: pin.JointModel | None, mimic: bool) -> pin.Model:
+def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model:
     root = () if root_joint is None else (root_joint,)
     try:
-        model = pin.buildModelFromXML(checked.text, *root, mimic)
+        model = pin.buildModelFromXML(checked.text, *root, checked.mimic)
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
-        raise UrdfError(source, None, f"Pinocchio refuses it: {reason}") from error
+        raise UrdfError(checked.source, None, f"Pinocchio refuses it: {reason}") from error
     for name in ("universe", "root_joint"):  # which Pinocchio gives itself, and does not look for in the URDF
         if list(model.names).count(name) > 1:
-            raise UrdfError(source, f"joint {quoted(name)}", "has a name that Pinocchio uses itself; rename it")
+            raise UrdfError(checked.source, f"joint {quoted(name)}", "has a name that Pinocchio uses itself; rename it")
     for name, armature in checked.armature.items():
         joint = model.joints[model.getJointId(name)]
         model.armature[joint.idx_v : joint.idx_v + joint.nv] = armature
     return model
 
 
-def _check_bodies(checked: Checked, model: pin.Model, source: str) -> None:
-    """Refuse a link with a negative principal moment, unless what it is fixed to makes up for it."""
-    for link, moment in checked.negative.items():
-        joint = model.frames[model.getFrameId(link, pin.FrameType.BODY)].parentJoint
-        body = model.inertias[joint]
-        if joint and least_moment(body.inertia, body.mass) < 0:
+def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
+    """Refuse a negative principal moment, unless what its link is fixed to makes up for it, and an idle joint."""
+    for name, moment in checked.negative.items():
+        link = f"link {quoted(name)}"
+        joint = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
+        if joint and least_moment(model.inertias[joint].inertia, model.inertias[joint].mass) < 0:
             reason = f"has the negative principal moment {moment:.6g} kg m²; check the values and signs of <inertia>"
-            raise UrdfError(source, f"link {quoted(link)}", reason)
+            raise UrdfError(checked.source, link, reason)
         reason = "has a negative principal moment, but the rigid body it is part of has none"
-        checked.warnings.setdefault(reason, []).append(f"link {quoted(link)}")
-
-
-def _check_idle(model: pin.Model, source: str) -> None:
+        checked.warnings.setdefault(reason, []).append(link)
     try:
-        idle = idle_joints(read_tree(model, dynamics=False))
-    except ModelError as error:
-        raise UrdfError(source, None, str(error)) from error
+        idle = idle_joints(read_tree(model, dynamics=False)) if model.nv else ()
+    except errors.ModelError as error:
+        raise UrdfError(checked.source, None, str(error)) from error
     if idle:
         raise UrdfError(
-            source,
+            checked.source,
             f"joint {quoted(idle[0])}",
             "moves no inertia, so that the mass matrix is singular; give the links it moves a mass and inertia, "
             'the joint <dynamics armature="…"/>, or make it fixed; if the armature is to be identified, '

@@ -12,12 +12,10 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Never
+from typing import NamedTuple, Never
 from xml.parsers import expat
 
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.errors import UrdfError, quoted, shortened
 from gdalembert.model.rounding import DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
@@ -43,26 +41,21 @@ _OTHER_FORMATS = {
 """What to do about the root elements of other formats."""
 
 
-@dataclass(frozen=True)
-class UrdfJoint:
-    """A joint by names: its type in the URDF, the links that it joins, and the joint that it mimics."""
+class _Joint(NamedTuple):
+    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
 
     name: str
+    where: str
     type: str
     parent: str
     child: str
     mimics: str | None
 
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return f"joint {quoted(self.name)}"
 
-
-def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
+def _depth_first(links: list[str], joints: list[_Joint], refuse: Refuse) -> list[_Joint]:
     """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
-    above: dict[str, UrdfJoint] = {}
-    below: dict[str, list[UrdfJoint]] = {link: [] for link in links}
+    above: dict[str, _Joint] = {}
+    below: dict[str, list[_Joint]] = {link: [] for link in links}
     for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
         for tag, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in below:
@@ -75,7 +68,7 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
         refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
-    order: list[UrdfJoint] = []
+    order: list[_Joint] = []
     stack = [(joint, 1) for root in roots for joint in below[root]]
     while stack:
         joint, depth = stack.pop()
@@ -89,7 +82,7 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     return order
 
 
-def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
+def _check_mimic_joints(order: Sequence[_Joint], refuse: Refuse) -> None:
     """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
     joints = {joint.name: joint for joint in order}
     seen: set[str] = set()
@@ -124,11 +117,10 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= 4 else f"{shown}, …"
 
 
-@dataclass(frozen=True)
-class _Attribute:
+class _Attribute(NamedTuple):
     """An attribute that holds numbers; without a default it must be there. ``name`` and ``unit`` are for messages."""
 
-    count: int = 1
+    size: int = 1
     default: float | None = None
     signed: bool = True
     name: str = ""
@@ -136,9 +128,9 @@ class _Attribute:
 
 
 _ATTRIBUTES = {
-    "xyz": _Attribute(count=3),
-    "rpy": _Attribute(count=3),
-    "quat_xyzw": _Attribute(count=4),
+    "xyz": _Attribute(size=3),
+    "rpy": _Attribute(size=3),
+    "quat_xyzw": _Attribute(size=4),
     "value": _Attribute(signed=False, name="mass", unit=" kg"),
     **{key: _Attribute() for key in _MOMENTS},
     **{key: _Attribute(default=0.0) for key in ("lower", "upper")},
@@ -147,38 +139,6 @@ _ATTRIBUTES = {
     "multiplier": _Attribute(default=1.0),
     "offset": _Attribute(default=0.0),
 }
-
-
-@dataclass
-class Checked:
-    """A URDF that may go to the C++ parser.
-
-    Attributes:
-        name: of the robot. ``text``: what the parser gets.
-        armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
-        negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
-            body they are part of is.
-        warnings: what is probably not meant: reason -> elements.
-    """
-
-    name: str
-    text: str = ""
-    armature: dict[str, float] = field(default_factory=dict)
-    negative: dict[str, float] = field(default_factory=dict)
-    warnings: dict[str, list[str]] = field(default_factory=dict)
-
-
-def check_urdf(data: str | bytes, source: str, name: str, mimic: bool) -> Checked:
-    """Check a URDF.
-
-    Args:
-        data: its text. ``source``: what errors call it. ``name``: the robot's, if it has none itself.
-        mimic: whether mimic joints shall mimic.
-
-    Raises:
-        UrdfError: for whatever could only give wrong numbers, or crash the parser.
-    """
-    return _Guard(source, mimic).check(_parse(data, source), name)
 
 
 def _parse(data: str | bytes, source: str) -> ET.Element:
@@ -220,27 +180,31 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
     return root
 
 
-class _Guard:
-    """One pass over one URDF: reads it, refuses, warns, and writes the clean copy."""
+class CheckedUrdf:
+    """A URDF that may go to the C++ parser: one pass over it reads, refuses, warns, and writes the clean copy.
 
-    def __init__(self, source: str, mimic: bool) -> None:
-        self.source = source
-        self.mimic = mimic
-        self.version = "1.0"
-        self.found = Checked("")
+    Args:
+        data: its text. ``source``: what errors call it. ``name``: the robot's, if it has none itself.
+        mimic: whether mimic joints shall mimic.
 
-    def refuse(self, where: str | None, reason: str) -> Never:
-        raise UrdfError(self.source, where, reason)
+    Attributes:
+        name: of the robot. ``text``: what the parser gets.
+        armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
+        negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
+            body they are part of is.
+        warnings: what is probably not meant: reason -> elements.
+    """
 
-    def warn(self, where: str, reason: str) -> None:
-        self.found.warnings.setdefault(reason, []).append(where)
-
-    def check(self, root: ET.Element, name: str) -> Checked:
-        self.found.name = root.get("name") or name
-        self.version = root.get("version", "1.0")
+    def __init__(self, data: str | bytes, source: str, name: str, mimic: bool) -> None:
+        self.source, self.mimic = source, mimic
+        self.armature: dict[str, float] = {}
+        self.negative: dict[str, float] = {}
+        self.warnings: dict[str, list[str]] = {}
+        root = _parse(data, source)
+        self.name, self.version = root.get("name") or name, root.get("version", "1.0")
         if self.version not in ("1.0", "1.1", "1.2"):
             self.refuse(None, f"its URDF version {quoted(self.version)} is not known; known are 1.0, 1.1 and 1.2")
-        clean = ET.Element("robot", name=self.found.name, version=self.version)
+        clean = ET.Element("robot", name=self.name, version=self.version)
         links = self.unique("link", root)
         if not links:
             self.refuse(None, "has no links; a robot needs at least one")
@@ -250,10 +214,15 @@ class _Guard:
             self.joint(joint, node, ET.SubElement(clean, "joint", name=joint))
             for joint, node in self.unique("joint", root).items()
         ]
-        check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
+        _check_mimic_joints(_depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
-        self.found.text = ET.tostring(clean, encoding="unicode")
-        return self.found
+        self.text = ET.tostring(clean, encoding="unicode")
+
+    def refuse(self, where: str | None, reason: str) -> Never:
+        raise UrdfError(self.source, where, reason)
+
+    def warn(self, where: str, reason: str) -> None:
+        self.warnings.setdefault(reason, []).append(where)
 
     # Reading elements and numbers.
 
@@ -291,8 +260,8 @@ class _Guard:
         if text is None:
             self.refuse(where, f"<{node.tag}> has no {key}; add it")
         words = text.split()
-        if len(words) != known.count:
-            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.count}")
+        if len(words) != known.size:
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
             self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is not a finite number; write digits only, no units")
@@ -336,42 +305,35 @@ class _Guard:
         self.origin(where, inertial, clean)
         (mass,) = self.copied(where, self.needed(where, inertial, "mass"), clean, "value")
         xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), clean, *_MOMENTS)
-        self.tensor(name, mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-
-    def tensor(self, name: str, mass: float, inertia: npt.NDArray[np.float64]) -> None:
-        least = least_moment(inertia, mass)
-        if least < 0:
-            self.found.negative[name] = least
-            return
-        moments = np.linalg.eigvalsh(inertia)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        moments = np.linalg.eigvalsh(tensor)
         others = moments[0] + moments[1]
-        if moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
-            self.warn(f"link {quoted(name)}", "a principal moment exceeds the sum of the other two, as in no real body")
+        if (least := least_moment(tensor, mass)) < 0:
+            self.negative[name] = least
+        elif moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
+            self.warn(where, "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.
 
-    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> UrdfJoint:
+    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> _Joint:
         where = f"joint {quoted(name)}"
         kind = node.get("type")
         if kind not in _TYPES:
             what = "has no type" if kind is None else f"type {quoted(kind)} is not known"
             self.refuse(where, f"{what}; give one of {', '.join(_TYPES)}")
         clean.set("type", kind)
-        parent, child = (self.end(where, node, tag, clean) for tag in ("parent", "child"))
+        ends = {tag: self.needed(where, node, tag).get("link", "") for tag in ("parent", "child")}
+        for tag, link in ends.items():
+            if not link:
+                self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
+            ET.SubElement(clean, tag, link=link)
         self.origin(where, node, clean)
         mimics = self.mimicked(where, node, kind, clean)
         if kind != "fixed":
             self.axis(where, node, kind, clean)
             self.limit(where, node, kind, clean)
-        self.dynamics(name, node, kind, mimics, clean)
-        return UrdfJoint(name, kind, parent, child, mimics)
-
-    def end(self, where: str, node: ET.Element, tag: str, clean: ET.Element) -> str:
-        link = self.needed(where, node, tag).get("link")
-        if not link:
-            self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
-        ET.SubElement(clean, tag, link=link)
-        return link
+        self.dynamics(where, name, node, kind, mimics, clean)
+        return _Joint(name, where, kind, ends["parent"], ends["child"], mimics)
 
     def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
         axis = self.only(where, node, "axis")
@@ -409,8 +371,9 @@ class _Guard:
         if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
             self.warn(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
 
-    def dynamics(self, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
-        where = f"joint {quoted(name)}"
+    def dynamics(
+        self, where: str, name: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element
+    ) -> None:
         dynamics = self.only(where, node, "dynamics")
         if dynamics is None:
             return
@@ -421,11 +384,18 @@ class _Guard:
             hint = f"give {quoted(mimics)} multiplier² times it"
             self.refuse(where, f"mimics {quoted(mimics)} and has the armature {armature:g}; {hint}")
         if armature:
-            self.found.armature[name] = armature
-        if kind == "fixed":
+            self.armature[name] = armature
+        if kind == "fixed" or not any(self.copied(where, dynamics, clean, "damping", "friction")):
             return
-        if any(self.copied(where, dynamics, clean, "damping", "friction")):
-            self.warn(where, _of_friction(kind, mimics))
+        if mimics is not None:
+            hint = f"give {mimics!r} multiplier² × damping and |multiplier| × friction"
+            self.warn(where, f"damping and friction of a joint that mimics another are lost; {hint}")
+        elif kind in ("floating", "planar"):
+            hint = "give them to the robot, friction={joint: …}"
+            self.warn(where, f"damping and friction of a {kind} joint are lost; {hint}")
+        else:
+            hint = "but tau is without them unless friction='model' is given"
+            self.warn(where, f"damping and friction are kept in the model, {hint}")
 
     def transmissions(self, root: ET.Element) -> None:
         hint = 'reflected inertia goes into <dynamics armature="…"/>'
@@ -434,8 +404,6 @@ class _Guard:
             geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
             if geared or any("inertia" in part.tag.lower() for part in node.iter()):
                 self.warn(f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}")
-
-    # Mimic joints.
 
     def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
         """The joint that this one mimics."""
@@ -453,16 +421,6 @@ class _Guard:
             self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
         ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
         return name
-
-
-def _of_friction(kind: str, mimics: str | None) -> str:
-    """What becomes of the damping and friction of a joint in Pinocchio."""
-    if mimics is not None:
-        hint = f"give {mimics!r} multiplier² × damping and |multiplier| × friction"
-        return f"damping and friction of a joint that mimics another are lost; {hint}"
-    if kind in ("floating", "planar"):
-        return f"damping and friction of a {kind} joint are lost; give them to the robot, friction={{joint: …}}"
-    return "damping and friction are kept in the model, but tau is without them unless friction='model' is given"
 
 
 def _text(*values: float) -> str:
