@@ -29,15 +29,9 @@ RESERVED = (
 
 
 class ProblemParameters:
-    """The named parameters of an ``Opti``.
+    """The parameters of an ``Opti`` by name: ``symbols``, and the ``values`` that a solve was given last.
 
-    Args:
-        opti: the ``casadi.Opti``.
-        intervals: number N of steps.
-
-    Attributes:
-        symbols: the MX by name, size × 1, or size × (N + 1) if it has a column for each instant of the grid.
-        values: the numbers that a solve was given last, by name.
+    They are size × 1, or size × (N + 1) with a column for each instant of the grid.
     """
 
     def __init__(self, opti: ca.Opti, intervals: int) -> None:
@@ -64,18 +58,18 @@ class ProblemParameters:
         return made
 
     def set(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> None:
-        """Take the values of a solve, of all or some names; those that are missing keep their last ones.
-
-        Raises:
-            UnknownNameError: if no parameter has a name.
-            ArgumentTypeError, ArgumentError: if values cannot be used, or one was never given.
-        """
-        taken = {}
-        names = self.symbols if names is None else names
+        """Take the values of a solve, of all or some names; those that are missing keep their last ones."""
+        taken, names = {}, self.symbols if names is None else names
         for name, value in given.items():
             if name not in names:
                 raise UnknownNameError("parameter of the problem", name, tuple(names))
-            taken[name] = _fitted(f"{where}: {name}", value, self.symbols[name].shape)
+            shape, array = self.symbols[name].shape, numbers(f"{where}: {name}", value)
+            if array.ndim == 1 and 1 in shape and array.size == max(shape):
+                array = array.reshape(shape)
+            if array.size != 1 and array.shape != shape:
+                wanted = f"({shape[0]},)" if shape[1] == 1 else str(shape)
+                raise ArgumentError(f"{where}: {name} has shape {array.shape}; give {wanted}, or one number")
+            taken[name] = np.full(shape, array.item()) if array.size == 1 else np.array(array)
         missing = [name for name in names if name not in taken and name not in self.values]
         if missing:
             raise ArgumentError(f"{where}: no value of the parameter {missing[0]!r}; give {missing[0]}=…")
@@ -110,19 +104,6 @@ class ProblemParameters:
             )
 
 
-def _fitted(what: str, value: Any, shape: tuple[int, int]) -> Array:
-    """Numbers of a shape: a column may come as a vector, and one number stands for all entries."""
-    array = numbers(what, value)
-    if array.size == 1:
-        return np.full(shape, array.item())
-    if array.ndim == 1 and 1 in shape:
-        array = array.reshape(shape) if array.size == shape[0] * shape[1] else array
-    if array.shape != shape:
-        wanted = f"({shape[0]},)" if shape[1] == 1 else str(shape)
-        raise ArgumentError(f"{what} has shape {array.shape}; give {wanted}, or one number")
-    return np.array(array)
-
-
 Design = Mapping[str, tuple[float, float]]
 """The entries of p that are optimised, with their bounds: ``{name: (lower, upper)}``."""
 
@@ -130,31 +111,25 @@ Design = Mapping[str, tuple[float, float]]
 class RobotParameters:
     """p in an ``Opti``: variables for the entries of the design, parameters for the others.
 
-    Args:
-        opti: the ``casadi.Opti``.
-        dyn: the robot.
-        p: values; those of the design are where the solver starts.
-        design: bounds of the entries that are optimised.
-
     Attributes:
         last: p (n_p) of the last solve, or that of the problem before the first one.
         chosen: the entries of the design in p. ``others``: the other ones.
         fixed: the parameters (of ``others``) of the ``Opti``.
-
-    Raises:
-        UnknownNameError, ArgumentTypeError, ArgumentError: if p or the design cannot be used.
     """
 
-    def __init__(self, opti: ca.Opti, dyn: Dynamics, p: Values, design: Design | None) -> None:
+    def __init__(self, opti: ca.Opti, dyn: Dynamics, design: Design | None) -> None:
         self._opti, self._dyn = opti, dyn
         self.chosen, self.lower, self.upper = _ranges(dyn, design)
         self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
-        self.last = self._typical = self.within(physical_parameters("Problem", dyn, p))
         self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
         self._variables = ca.MX(0, 1)
 
     def __len__(self) -> int:
-        return len(self.last)
+        return len(self._dyn.parameters)
+
+    def start_at(self, p: Values) -> None:
+        """Take the values at which the first solve begins, within the bounds of the design."""
+        self.last = self._typical = self.within(physical_parameters("Problem", self._dyn, p))
 
     def place(self, variables: ca.MX) -> None:
         """Give the design its variables, a column for each instant of the grid."""
@@ -196,11 +171,7 @@ class RobotParameters:
             constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
 
     def checked(self, where: str, p: Values) -> Array:
-        """The values of p, all or some by name; those that are missing are the last ones.
-
-        Raises:
-            UnknownNameError, ArgumentTypeError, ArgumentError: if they cannot be used.
-        """
+        """The values of p, all or some by name; those that are missing are the last ones."""
         if p is None:
             return self.last
         return self.within(physical_parameters(where, self._dyn, replaced(self._dyn, self.last, p)))
@@ -255,11 +226,7 @@ _FREE = 1e30
 
 
 class BoundaryCondition(ABC):
-    """What fixes a state by parameters of the ``Opti``, which every solve sets anew.
-
-    Attributes:
-        symbols: the parameters.
-    """
+    """What fixes a state by parameters of the ``Opti``, its ``symbols``, which every solve sets anew."""
 
     symbols: Sequence[ca.MX]
 
@@ -295,14 +262,9 @@ class BoundaryCondition(ABC):
 
 
 class Inputs:
-    """The parameters of an ``Opti``, as a vector.
+    """The parameters of an ``Opti`` that is baked, as a vector; ``named`` are those with names, as they are now.
 
-    Args:
-        opti: the problem, baked.
-        parameters: those with names. ``robot``: p. ``ends``: start and end, which fix the same entries ever after.
-
-    Attributes:
-        opti: the problem. ``named``: the parameters with names, as they are now.
+    The ends fix the same entries ever after.
     """
 
     def __init__(

@@ -118,9 +118,10 @@ class Problem(OptimalControlProblem[Solution]):
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         rule = method_of(method, degree, scheme)
         self.opti = ca.Opti()
-        self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, p, design)
-        interval, values = float(np.min(time)) / intervals, self._robot.last
-        self._system = system_of(dyn, quasi_static, values, rule, interval, design=bool(design))
+        self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, design)
+        self._robot.start_at(p)
+        shortest = float(np.min(time)) / intervals
+        self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest, design=bool(design))
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = checked_bounds(dyn, bounds)
@@ -132,8 +133,9 @@ class Problem(OptimalControlProblem[Solution]):
         self._cost: ca.MX | None = None
         self._paths: dict[str, FollowedPath] = {}
         self._cones: list[Cone] = []
-        how = self.opti, self._system, intervals, time, rule, control, self.bounds, self._robot
-        self._motion = TranscribedMotion(*how, compiled=compiled)
+        self._motion = TranscribedMotion(
+            self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
+        )
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p

@@ -39,15 +39,8 @@ class TranscribedMotion:
     The duration and the entries of p that are optimised are constants of the motion: states whose rate is zero. Thus
     only the gaps connect two intervals, and these are linear in the later one.
 
-    Args:
-        opti: the ``casadi.Opti``.
-        system: the robot.
-        intervals: number N of steps.
-        duration: [s], or (shortest, longest) if it is free.
-        rule: the Runge–Kutta method of the steps. ``control``, ``compiled``: as in :class:`~gdalembert.ocp.Problem`.
-        bounds: of q, v and u. ``parameters``: of the robot.
-
     Attributes:
+        range: the shortest and the longest duration [s].
         effort: typical magnitudes of u (nu).
         state: a column for each of the N + 1 instants: q, v, and the constants, without what follows its load alone;
             ``size``: the number of entries before the constants. ``x``: all of q and v.
@@ -65,34 +58,35 @@ class TranscribedMotion:
         self,
         opti: ca.Opti,
         system: System,
+        parameters: RobotParameters,
+        bounds: Bounds,
         intervals: int,
         duration: float | tuple[float, float],
         rule: RungeKutta,
         control: str,
-        bounds: Bounds,
-        parameters: RobotParameters,
         *,
         compiled: bool,
     ) -> None:
-        self.opti, self.system, self.intervals = opti, system, intervals
-        self.rule, self.control, self._compiled = rule, control, compiled
-        self.bounds, self.parameters, self.effort = bounds, parameters, _magnitudes(bounds)
+        self.opti, self.system, self.parameters, self.bounds = opti, system, parameters, bounds
+        self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
         self.dyn = dyn = system.robot
+        largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
+        self.effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
         n, self.size = intervals, system.states
-        self.range = duration if isinstance(duration, tuple) else (duration, duration)
         self.free_time = isinstance(duration, tuple)
+        self.range = duration if isinstance(duration, tuple) else (duration, duration)
         self.state = opti.variable(self.size + self.free_time + len(parameters.chosen), n + 1)
         constants = self.state[self.size :, :]
         parameters.place(constants[int(self.free_time) :, :])
         self._durations = constants[0, :] if self.free_time else ca.MX(ca.DM.ones(1, n + 1) * self.range[0])
         self.u = opti.variable(dyn.nu, n + (control == "linear"))
         self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
-        self.fractions = (np.arange(n)[:, None] + self.rule.c).ravel() / n
+        self.fractions = (np.arange(n)[:, None] + rule.c).ravel() / n
         self.k: ca.MX | None = None
         self.s = opti.variable(system.projections, n) if system.projections else None
         self.free: list[int] = []
         self._connect()
-        self.x = system.on_grid(self.state[: self.size, :], self.k, self.rule)
+        self.x = system.on_grid(self.state[: self.size, :], self.k, rule)
 
     @property
     def duration(self) -> ca.MX:
@@ -112,9 +106,8 @@ class TranscribedMotion:
     @property
     def blocks(self) -> list[tuple[ca.MX, int]]:
         """Each matrix of variables, and how many of its columns belong to an interval."""
-        k = [] if self.k is None else [(self.k, len(self.rule.c))]
-        s = [] if self.s is None else [(self.s, 1)]
-        return [(self.state, 1), *k, *s, (self.u, 1)]
+        matrices = (self.state, 1), (self.k, len(self.rule.c)), (self.s, 1), (self.u, 1)
+        return [(matrix, width) for matrix, width in matrices if matrix is not None]
 
     def at_stages(self, rows: ca.MX) -> ca.MX:
         """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
@@ -125,37 +118,28 @@ class TranscribedMotion:
         c = self.rule.c
         return columns[:, np.flatnonzero(np.tile((c > 0) & (c < 1), self.intervals)).tolist()]
 
-    def between(self, rows: ca.MX) -> ca.MX:
-        """A column for each stage, interpolated between the instants of the grid."""
-        return rows @ _spread(self.intervals, self.rule.c, "linear")
-
     @interruptible
     def integral(self, values: ca.MX) -> ca.MX:
-        """The integral of an expression with a column of values for each stage."""
+        """The integral over the motion of values, a column for each stage."""
         weights = np.tile(self.rule.b, self.intervals) / self.intervals
         return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
 
     @interruptible
     def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
-        """An expression at each stage, at each instant of the grid, or at its first or last one (``at``).
+        """An expression of q, v, a, u, t, p and the parameters ``named`` of the problem, compiled if steps are.
 
-        Args:
-            expression: of q, v, a, u, t, p and the parameters ``named`` of the problem.
-
-        Raises:
-            CompilationError: if the problem is compiled, and the expression cannot be.
-            As :func:`~gdalembert.spatial.expressions.evaluate`.
+        ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the first or last one.
         """
-        compiled = None
-        if self._compiled:
-            compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}")
+        compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
         others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
         if at == "stages":
             names = ("q", "v", "a", "u", "t", *["forces"][: self.system.con.nc])
             states = {name: getattr(self.stages, name) for name in names}
             for name, x in others.items():
                 if x.shape[1] > 1:
-                    others[name] = self.at_stages(x) if name == "p" else self.between(x)
+                    others[name] = (
+                        self.at_stages(x) if name == "p" else x @ _spread(self.intervals, self.rule.c, "linear")
+                    )
             return evaluate(expression, states | others, at, named, compiled=compiled)
         nq, column = self.dyn.tree.nq, {"start": [0], "end": [self.intervals]}.get(at, slice(None))
         x = self.x[:, column]
@@ -164,22 +148,21 @@ class TranscribedMotion:
         return evaluate(expression, states | others, at, named, compiled=compiled)
 
     def _connect(self) -> None:
+        """Add the equations of motion, and that each interval begins where the one before ends."""
         opti, system, n, dyn, parameters = self.opti, self.system, self.intervals, self.dyn, self.parameters
-        rule, control, compiled = self.rule, self.control, self._compiled
-        points = n * len(rule.c)
+        rule, control, points = self.rule, self.control, self.intervals * len(self.rule.c)
         p = parameters.columns(n) if len(parameters) else []
-        ends = (
-            self.u if control == "constant" else self.u[:, (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()]
-        )
         begins, steps = self.state[: self.size, :-1], self._durations[:, :-1] / n
         u = self.u @ _spread(n, rule.c, control)
 
         def mapped(step: ca.Function, count: int) -> ca.Function:
             graph = step_of_parts(step, parameters) if p else step
-            return (external(graph, 2, f"Problem: {dyn.tree.name}") if compiled else graph).map(count)
+            return (external(graph, 2, f"Problem: {dyn.tree.name}") if self._compiled else graph).map(count)
 
         residual, forces = ca.MX(0, 1), ca.MX(0, points)
         if rule.is_explicit:
+            both = (np.repeat(np.arange(n), 2) + np.tile([0, 1], n)).tolist()
+            ends = self.u if control == "constant" else self.u[:, both]
             x_next, q, v, a = mapped(explicit_step(dyn, rule, control), n)(begins, ends, steps, *p)
         else:
             self.free = free_rates(dyn.tree)[0]
@@ -206,19 +189,12 @@ def _spread(n: int, c: Array, control: str) -> ca.DM:
     """The matrix that turns u into a column for each stage, at fractions c of n intervals."""
     if control == "constant":
         return ca.kron(ca.DM.eye(n), ca.DM.ones(1, len(c)))
-    spread = ca.DM(n + 1, n * len(c))
-    for k in range(n):
-        for i, fraction in enumerate(c):
-            spread[k, k * len(c) + i], spread[k + 1, k * len(c) + i] = 1 - fraction, fraction
-    return ca.sparsify(spread)
+    eye, none = ca.DM.eye(n), ca.DM(1, n)
+    return ca.sparsify(ca.kron(ca.vertcat(eye, none), ca.DM(1 - c).T) + ca.kron(ca.vertcat(none, eye), ca.DM(c).T))
 
 
 def checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
-    """[s], or (shortest, longest).
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if it is neither.
-    """
+    """[s], or (shortest, longest), refused by an ArgumentTypeError or an ArgumentError if it is neither."""
     if not isinstance(duration, Sequence | np.ndarray):
         return number("duration", duration, "s")
     ends = numbers("duration", duration)
@@ -227,9 +203,3 @@ def checked_duration(duration: float | tuple[float, float]) -> float | tuple[flo
     if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
         raise ArgumentError(f"duration: got {shown(duration)}; give one number [s], or (shortest, longest)")
     return float(ends[0]), float(ends[1])
-
-
-def _magnitudes(bounds: Bounds) -> Array:
-    """Typical magnitudes of u (nu)."""
-    largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
-    return np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
