@@ -14,7 +14,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.identification.search import Search, condition_number, criterion
+from gdalembert.identification.excitation import Search, condition_number, criterion
 from tests.helpers import models
 
 MODEL = gd.load_urdf("puma560_3")

@@ -151,7 +151,7 @@ RANKS = [("puma560_benchmark", 36), ("panda7", 43), ("ur5", 36), ("panda", 51), 
 @pytest.mark.parametrize(("robot", "rank"), [*quick(RANKS[:2], RANKS[0]), *with_extras(quick(RANKS[2:]))])
 def test_the_structural_rank_is_that_of_the_literature(robot: str, rank: int) -> None:
     dyn = gd.NewtonEuler(robots.load(robot), parameters=["inertia"])
-    problem = LeastSquaresProblem.of("fit", dyn)
+    problem = LeastSquaresProblem.of(dyn)
     by_geometry = dyn.base_parameters.matrix * problem.sizes
     assert len(problem.structure.own) == len(by_geometry) == rank
     basis, _ = np.linalg.qr(by_geometry.T)  # the same row space
@@ -172,7 +172,7 @@ def test_base_parameters_have_the_factor_one_for_their_own_parameter() -> None:
 def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base() -> None:
     """The mass of a whole robot stands first in its formula."""
     model = models.build(np.random.default_rng(0), ["FreeFlyer", "RZ"], [0, 1])
-    problem = LeastSquaresProblem.of("fit", gd.NewtonEuler(model, parameters=["inertia"]))
+    problem = LeastSquaresProblem.of(gd.NewtonEuler(model, parameters=["inertia"]))
     own = problem.structure.own
     assert named(problem.in_p(problem.structure)[0], own[0], problem.torque.names) == "FreeFlyer_0.m + RZ_1.m"
     assert [problem.torque.names[k] for k in own[:10]] == list(problem.torque.names[:10])
@@ -278,13 +278,13 @@ def test_standard_deviations_cover_the_true_base_parameters(weighted: bool) -> N
     Bounds at four standard deviations; the estimated noise adds 2 / N. Of single deviations 95 % lie within 1.96.
     """
     e = panda(300)
-    problem = LeastSquaresProblem.of("fit", e.dyn)
+    problem = LeastSquaresProblem.of(e.dyn)
     sigma = e.sigma if weighted else np.full(7, 0.1)
     torques = [e.exact + sigma * np.random.default_rng(seed).normal(size=e.exact.shape) for seed in range(100)]
     chi_square, inside = [], []
     for tau in torques:
-        samples = checked_samples("fit", e.dyn.nominal, e.q, e.v, e.a, tau)
-        estimate = problem.estimate("fit", samples, weighted=weighted)
+        samples = checked_samples(e.dyn.nominal, e.q, e.v, e.a, tau)
+        estimate = problem.estimate(samples, weighted=weighted)
         base = problem.base(estimate, problem.torque.nominal + problem.sizes * estimate.s)
         error = base.values - base.matrix @ e.p
         chi_square.append(error @ np.linalg.solve(base.covariance, error) / len(base))

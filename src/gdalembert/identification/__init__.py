@@ -6,13 +6,11 @@ identified = result.model
 """
 
 from gdalembert.errors import IdentificationWarning
-from gdalembert.identification.consistent import IdentificationError
-from gdalembert.identification.excitation import excitation
-from gdalembert.identification.fit import fit
+from gdalembert.identification.excitation import ExcitationError, excitation
+from gdalembert.identification.fit import IdentificationError, fit
 from gdalembert.identification.fourier import Excitation
+from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
-from gdalembert.identification.scaling import Bounds, Prior
-from gdalembert.identification.search import ExcitationError
 from gdalembert.identification.signals import Signals, decimated, filtered
 
 __all__ = [

@@ -1,22 +1,36 @@
-"""Parameters of a robot from samples of its motion and torques."""
+"""Parameters of a robot from samples of its motion and torques: least squares, and the physically consistent fit.
+
+A body with positive density everywhere in it, or mass points that span its space, has a positive definite
+pseudo-inertia, and every positive definite one is that of such a body: Wensing, Kim and Slotine, "Linear matrix
+inequalities for physically consistent inertial parameter identification", IEEE Robotics and Automation Letters 3(1),
+2018, eq. 12. Least squares under such inequalities: Sousa and Cortesão, "Physical feasibility of robot base inertial
+parameter identification", International Journal of Robotics Research 33(6), 2014.
+
+Ours: of all bodies that can exist, those with the least ‖z‖ are the result, where z are distances from the estimate of
+least squares: along the directions that the data excite in their standard deviations, which makes the least increase of
+the weighted residuals, and along the others in sizes of the parameters, from the prior. Where least squares, completed
+by the prior, are such bodies already, z is 0.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning
-from gdalembert.identification.consistent import at_bounds, consistent, least_eigenvalues
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, IdentificationWarning
+from gdalembert.identification import regression
 from gdalembert.identification.least_squares import Estimate, LeastSquaresProblem
-from gdalembert.identification.regression import Samples, check_dynamics, checked_samples, split
+from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.result import BaseEstimate, Identification, Torques
-from gdalembert.identification.scaling import REGROUPED, Bounds, Prior, limits, quantity
-from gdalembert.spatial.arguments import choice, integer, number
+from gdalembert.model.inertia import pseudo_inertia_of
+from gdalembert.spatial.arguments import choice, integer, number, required
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
@@ -33,7 +47,19 @@ _ENOUGH = 2
 """Torques for each base parameter."""
 _SHOWN = 3
 """Names of base parameters in a sentence."""
+_REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
+"""Base parameters, beside masses."""
+_ACCURACIES = (1e-10, 1e-8, 1e-6)
+"""Of the solver, one attempt after the other: the second is its own default."""
+_NEAR = 1e-6
+"""Part of a size that counts as none: the accuracy of the solver."""
+_INACCURATE = 1e-4
+"""Part of a size by which an inaccurate solution may lie outside the limits, to which it is moved."""
 _ADVICE = "check signs and units of the torques, and gravity and friction of the model, and free more parameters"
+
+
+class IdentificationError(GdalembertError, RuntimeError):
+    """A fit that the solver could not finish."""
 
 
 @interruptible
@@ -99,53 +125,29 @@ def fit(
         raise ArgumentError(
             "fit: decimation filters across neighbouring samples, so that weights leave none out; give one of both"
         )
-    check_dynamics("fit", dyn)
-    if method == "consistent" and _has_base(dyn):
-        raise ArgumentError(
-            "fit: base parameters are not those of bodies that could exist or not; make the robot with 'inertia' in "
-            "place of 'base', or take method='weighted'"
-        )
-    if model is not None:
-        if not isinstance(model, pin.Model):
-            raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
-        dyn.parameters.of(model)
-    limited = limits("fit", dyn.parameters.names, bounds)
-    samples, unseen = split("fit", dyn.nominal, checked_samples("fit", dyn.nominal, q, v, a, tau, weights), held_back)
-    problem = LeastSquaresProblem.of("fit", dyn, prior)
-    estimate = problem.estimate("fit", samples, weighted=method != "ordinary", decimation=decimation)
+    has_base = _check_robot(dyn, method, model)
+    limits = regression.limits(dyn.parameters.names, bounds)
+    given = regression.checked_samples(dyn.nominal, q, v, a, tau, weights)
+    samples, unseen = regression.split(dyn.nominal, given, held_back)
+    problem = LeastSquaresProblem.of(dyn, prior)
+    estimate = problem.estimate(samples, weighted=method != "ordinary", decimation=decimation)
     if method == "consistent":
-        p = consistent("fit", problem, estimate, limited, margin, bounded=bool(bounds))
+        p = _consistent(problem, estimate, limits, margin, bounded=bool(bounds))
+        reached = _at_bounds(problem, p, limits, margin)
     else:
-        p = problem.torque.nominal + problem.sizes * estimate.s
-    reached = at_bounds(problem, p, limited, margin) if method == "consistent" else ()
-    return _result(dyn, method, problem, estimate, p, samples, unseen, model, reached)
-
-
-def _result(
-    dyn: Dynamics,
-    method: str,
-    problem: LeastSquaresProblem,
-    estimate: Estimate,
-    p: Array,
-    samples: Samples,
-    unseen: Samples | None,
-    model: pin.Model | None,
-    reached: tuple[str, ...],
-) -> Identification:
-    torque = problem.torque
-    s = (p - torque.nominal) / problem.sizes
-    eigenvalues = least_eigenvalues(problem.bodies, p)
-    if _has_base(dyn):
+        p, reached = problem.torque.nominal + problem.sizes * estimate.s, ()
+    eigenvalues = _least_eigenvalues(problem, p)
+    if has_base:
         model = None
     elif model is not None and min(eigenvalues.values(), default=1) > 0:
         model = dyn.parameters.write(model, p)
+    torque, s = problem.torque, (p - problem.torque.nominal) / problem.sizes
     fitted = samples.part(np.asarray(samples.weights.any(axis=1)))
     torques = Torques(fitted.tau, torque.torque(fitted, p))
     base = problem.base(estimate, p)
-    said = _remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
-    for remark in said:
-        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=4)
-    held_back = None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p))
+    remarks = _remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
+    for remark in remarks:
+        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return Identification(
         robot=dyn.nominal.name,
         method=method,
@@ -160,65 +162,153 @@ def _result(
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise),
         residual=frozen(estimate.residuals(s)),
-        remarks=said,
+        remarks=remarks,
         at_bounds=reached,
         fitted=torques,
-        held_back=held_back,
+        held_back=None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p)),
         least_eigenvalues=eigenvalues,
         _model=model,
     )
 
 
-def _has_base(dyn: Dynamics) -> bool:
-    return any(quantity(name) in REGROUPED for name in dyn.parameters.names)
+def _check_robot(dyn: Dynamics, method: str, model: pin.Model | None) -> bool:
+    """Whether base parameters are among what is to be identified; what cannot be is refused."""
+    if not isinstance(dyn, Dynamics):
+        raise ArgumentTypeError(f"fit: expected a Dynamics, got {type(dyn).__name__}")
+    if not len(dyn.parameters):
+        raise ArgumentError(
+            f"fit: {dyn!r} has no parameters to identify; make it with parameters={{'inertia': True, 'armature': True, "
+            "'friction': True}, friction='model'"
+        )
+    dyn.external_wrenches.refuse("fit")
+    has_base = any(regression.quantity(name) in _REGROUPED for name in dyn.parameters.names)
+    if method == "consistent" and has_base:
+        raise ArgumentError(
+            "fit: base parameters are not those of bodies that could exist or not; make the robot with 'inertia' in "
+            "place of 'base', or take method='weighted'"
+        )
+    if model is not None:
+        if not isinstance(model, pin.Model):
+            raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+        dyn.parameters.of(model)
+    return has_base
+
+
+def _consistent(
+    problem: LeastSquaresProblem, estimate: Estimate, limits: tuple[Array, Array], margin: float, *, bounded: bool
+) -> Array:
+    """p (n_p) of bodies that exist, as near to the data as possible, with no pseudo-inertia below the margin.
+
+    ``bounded``: whether some of the limits were given, so that perhaps nothing satisfies them.
+    """
+    required("fit", "clarabel")
+    cvxpy = required("fit", "cvxpy")
+    # ds/dz: excited directions by their standard deviations, then the others by 1
+    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.values) :].T
+    units = np.hstack([estimate.base.inverse @ estimate.factor, rest])
+    z = cvxpy.Variable(len(units))
+    p = problem.torque.nominal + problem.sizes * estimate.s + (problem.sizes[:, None] * units) @ z
+    constraints = []
+    for body in problem.bodies:
+        columns = np.column_stack([body.in_units(each).ravel() for each in np.eye(10)])
+        pseudo_inertia = cvxpy.reshape(columns @ p[list(body.indices)], (4, 4), order="C")
+        constraints.append(pseudo_inertia >> margin * np.eye(4))
+    for bound, sign in zip(limits, (1, -1), strict=True):
+        at = np.flatnonzero(np.isfinite(bound))
+        if len(at):
+            constraints.append(cvxpy.multiply(sign / problem.sizes[at], p[at] - bound[at]) >= 0)
+    task = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(z)), constraints)
+
+    def found() -> Array | None:
+        """p of the last attempt, if it is that of bodies which exist."""
+        if p.value is None or not np.all(np.isfinite(p.value)):
+            return None
+        inside = np.asarray(np.clip(p.value, *limits))
+        near = np.abs(inside - p.value) <= _INACCURATE * problem.sizes
+        return inside if near.all() and min(_least_eigenvalues(problem, inside).values(), default=1) > 0 else None
+
+    return _solved(cvxpy, task, found, bounded=bounded)
+
+
+def _solved(cvxpy: Any, task: Any, found: Callable[[], Array | None], *, bounded: bool) -> Array:
+    """The first solution, or the last inaccurate one that is found to satisfy the constraints."""
+    inaccurate, status = None, ""
+    for accuracy in _ACCURACIES:
+        options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), accuracy)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate solution is checked below
+            try:
+                task.solve(solver=cvxpy.CLARABEL, **options)
+                status = str(task.status)
+            except cvxpy.error.SolverError as error:
+                status = str(error).strip().splitlines()[0]
+        if status in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE) and (p := found()) is not None:
+            if status == cvxpy.OPTIMAL:
+                return p
+            inaccurate = p
+    if inaccurate is not None:
+        return inaccurate
+    if bounded and status in (cvxpy.INFEASIBLE, cvxpy.INFEASIBLE_INACCURATE):
+        raise ArgumentError(
+            "fit: bounds: no bodies that can exist, with armature and friction of at least 0, lie within them; widen "
+            "the bounds"
+        )
+    raise IdentificationError(
+        f"fit: the solver Clarabel finds no physically consistent parameters: {status}; check that tau are the "
+        "measured torques, gravity included, give priors with standard deviations or a motion that excites more, or "
+        "take method='weighted'"
+    )
+
+
+def _at_bounds(problem: LeastSquaresProblem, p: Array, limits: tuple[Array, Array], margin: float) -> tuple[str, ...]:
+    """The names of parameters at one of their limits, and of bodies at the margin."""
+    near = [np.abs(p - bound) <= _NEAR * problem.sizes for bound in limits]
+    names = [name for name, reached in zip(problem.torque.names, near[0] | near[1], strict=True) if reached]
+    of_bodies = {body.name: body.in_units(p[list(body.indices)]) for body in problem.bodies}
+    at_margin = [name for name, j in of_bodies.items() if np.linalg.eigvalsh(j)[0] <= margin + _NEAR]
+    return (*names, *(f"body of {name}" for name in at_margin))
+
+
+def _least_eigenvalues(problem: LeastSquaresProblem, p: Array) -> dict[str, float]:
+    """The least eigenvalue of the pseudo-inertia of each body, by name."""
+    matrices = {body.name: pseudo_inertia_of(ca.DM(p[list(body.indices)])).full() for body in problem.bodies}
+    return {name: float(np.linalg.eigvalsh(matrix)[0]) for name, matrix in matrices.items()}
 
 
 def _remarks(
     joints: tuple[str, ...], estimate: Estimate, base: BaseEstimate, random_torques: Array, s: Array, fitted: Torques
 ) -> tuple[str, ...]:
-    """One sentence each, for the warnings and the report.
+    """One sentence each, for the warnings and the report: too few torques, what is uncertain, and unexplained.
 
-    Args:
-        joints: names of the entries of tau.
-        estimate: by least squares. ``base``: the same for the report. ``s``: the parameters that were chosen.
-        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
-            (nv × n_p).
-        fitted: the torques.
+    ``random_torques``: the root mean square of the torque of each joint that each entry of s makes in random motions
+    (nv × n_p).
     """
-    said = (_few(estimate), _uncertain(estimate, base, random_torques), _unexplained(joints, estimate, s, fitted))
-    return tuple(text for text in said if text)
-
-
-def _few(estimate: Estimate) -> str:
-    """That there are too few samples to estimate their noise, or nothing."""
+    said = []
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
-    if count >= _ENOUGH * rank:
-        return ""
-    return (
-        f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
-        f"little; give at least {_ENOUGH * rank}"
-    )
-
-
-def _uncertain(estimate: Estimate, base: BaseEstimate, random_torques: Array) -> str:
-    """Which base parameters are so uncertain that torques of other motions are, or nothing."""
+    if count < _ENOUGH * rank:
+        said.append(
+            f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
+            f"little; give at least {_ENOUGH * rank}"
+        )
     torques = estimate.reduced.torques
     errors = (random_torques[:, list(estimate.base.own)] * estimate.standard_deviation).T
     least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
     uncertain = np.flatnonzero((errors > least).any(axis=1))
-    if not len(uncertain):
-        return ""
-    first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
-    shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
-    return (
-        f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes a "
-        "torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); excite "
-        "them, or give priors with standard deviations"
-    )
+    if len(uncertain):
+        first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
+        shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+        said.append(
+            f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes "
+            "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
+            "excite them, or give priors with standard deviations"
+        )
+    if much := _unexplained(joints, estimate, s, fitted):
+        said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
+    return tuple(said)
 
 
 def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: Torques) -> str:
-    """Why the residuals are too large, or nothing."""
+    """Which residual is too large, or nothing."""
     residuals, noise = estimate.residuals(s), estimate.torque_noise
     if not estimate.weighted:  # one noise for all joints says nothing of one of them
         total = np.sqrt(np.nanmean(residuals**2))
@@ -230,10 +320,8 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
     relative = np.where(loud & np.isfinite(residuals), fitted.relative, 0.0)
     if np.nanmax(above, initial=0) > _MUCH:
         k = int(np.nanargmax(above))
-        much = f"{above[k]:.3g} times the noise that least squares find"
-    elif relative.max(initial=0) > _HALF:
+        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {above[k]:.3g} times the noise that least squares find"
+    if relative.max(initial=0) > _HALF:
         k = int(relative.argmax())
-        much = f"{relative[k]:.0%} of its torque"
-    else:
-        return ""
-    return f"the model cannot explain the data: the residual of {joints[k]!r} is {fitted.rms[k]:.3g}, {much}; {_ADVICE}"
+        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {relative[k]:.0%} of its torque"
+    return ""

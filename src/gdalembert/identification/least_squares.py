@@ -30,9 +30,9 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.base import formula
 from gdalembert.errors import ArgumentError
-from gdalembert.identification.regression import AffineTorque, Reduced, Samples, reduce, triangular
+from gdalembert.identification import regression
+from gdalembert.identification.regression import AffineTorque, Body, Prior, Reduced, Samples, element, quantity
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable
-from gdalembert.identification.scaling import Body, Prior, bodies, element, priors, quantity, sizes
 from gdalembert.spatial.arrays import Array, independent_columns
 
 _DEPENDENT = 1e-9
@@ -220,7 +220,7 @@ def least_squares(
 
 def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) -> tuple[Array, Array, float]:
     """β (k), T (k × k) and the condition number, by the singular values of columns of unit length."""
-    rows = triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
+    rows = regression.triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
     columns = rows[:, list(base.own)]
     lengths = np.linalg.norm(columns, axis=0)
     u, values, vt = np.linalg.svd(columns / lengths, full_matrices=False)
@@ -263,17 +263,12 @@ class LeastSquaresProblem:
     measured: Array
 
     @classmethod
-    def of(cls, where: str, dyn: Dynamics, prior: Prior | None = None) -> LeastSquaresProblem:
-        """The problem of a robot with parameters.
-
-        Raises:
-            ArgumentTypeError, ArgumentError, UnknownNameError, UnsupportedError: as
-                :class:`~gdalembert.identification.regression.AffineTorque`, or if the prior cannot be used.
-        """
-        values, deviations = priors(where, dyn.parameters.names, dyn.parameters.values, prior)
-        torque = AffineTorque(where, dyn)
-        found = bodies(torque.names, torque.nominal, dyn.nominal)
-        size = sizes(torque, found)
+    def of(cls, dyn: Dynamics, prior: Prior | None = None) -> LeastSquaresProblem:
+        """The problem of a robot with parameters."""
+        values, deviations = regression.priors(dyn.parameters.names, dyn.parameters.values, prior)
+        torque = AffineTorque(dyn)
+        found = regression.bodies(torque.names, torque.nominal, dyn.nominal)
+        size = regression.sizes(torque, found)
         completion = (values - torque.nominal) / size
         at = list(deviations)
         rows = np.column_stack([np.eye(len(size))[at], completion[at]])
@@ -282,17 +277,13 @@ class LeastSquaresProblem:
         structure = Combinations.of_structure(np.vstack([*y, rows[:, :-1]]), torque.names)
         return cls(torque, found, size, structure, np.linalg.norm(y, axis=0), completion, measured)
 
-    def estimate(self, where: str, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
-        """Least squares.
-
-        Raises:
-            ArgumentError: if there are fewer torques than base parameters.
-        """
-        reduced = reduce(self.torque, samples, self.sizes, decimation)
+    def estimate(self, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
+        """Least squares."""
+        reduced = regression.reduce(self.torque, samples, self.sizes, decimation)
         count, rank = int(reduced.counts.sum()), len(self.structure.own)
         if count <= rank:
             raise ArgumentError(
-                f"{where}: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and "
+                f"fit: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and "
                 "their noise; give more samples"
             )
         motion = reduced.factors[..., :-1].reshape(-1, len(self.sizes)) / np.sqrt(reduced.counts.max())

@@ -1,4 +1,4 @@
-"""Samples, the torques as an affine function of the parameters, and the samples reduced to triangular factors.
+"""Samples, the torques as an affine function of the parameters, what is large for each, and the triangular factors.
 
     tau(q, v, a, p) = tau(q, v, a, p₀) + Y(q, v, a) (p − p₀)            Y = ∂tau/∂p, p₀ the nominal parameters
 
@@ -9,20 +9,21 @@ norm ‖R_j (s, −1)‖ for every s, whatever N is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.identification.signals import decimated
 from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.model.inertia import DYNAMIC_PARAMETERS, pseudo_inertia_of
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import UNIT_ERROR, numbers
+from gdalembert.spatial.arguments import UNIT_ERROR, number, numbers
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import BatchFunction, function
 
@@ -31,17 +32,20 @@ _AT_ONCE = 4096
 _RANDOM_STATES = 200
 _AFFINE = 1e-9
 """Relative change of a column of Y between two values of p, below which it is rounding."""
+_NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "stiffness", "damping")
+"""Parameters that no robot has below 0."""
+_PART = 0.1
+"""Of the nominal torques, which a parameter of its size makes alone, and of the mean link, below which a nominal
+mass or length says nothing of its size."""
+Bounds: TypeAlias = Mapping[str, tuple[float | None, float | None]]
+"""Least and largest value by the name of a parameter; ``None`` for no limit."""
+Prior: TypeAlias = Mapping[str, float | tuple[float, float]]
+"""A value, or a value with its standard deviation, by the name of a parameter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A motion and its torques, one row for each of N samples.
-
-    Attributes:
-        q, v, a: of the robot (N × nq, N × nv, N × nv).
-        tau: the measured torques (N × nv) [N m, N].
-        weights: of the squared residuals (N × nv).
-    """
+    """A motion, its measured torques, and weights of squared residuals (N × nv): a row for each of N samples."""
 
     q: Array
     v: Array
@@ -61,19 +65,15 @@ class Samples:
         return (self.part(slice(start, start + _AT_ONCE)) for start in range(0, len(self), _AT_ONCE))
 
 
-def checked_samples(where: str, tree: Tree, q: Any, v: Any, a: Any, tau: Any, weights: Any = None) -> Samples:
-    """The samples as arrays.
-
-    Raises:
-        ArgumentTypeError: if one of the arguments does not consist of numbers.
-        ArgumentError: if widths are not those of the robot, lengths differ, a number is not finite, a quaternion or a
-            pair (cos, sin) in q is off unit length, or a weight is negative.
-    """
-    widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv, "tau": tree.nv}
-    given = {
-        name: _columns(f"{where}: {name}", value, width)
-        for (name, width), value in zip(widths.items(), (q, v, a, tau), strict=True)
-    }
+def checked_samples(
+    tree: Tree, q: Any, v: Any, a: Any, tau: Any, weights: Any = None, *, where: str = "fit"
+) -> Samples:
+    """The samples as arrays."""
+    given = {"q": q, "v": v, "a": a, "tau": tau}
+    for (name, value), width in zip(given.items(), (tree.nq, tree.nv, tree.nv, tree.nv), strict=True):
+        given[name] = array = numbers(f"{where}: {name}", value, finite=False)
+        if array.ndim != 2 or array.shape[1] != width or not len(array):
+            raise ArgumentError(f"{where}: {name} has shape {array.shape}; give (N, {width}), one row for each sample")
     count = len(given["q"])
     for name, array in given.items():
         if len(array) != count:
@@ -87,103 +87,69 @@ def checked_samples(where: str, tree: Tree, q: Any, v: Any, a: Any, tau: Any, we
     if off.any():
         row = int(off.any(axis=1).argmax())
         check_unit_lengths(f"{where}: row {row} of q: the part", given["q"][row], tree)
-    return Samples(**given, weights=_weights(where, weights, count, tree.nv))
+    of_rows = numbers(f"{where}: weights", 1.0 if weights is None else weights)
+    if weights is not None and of_rows.shape not in ((count,), (count, tree.nv)):
+        raise ArgumentError(f"{where}: weights has shape {of_rows.shape}; give ({count},) or ({count}, {tree.nv})")
+    if np.any(of_rows < 0):
+        row = int(np.argwhere(of_rows < 0)[0][0])
+        raise ArgumentError(f"{where}: the weight of row {row} is negative: {of_rows[row].min():.6g}; give at least 0")
+    of_rows = of_rows[:, None] if of_rows.ndim == 1 else of_rows
+    return Samples(**given, weights=frozen(np.broadcast_to(of_rows, (count, tree.nv))))
 
 
-def _columns(what: str, value: Any, width: int) -> Array:
-    array = numbers(what, value, finite=False)
-    if array.ndim != 2 or array.shape[1] != width or not len(array):
-        raise ArgumentError(f"{what} has shape {array.shape}; give (N, {width}), one row for each sample")
-    return array
-
-
-def _weights(where: str, given: Any, count: int, nv: int) -> Array:
-    if given is None:
-        return frozen(np.ones((count, nv)))
-    array = numbers(f"{where}: weights", given)
-    if array.shape not in ((count,), (count, nv)):
-        raise ArgumentError(f"{where}: weights has shape {array.shape}; give ({count},) or ({count}, {nv})")
-    if np.any(array < 0):
-        row = int(np.argwhere(array < 0)[0][0])
-        raise ArgumentError(f"{where}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
-    return frozen(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, nv)))
-
-
-def split(where: str, tree: Tree, samples: Samples, held_back: Any) -> tuple[Samples, Samples | None]:
-    """The samples to fit, and those to predict.
-
-    Args:
-        where: the function, for messages.
-        tree: the robot.
-        samples: all that were given.
-        held_back: ``None``; the fraction of the samples, the last ones, that is held back; or other samples as
-            (q, v, a, tau).
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if ``held_back`` cannot be used.
-    """
+def split(tree: Tree, samples: Samples, held_back: Any) -> tuple[Samples, Samples | None]:
+    """The samples to fit, and those to predict: the last ones, a fraction of all, or others (q, v, a, tau)."""
     if held_back is None:
         return samples, None
     if isinstance(held_back, list | tuple) and len(held_back) == 4:
-        return samples, checked_samples(f"{where}: held_back", tree, *held_back)
+        return samples, checked_samples(tree, *held_back, where="fit: held_back")
     if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
         raise ArgumentTypeError(
-            f"{where}: held_back: expected a fraction of the samples or (q, v, a, tau), got {type(held_back).__name__}"
+            f"fit: held_back: expected a fraction of the samples or (q, v, a, tau), got {type(held_back).__name__}"
         )
     count = round(held_back * len(samples)) if 0 < held_back < 1 else 0
     if not 0 < count < len(samples):
         raise ArgumentError(
-            f"{where}: held_back={held_back!r} of {len(samples)} samples leaves none to fit or none to predict; give a "
+            f"fit: held_back={held_back!r} of {len(samples)} samples leaves none to fit or none to predict; give a "
             "fraction between 0 and 1"
         )
     return samples.part(slice(0, len(samples) - count)), samples.part(slice(len(samples) - count, None))
 
 
-def check_dynamics(where: str, dyn: Dynamics) -> None:
-    """Refuse what has nothing to identify.
-
-    Raises:
-        ArgumentTypeError: if it is not a ``Dynamics``.
-        ArgumentError: if it has no parameters.
-        UnsupportedError: if wrenches are an input of it.
-    """
-    if not isinstance(dyn, Dynamics):
-        raise ArgumentTypeError(f"{where}: expected a Dynamics, got {type(dyn).__name__}")
-    if not len(dyn.parameters):
-        raise ArgumentError(
-            f"{where}: {dyn!r} has no parameters to identify; make it with parameters={{'inertia': True, "
-            "'armature': True, 'friction': True}, friction='model'"
-        )
-    dyn.external_wrenches.refuse(where)
-
-
 class AffineTorque:
-    """tau(p₀) and Y at many states.
+    """tau(p₀) and Y at many states, for the names and nominal values of parameters (n_p).
 
-    Attributes:
-        names, nominal: of the parameters (n_p).
-        random_states: q, v and a of some random states, always the same.
-
-    Raises:
-        ArgumentError: if tau is not affine in the parameters.
+    ``random_states`` are some q, v and a, always the same. Another Y at another p is refused: for a graph of analytic
+    functions this proves, but for a null set, that tau is affine in the parameters.
     """
 
-    def __init__(self, where: str, dyn: Dynamics) -> None:
+    def __init__(self, dyn: Dynamics) -> None:
         self.names, self.nominal = tuple(dyn.parameters.names), np.array(dyn.parameters.values)
-        self._dyn = dyn
-        self._batch = BatchFunction(self._function(self.nominal), dyn.tree.nv, len(self.names) + 1)
-        rng, tree = np.random.default_rng(0), dyn.nominal
+        self._dyn, tree = dyn, dyn.nominal
+        self._batch = self._at(self.nominal)
+        rng, other = np.random.default_rng(0), np.random.default_rng(1)
         q = np.array([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
         v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
         self.random_states = q, v, a
-        self._check_affine(where)
+        n, few = len(self.nominal), (q[:3], v[:3], a[:3])
+        p = self.nominal * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)
+        here, there = self(*few)[0], self._at(p)(*few)[..., :-1]
+        size = np.abs(here).max(axis=(0, 1), initial=0)
+        moved = ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
+        if moved.any():
+            wrong = [name for name, each in zip(self.names, moved, strict=True) if each]
+            shown = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
+            raise ArgumentError(
+                f"fit: tau is not affine in {shown}: products of parameters cannot be identified at once; free only "
+                "some of them"
+            )
 
-    def _function(self, p: Array) -> ca.Function:
+    def _at(self, p: Array) -> BatchFunction:
         """(q, v, a) → ([Y | tau]) (nv × (n_p + 1)) at p."""
         s = {name: ca.SX.sym(name, self._dyn.inverse_dynamics.size1_in(name)) for name in ("q", "v", "a", "p")}
         tau = self._dyn.inverse_dynamics(*s.values())
         both = ca.substitute(ca.horzcat(ca.jacobian(tau, s["p"]), tau), s.pop("p"), ca.DM(p))
-        return function("regressor", s, {"Y_tau": both})
+        return BatchFunction(function("regressor", s, {"Y_tau": both}), *both.shape)
 
     def __call__(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Y (N × nv × n_p) and tau(p₀) (N × nv)."""
@@ -195,22 +161,121 @@ class AffineTorque:
         known = (self(part.q, part.v, part.a) for part in samples.parts())
         return np.concatenate([nominal + y @ (p - self.nominal) for y, nominal in known])
 
-    def _check_affine(self, where: str) -> None:
-        """Y must be the same at another p: for a graph of analytic functions this is a proof but for a null set."""
-        rng = np.random.default_rng(1)
-        states = tuple(part[:3] for part in self.random_states)
-        here, _ = self(*states)
-        other = self.nominal * rng.uniform(0.5, 1.5, len(self.nominal)) + rng.uniform(0.1, 1, len(self.nominal))
-        there = BatchFunction(self._function(other), *here.shape[1:2], len(self.names) + 1)(*states)[..., :-1]
-        size = np.abs(here).max(axis=(0, 1), initial=0)
-        moved = ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
-        if moved.any():
-            wrong = [name for name, each in zip(self.names, moved, strict=True) if each]
-            shown = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
-            raise ArgumentError(
-                f"{where}: tau is not affine in {shown}: products of parameters cannot be identified at once; free "
-                "only some of them"
-            )
+
+@dataclass(frozen=True)
+class Body:
+    """The ten parameters of the body of a joint or frame, which have these indices in p, in Pinocchio's order.
+
+    Its size [kg, m] is the nominal mass and radius of gyration about the origin; or those of the mean link, if they are
+    less than a tenth of it: a placeholder in a data sheet tells no size.
+    """
+
+    name: str
+    indices: tuple[int, ...]
+    mass: float
+    length: float
+
+    @property
+    def sizes(self) -> Array:
+        """m, m l and m l²."""
+        return self.mass * np.repeat([1.0, self.length, self.length**2], [1, 3, 6])
+
+    def in_units(self, p: Array) -> Array:
+        """The pseudo-inertia (4 × 4) of ten parameters, in units of its mass and length."""
+        unit = np.diag([1 / self.length] * 3 + [1.0]) / np.sqrt(self.mass)
+        return np.asarray(unit @ pseudo_inertia_of(ca.DM(p)).full() @ unit)
+
+
+def element(name: str) -> str:
+    """``"joint7"`` of ``"joint7.m"``."""
+    return name.rpartition(".")[0]
+
+
+def quantity(name: str) -> str:
+    """``"m"`` of ``"joint7.m"``."""
+    return name.rpartition(".")[2]
+
+
+def bodies(names: tuple[str, ...], nominal: Array, tree: Tree) -> tuple[Body, ...]:
+    """The bodies whose inertia is among the parameters."""
+    place = {name: k for k, name in enumerate(names)}
+    links = [joint.pseudo_inertia for joint in tree.joints if joint.pseudo_inertia[3, 3] > 0]
+    known = [(j[3, 3], np.sqrt(np.trace(j[:3, :3]) / j[3, 3])) for j in links]
+    mean_mass, mean_length = np.mean(known, axis=0) if known else (1.0, 1.0)
+    found = []
+    for name in dict.fromkeys(element(name) for name in names if quantity(name) == "Ixx"):
+        indices = tuple(place[f"{name}.{each}"] for each in DYNAMIC_PARAMETERS)
+        p = nominal[list(indices)]
+        radius = np.sqrt(max((p[4] + p[6] + p[9]) / 2, 0) / p[0]) if p[0] > 0 else 0.0
+        mass, length = (
+            float(own if own >= _PART * mean else mean) for own, mean in ((p[0], mean_mass), (radius, mean_length))
+        )
+        found.append(Body(name, indices, mass, length))
+    return tuple(found)
+
+
+def sizes(torque: AffineTorque, found: tuple[Body, ...]) -> Array:
+    """The size of each parameter (n_p): of a body's by its mass and length; of others by the torque that they make.
+
+    Ours. A parameter of its size makes a tenth of the torques, where it acts: those of the nominal robot and of bodies
+    of their sizes, at random states. A nominal value that is 0 or tiny, as a placeholder is, tells no size.
+    """
+    y, tau = torque(*torque.random_states)
+    acts = np.abs(y).max(axis=0) > 0
+    size = np.ones(len(torque.names))
+    for body in found:
+        at = list(body.indices)
+        size[at] = body.sizes
+        tau = np.hypot(tau, np.linalg.norm(y[:, :, at] * body.sizes, axis=2))
+    for k in np.flatnonzero([quantity(name) not in DYNAMIC_PARAMETERS for name in torque.names]):
+        rows = acts[:, k]
+        norm = np.linalg.norm(y[:, rows, k])
+        size[k] = (_PART * np.linalg.norm(tau[:, rows]) / norm if norm else 0.0) or 1.0
+    return size
+
+
+def limits(names: tuple[str, ...], bounds: Bounds | None) -> tuple[Array, Array]:
+    """The least and the largest value of each parameter (n_p): armature, friction and stiffness are at least 0."""
+    lower = np.array([0.0 if quantity(name) in _NOT_NEGATIVE else -np.inf for name in names])
+    upper = np.full(len(names), np.inf)
+    for name, pair in _by_name("fit: bounds", bounds, names).items():
+        what, k = f"fit: bounds[{name!r}]", names.index(name)
+        if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
+            raise ArgumentTypeError(f"{what}: expected (least, largest), got {pair!r}")
+        least, most = (
+            end if given is None or given == end else number(what, given, least=-np.inf)
+            for given, end in zip(pair, (-np.inf, np.inf), strict=True)
+        )
+        if least > most or most < lower[k]:
+            zero = "" if least > most else f", and {quantity(name)} is at least 0"
+            raise ArgumentError(f"{what}: nothing lies between {least:g} and {most:g}{zero}")
+        lower[k], upper[k] = max(lower[k], least), most
+    return lower, upper
+
+
+def priors(names: tuple[str, ...], nominal: Array, prior: Prior | None) -> tuple[Array, dict[int, float]]:
+    """The value of each parameter before the data (n_p), and the standard deviations of those that have one."""
+    values, deviations = np.array(nominal), {}
+    for name, given in _by_name("fit: prior", prior, names).items():
+        what, k = f"fit: prior[{name!r}]", names.index(name)
+        if isinstance(given, list | tuple | np.ndarray):
+            if len(given) != 2:
+                raise ArgumentTypeError(f"{what}: expected a value or (value, standard deviation), got {given!r}")
+            deviations[k] = number(f"{what}: standard deviation", given[1])
+            given = given[0]
+        values[k] = number(what, given, least=-np.inf)
+    return values, deviations
+
+
+def _by_name(what: str, given: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"{what}: expected a mapping of names of parameters, got {type(given).__name__}")
+    for name in given:
+        if name not in names:
+            raise UnknownNameError("parameter", name, names)
+    return given
 
 
 @dataclass(frozen=True, eq=False)
