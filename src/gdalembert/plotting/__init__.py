@@ -8,9 +8,7 @@ raises an ``UnsupportedError``.
 from gdalembert.plotting.ellipsoids import force_ellipsoid, velocity_ellipsoid
 from gdalembert.plotting.flexible_arms import mode_shapes, tip_deflection
 from gdalembert.plotting.graph_sizes import instructions, pruning_error, scaling
-from gdalembert.plotting.identification import excitation, identification
-from gdalembert.plotting.motions import energy_balance, motion
-from gdalembert.plotting.torques import torque_decomposition
+from gdalembert.plotting.motions import energy_balance, excitation, identification, motion, torque_decomposition
 
 __all__ = [
     "energy_balance",

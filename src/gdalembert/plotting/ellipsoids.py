@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
@@ -61,9 +60,7 @@ def force_ellipsoid(
         ArgumentTypeError, UnknownNameError: as for :class:`~gdalembert.dynamics.kinematics.Kinematics`.
         ArgumentError: if an argument cannot be used, or J is rank-deficient at q, so that some forces need no torque.
     """
-    picture = _ellipsoid(_FORCE, model, frame, q, reference, plane, limits)
-    drawn: Axes = _draw(_FORCE, picture, names_of(model).effort_units, limits is not None, scale, ax)
-    return drawn
+    return _draw(_FORCE, model, frame, q, reference, plane, limits, scale, ax)
 
 
 def velocity_ellipsoid(
@@ -82,9 +79,7 @@ def velocity_ellipsoid(
     Arguments are those of :func:`force_ellipsoid`; limits are those of the rates [rad/s or m/s], as
     ``model.velocityLimit``, and the scale is in (m/s)/m. If J is rank-deficient, the ellipsoid is flat.
     """
-    picture = _ellipsoid(_VELOCITY, model, frame, q, reference, plane, limits)
-    drawn: Axes = _draw(_VELOCITY, picture, names_of(model).v_units, limits is not None, scale, ax)
-    return drawn
+    return _draw(_VELOCITY, model, frame, q, reference, plane, limits, scale, ax)
 
 
 class _Kind(NamedTuple):
@@ -100,16 +95,7 @@ _FORCE = _Kind("force_ellipsoid", "forces held by torques", "N", True)
 _VELOCITY = _Kind("velocity_ellipsoid", "velocities by joint rates", "m/s", False)
 
 
-class _EllipsoidPicture(NamedTuple):
-    """Semi-axes (a column each) and centre in the axes of the picture, segments of the robot, and axis labels."""
-
-    semi_axes: Array
-    centre: Array
-    segments: list[Array]
-    labels: list[str]
-
-
-def _ellipsoid(
+def _draw(
     kind: _Kind,
     model: pin.Model | Tree,
     frame: str | int,
@@ -117,117 +103,114 @@ def _ellipsoid(
     reference: pin.ReferenceFrame,
     plane: str | None,
     limits: npt.ArrayLike | None,
-) -> _EllipsoidPicture:
-    where, inverse = kind.where, kind.inverse
+    scale: float | None,
+    ax: Axes | None,
+) -> Axes:
+    """The ellipsoid in the axes of the picture, and the robot."""
+    where, unit = kind.where, kind.unit
     check_reference(reference)
     kinematics = Kinematics(model)
-    tree = kinematics.tree
-    chosen = _axes_of(where, plane)
-    configuration = checked_configuration(f"{where}: q", q, tree)
-    jacobian = kinematics.frame_jacobian(frame, reference)(configuration).full()[:3]
-    if limits is not None:
-        bounds = vector(f"{where}: limits", limits, tree.nv)
-        if not np.all(bounds > 0):
-            worst = int(bounds.argmin())
-            raise ArgumentError(
-                f"{where}: limits: {bounds[worst]:g} of {names_of(tree).v[worst]!r}; give positive numbers"
-            )
-        jacobian = jacobian / bounds if inverse else jacobian * bounds
-    directions, sizes, _ = np.linalg.svd(jacobian[chosen])
-    sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))
-    if inverse:
-        if sizes[-1] <= _SINGULAR * sizes[0]:
-            along = np.round(directions[:, -1], 3) + 0.0
-            raise ArgumentError(
-                f"{where}: at q forces along ({', '.join(f'{x:g}' for x in along)}) in {plane or 'xyz'} need no "
-                "torque, so that the ellipsoid has no end; give another q, or a plane without that direction"
-            )
-        sizes = 1 / sizes
-    return _EllipsoidPicture(directions * sizes, *_picture(kinematics, frame, configuration, reference, chosen))
-
-
-def _picture(
-    kinematics: Kinematics, frame: str | int, q: Array, reference: pin.ReferenceFrame, chosen: list[int]
-) -> tuple[Array, list[Array], list[str]]:
-    """Centre of the ellipsoid, segments between the origins of parent and child joints, labels."""
-    tree = kinematics.tree
-    here = tree.frames[find_frame(tree, frame)]
-    at = kinematics.frame_placement(frame)(q).full()
-    origins = [ca.DM(p).full().ravel() for _, p in tree.placements(ca.DM(q))]
-    segments = [
-        np.array([origins[joint.parent] if joint.parent >= 0 else np.zeros(3), origin])
-        for joint, origin in zip(tree.joints, origins, strict=True)
-    ]
-    segments.append(np.array([origins[here.joint] if here.joint >= 0 else np.zeros(3), at[:3, 3]]))
-    centre, axis = at[:3, 3], ""
-    if reference == pin.LOCAL:
-        segments = [(segment - centre) @ at[:3, :3] for segment in segments]
-        centre, axis = np.zeros(3), f" of {here.name}"
-    elif reference == pin.WORLD:
-        centre = np.zeros(3)
-    return centre[chosen], [segment[:, chosen] for segment in segments], [f"{'xyz'[k]}{axis} [m]" for k in chosen]
-
-
-def _draw(
-    kind: _Kind, picture: _EllipsoidPicture, units: Sequence[str], relative: bool, scale: float | None, ax: Any
-) -> Any:
-    where, unit = kind.where, kind.unit
-    norm = "over their limits, of norm 1" if relative else f"of norm 1 [{', '.join(dict.fromkeys(units))}]"
-    text = f"{kind.text} {norm}"
-    semi_axes, centre, segments, labels = picture
+    if plane is not None and not (
+        isinstance(plane, str) and len(plane) == 2 and len(set(plane)) == 2 and set(plane) <= set("xyz")
+    ):
+        raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
+    q = checked_configuration(f"{where}: q", q, kinematics.tree)
+    semi_axes = _semi_axes(kind, kinematics, frame, q, reference, plane or "xyz", limits)
+    centre, segments, labels = _robot(kinematics, frame, q, reference, plane or "xyz")
     size = np.linalg.norm(semi_axes, axis=0)
-    points = np.vstack(segments)
-    reach = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
     if scale is None:
-        scale = _round(size.max() / (_SIZE * reach))
+        reach = float(np.linalg.norm(np.ptp(np.vstack(segments), axis=0))) or 1.0
+        least = size.max() / (_SIZE * reach)  # rounded up to 1, 2 or 5 times a power of ten
+        power = 10.0 ** np.floor(np.log10(least))
+        scale = float(next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - ROUND_OFF)))
     scale = number(f"{where}: scale", scale, f"{unit}/m")
-    solid = len(labels) == 3
+    solid = plane is None
     ax = axes(where, ax, (6.4, 4.8) if solid else (6.4, 4.2), "3d" if solid else None)
     if solid != hasattr(ax, "get_zlim"):
         wanted = "3-D Axes (projection='3d')" if solid else "plane Axes"
         raise ArgumentError(f"{where}: ax must be {wanted} here; give such, or {'a plane' if solid else 'no plane'}")
     for k, segment in enumerate(segments):
         ax.plot(*segment.T, "-o", color=GREY, linewidth=2, markersize=3, alpha=0.7, label="robot" if k == 0 else None)
-    if solid:
-        u, w = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
-        sphere = np.stack([np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w)])
-        surface = centre[:, None, None] + np.einsum("ij,jkl->ikl", semi_axes / scale, sphere)
-        ax.plot_surface(*surface, color=BLUE, alpha=0.25, linewidth=0)
-        ax.plot_wireframe(*surface, color=BLUE, linewidth=0.4, rstride=3, cstride=3)
-        ax.plot([], [], [], color=BLUE, alpha=0.4, linewidth=6, label=text)
-        for set_label, name in zip((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel), labels, strict=True):
-            set_label(name, fontsize=SMALL + 1, color=INK)
-        ax.tick_params(labelsize=SMALL - 1, labelcolor=INK)
-    else:
-        angle = np.linspace(0, 2 * np.pi, 181)
-        outline = centre[:, None] + semi_axes / scale @ np.array([np.cos(angle), np.sin(angle)])
-        ax.fill(*outline, color=BLUE, alpha=0.15, linewidth=0)
-        ax.plot(*outline, color=BLUE, linewidth=1.6, label=text)
-        for k, each in enumerate((semi_axes / scale).T):
-            ax.plot(*np.array([centre - each, centre + each]).T, color=BLUE, linewidth=0.8, linestyle=("-", "--")[k])
-        label(ax, *labels)
-    ax.set_aspect("equal", **({} if solid else {"adjustable": "datalim"}))
+    names = names_of(model)
+    units = ", ".join(dict.fromkeys(names.effort_units if kind.inverse else names.v_units))
+    text = f"{kind.text} {f'of norm 1 [{units}]' if limits is None else 'over their limits, of norm 1'}"
+    (_draw_solid if solid else _draw_outline)(ax, centre, semi_axes / scale, labels, text)
     listed = ", ".join(f"{x:.3g}" for x in sorted(size, reverse=True))
-    key = ax.legend(
-        title=f"semi-axes {listed} {unit}; 0.1 m of the picture: {0.1 * scale:.3g} {unit}",
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=2,
-        **LEGEND,
-    )
+    title = f"semi-axes {listed} {unit}; 0.1 m of the picture: {0.1 * scale:.3g} {unit}"
+    key = ax.legend(title=title, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, **LEGEND)
     key.get_title().set_color(INK)
     return ax
 
 
-def _round(x: float) -> float:
-    """x rounded up to 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(x))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= x * (1 - ROUND_OFF)))
+def _semi_axes(
+    kind: _Kind,
+    kinematics: Kinematics,
+    frame: str | int,
+    q: Array,
+    reference: pin.ReferenceFrame,
+    chosen: str,
+    limits: npt.ArrayLike | None,
+) -> Array:
+    """A column each, in the chosen axes."""
+    jacobian = kinematics.frame_jacobian(frame, reference)(q).full()[["xyz".index(axis) for axis in chosen]]
+    if limits is not None:
+        bounds = vector(f"{kind.where}: limits", limits, kinematics.tree.nv)
+        if not np.all(bounds > 0):
+            worst = int(bounds.argmin())
+            joint = names_of(kinematics.tree).v[worst]
+            raise ArgumentError(f"{kind.where}: limits: {bounds[worst]:g} of {joint!r}; give positive numbers")
+        jacobian = jacobian / bounds if kind.inverse else jacobian * bounds
+    directions, sizes, _ = np.linalg.svd(jacobian)
+    sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))
+    if not kind.inverse:
+        return np.asarray(directions * sizes)
+    if sizes[-1] <= _SINGULAR * sizes[0]:
+        along = ", ".join(f"{x:g}" for x in np.round(directions[:, -1], 3) + 0.0)
+        raise ArgumentError(
+            f"{kind.where}: at q forces along ({along}) in {chosen} need no torque, so that the ellipsoid has no end; "
+            "give another q, or a plane without that direction"
+        )
+    return np.asarray(directions / sizes)
 
 
-def _axes_of(where: str, plane: str | None) -> list[int]:
-    if plane is None:
-        return [0, 1, 2]
-    if not isinstance(plane, str) or len(plane) != 2 or len(set(plane)) != 2 or not set(plane) <= set("xyz"):
-        raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
-    return ["xyz".index(axis) for axis in plane]
+def _robot(
+    kinematics: Kinematics, frame: str | int, q: Array, reference: pin.ReferenceFrame, chosen: str
+) -> tuple[Array, list[Array], list[str]]:
+    """Centre of the ellipsoid, segments between the origins of parent and child joints, labels."""
+    tree = kinematics.tree
+    here, at = tree.frames[find_frame(tree, frame)], kinematics.frame_placement(frame)(q).full()
+    centre, axis = at[:3, 3], ""
+    origins = [ca.DM(p).full().ravel() for _, p in tree.placements(ca.DM(q))]
+    ends = [*zip((joint.parent for joint in tree.joints), origins, strict=True), (here.joint, centre)]
+    segments = [np.array([origins[parent] if parent >= 0 else np.zeros(3), end]) for parent, end in ends]
+    if reference == pin.LOCAL:
+        segments = [(segment - centre) @ at[:3, :3] for segment in segments]
+        axis = f" of {here.name}"
+    if reference != pin.LOCAL_WORLD_ALIGNED:
+        centre = np.zeros(3)
+    columns = ["xyz".index(each) for each in chosen]
+    return centre[columns], [segment[:, columns] for segment in segments], [f"{x}{axis} [m]" for x in chosen]
+
+
+def _draw_solid(ax: Any, centre: Array, semi_axes: Array, labels: list[str], text: str) -> None:
+    u, w = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
+    sphere = np.stack([np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w)])
+    surface = centre[:, None, None] + np.einsum("ij,jkl->ikl", semi_axes, sphere)
+    ax.plot_surface(*surface, color=BLUE, alpha=0.25, linewidth=0)
+    ax.plot_wireframe(*surface, color=BLUE, linewidth=0.4, rstride=3, cstride=3)
+    ax.plot([], [], [], color=BLUE, alpha=0.4, linewidth=6, label=text)
+    for set_label, name in zip((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel), labels, strict=True):
+        set_label(name, fontsize=SMALL + 1, color=INK)
+    ax.tick_params(labelsize=SMALL - 1, labelcolor=INK)
+    ax.set_aspect("equal")
+
+
+def _draw_outline(ax: Any, centre: Array, semi_axes: Array, labels: list[str], text: str) -> None:
+    angle = np.linspace(0, 2 * np.pi, 181)
+    outline = centre[:, None] + semi_axes @ np.array([np.cos(angle), np.sin(angle)])
+    ax.fill(*outline, color=BLUE, alpha=0.15, linewidth=0)
+    ax.plot(*outline, color=BLUE, linewidth=1.6, label=text)
+    for each, linestyle in zip(semi_axes.T, ("-", "--"), strict=True):
+        ax.plot(*np.array([centre - each, centre + each]).T, color=BLUE, linewidth=0.8, linestyle=linestyle)
+    label(ax, *labels)
+    ax.set_aspect("equal", adjustable="datalim")

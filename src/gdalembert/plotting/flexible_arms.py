@@ -133,7 +133,7 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
         omega = np.sqrt(inertia.stiffness.diagonal() / np.where(mass > 0, mass, np.nan))
         assumed = [name for each in families.values() for name in each.names]
         names = [f"{short}, {name}" for short, name in zip(link.mode_names, assumed, strict=True)]
-    shapes = shapes.T[: _number(count, len(omega))]
+    shapes = shapes.T[: None if count is None else integer("mode_shapes: count", count, 1)]
     axes = panels(len(families), 1, (6.4, 0.4 + 2.1 * len(families)), sharex=True).ravel()
     lines = _along(families, eta, link.length)
     largest = np.array([max(np.abs(shape @ lines[name]).max() for name in lines) for shape in shapes])
@@ -141,7 +141,9 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
         for k, shape in enumerate(shapes):
             curve = shape @ line
             if np.abs(curve).max() > _NONE * largest[k]:
-                ax.plot(eta, _unit(curve), label=_frequency(names[k], omega[k]), **line_style(k))
+                scaled = curve / np.abs(curve).max()
+                upright = -scaled if scaled[-1] < -1e-6 else scaled
+                ax.plot(eta, upright, label=_frequency(names[k], omega[k]), **line_style(k))
         label(ax, "abscissa [m]" if ax is axes[-1] else "", "shape, largest 1", _NAMES[name])
         legend(ax)
     return axes
@@ -154,28 +156,27 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
             f"mode_shapes: {arm.tree.name} has no links in assumed modes; give an arm with FlexibleLinks"
         )
     omega, shapes = arm.natural_modes(checked_configuration("mode_shapes: q", q, arm.tree))
-    shown = _number(count, len(omega))
+    shown = min(integer("mode_shapes: count", count, 1), len(omega))
+    etas = {name: np.linspace(0, beam.length, _POINTS) for name, beam in beams.items()}
     curves: dict[str, dict[str, Array]] = {}
     for name, beam in beams.items():
         families = _families(f"link {name!r}", placed_link(arm, name, links))
         own_part = shapes[arm.modes_of(name), :shown].T
-        lines = _along(families, np.linspace(0, beam.length, _POINTS), beam.length)
+        lines = _along(families, etas[name], beam.length)
         curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
     every = np.hstack([each for own in curves.values() for each in own.values()] or [np.zeros((shown, 1))])
     largest = every[np.arange(shown), np.abs(every).argmax(axis=1)]
     axes = panels(len(beams), 1, (6.4, 0.4 + 2.1 * len(beams))).ravel()
-    for ax, (name, beam) in zip(axes, beams.items(), strict=True):
-        eta = np.linspace(0, beam.length, _POINTS)
-        for direction, found in curves[name].items():
+    for ax, (name, own) in zip(axes, curves.items(), strict=True):
+        for direction, found in own.items():
             for k, curve in enumerate(found):
                 style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}
-                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(curves[name])) else None
-                ax.plot(eta, curve / (largest[k] or 1.0), label=text, **style)
+                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(own)) else None
+                ax.plot(etas[name], curve / (largest[k] or 1.0), label=text, **style)
         label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
     both = any(len(own) > 1 for own in curves.values())
-    shared_legend(
-        next((ax for ax in axes if ax.lines), axes[0]), "joints locked" + (", solid y, dashed z" if both else "")
-    )
+    labelled = next((ax for ax in axes if ax.lines), axes[0])
+    shared_legend(labelled, "joints locked, solid y, dashed z" if both else "joints locked")
     return axes
 
 
@@ -195,17 +196,5 @@ def _along(families: Mapping[str, ModeSet], eta: Array, length: float) -> dict[s
     return found
 
 
-def _unit(curve: Array) -> Array:
-    """Scaled to the largest value 1, and to a positive tip if the tip moves."""
-    scaled: Array = curve / np.abs(curve).max()
-    return -scaled if scaled[-1] < -1e-6 else scaled
-
-
 def _frequency(name: str, omega: float) -> str:
     return f"{name}: {omega / (2 * np.pi):.4g} Hz" if np.isfinite(omega) else name
-
-
-def _number(count: int | None, there: int) -> int:
-    if count is None:
-        return there
-    return min(integer("mode_shapes: count", count, 1), there)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, label, legend, line_style
+from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, expect, label, legend, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,31 +112,24 @@ def scaling(
     ax.minorticks_off()
     label(ax, x, y)
     shown = {name: text for name, text in (texts or {}).items() if name in drawn}
-    colours = {name: line.get_color() for name, line in drawn.items()}
     if at_ends and shown:
-        _at_ends(ax, results, shown, colours)
+        lasts = {name: max(results[name]) for name in shown}
+        names = sorted(shown, key=lambda name: results[name][lasts[name]])
+        ends = np.array([np.log10(results[name][lasts[name]]) for name in names])
+        steps = _GAP * np.arange(len(names))
+        apart = np.maximum.accumulate(ends - steps) + steps  # moved apart where they are close
+        apart += np.mean(ends - apart)
+        for name, height in zip(names, apart, strict=True):
+            look: dict[str, Any] = {"fontsize": SMALL - 0.5, "color": drawn[name].get_color(), "bbox": _BEHIND}
+            ax.text(1.15 * lasts[name], 10**height, shown[name], va="center", **look)
         ax.set_xlim(0.9 * sizes[0], 4.5 * sizes[-1])
     else:
         for k, (name, text) in enumerate(shown.items()):
-            place = (0.05, 0.98 - 0.1 * k)
-            ax.text(*place, text, color=colours[name], va="top", fontsize=SMALL + 1, transform=ax.transAxes)
+            look = {"fontsize": SMALL + 1, "color": drawn[name].get_color(), "transform": ax.transAxes}
+            ax.text(0.05, 0.98 - 0.1 * k, text, va="top", **look)
     if key:
         legend(ax)
     return ax
-
-
-def _at_ends(
-    ax: Axes, results: Mapping[str, Mapping[float, float]], texts: Mapping[str, str], colours: Mapping[str, Any]
-) -> None:
-    """Texts at the ends of lines, moved apart if they are close."""
-    names = sorted(texts, key=lambda name: results[name][max(results[name])])
-    ends = np.array([np.log10(results[name][max(results[name])]) for name in names])
-    steps = _GAP * np.arange(len(names))
-    apart = np.maximum.accumulate(ends - steps) + steps
-    apart += np.mean(ends - apart)
-    for name, height in zip(names, apart, strict=True):
-        place = 1.15 * max(results[name]), 10**height
-        ax.text(*place, texts[name], va="center", fontsize=SMALL - 0.5, color=colours[name], bbox=_BEHIND)
 
 
 def _check(where: str, results: object) -> None:
@@ -170,10 +163,7 @@ def pruning_error(
     """
     if isinstance(simplified, SimplifiedDynamics):
         simplified = simplified.check(samples, seed, corners=corners)
-    if not isinstance(simplified, BoundCheck):
-        raise ArgumentTypeError(
-            f"pruning_error: expected a PrunedDynamics or the result of its check, got {type(simplified).__name__}"
-        )
+    expect("pruning_error", simplified, BoundCheck, "a PrunedDynamics or the result of its check")
     ax = axes("pruning_error", ax)
     places = np.arange(len(simplified.names))
     percent = 100 / simplified.tau_max

@@ -1,28 +1,43 @@
-"""A motion over time, and the balance of its energies."""
+"""Motions over time: coordinates, energies, torques and their parts; exciting motions and what they identify."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.identification.fourier import Excitation
+from gdalembert.identification.result import Identification, shown
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of, read_tree
-from gdalembert.model.limits import NO_LIMIT
+from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.phases import PhasesSolution
 from gdalembert.ocp.solution import Solution
-from gdalembert.plotting.style import INK, label, legend, line_style, names_of, panels, shared_legend, with_units
+from gdalembert.plotting import style
+from gdalembert.plotting.style import BLUE, GREY, INK, ORANGE, MotionLike, expect, label, legend, line_style, names_of
 from gdalembert.simulation.result import Simulation
+from gdalembert.spatial.arguments import choice, integer
+from gdalembert.spatial.arrays import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _UNSEEN = 1e-4
 """Part of the energy exchanged: less than this is not drawn."""
 _ROUNDING = 1e-9
 """Part of the largest acceleration: a smaller jump is rounding."""
+_INSTANTS = 401
+_LONGEST = 42
+"""Characters of a formula beside its row."""
+_SIMULATION = "a Simulation, as gd.simulate gives it"
 
 
 def motion(
@@ -44,53 +59,44 @@ def motion(
         ArgumentTypeError: if an argument is of the wrong type.
         ArgumentError: if the motion is not of the robot.
     """
-    if not isinstance(simulation, Solution | PhasesSolution):
-        _check("motion", simulation)
+    expect("motion", simulation, Simulation | Solution | PhasesSolution, _SIMULATION)
     values = {"q": simulation.q, "v": simulation.v, "u": simulation.u}
-    stepped = _is_held(simulation)
+    if isinstance(simulation, Simulation):
+        jumps = np.abs(simulation.a - simulation.a_before)[1:]
+        held = bool(np.any(jumps > _ROUNDING * np.abs(simulation.a).max(initial=0.0)))
+    else:
+        held = simulation.control == "constant"
     if len(simulation.u) < len(simulation.t):  # the last u of a Solution is held to the end
         values["u"] = np.vstack([simulation.u, simulation.u[-1:]])
-    titles = {"q": "q [rad or m]", "v": "v [rad/s or m/s]", "u": "u [N m or N]"}
-    names = {key: tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()}
-    shown = dict(values)
+    titles = ["q [rad or m]", "v [rad/s or m/s]", "u [N m or N]"]
+    names = [tuple(f"{key}{k}" for k in range(1, array.shape[1] + 1)) for key, array in values.items()]
     if isinstance(robot, ConstrainedDynamics):
         robot = robot.dynamics
     if robot is not None:
-        if not isinstance(robot, pin.Model | Tree | Dynamics):
-            raise ArgumentTypeError(f"motion: expected a pin.Model or a Dynamics, got {type(robot).__name__}")
+        expect("motion", robot, pin.Model | Tree | Dynamics, "a pin.Model or a Dynamics")
         _check_robot(simulation, robot)
         known = names_of(robot)
         actuators = robot.actuator_names if isinstance(robot, Dynamics) else known.v
         efforts = dict(zip(known.v, known.effort_units, strict=True))
-        names = {"q": known.q, "v": known.v, "u": actuators}
-        effort_units = tuple(efforts.get(name, "N m or N") for name in actuators)
-        units = {"q": known.q_units, "v": known.v_units, "u": effort_units}
-        titles = {key: with_units(key, units[key]) for key in values}
-        shown = {key: array[:, : len(names[key])] for key, array in values.items()}
-    grid = panels(3, 1, (6.4, 5.6), sharex=True).ravel()
-    limits = _limits(robot) if isinstance(robot, pin.Model) else {}
-    for ax, (key, array) in zip(grid, shown.items(), strict=True):
-        drawstyle = "steps-post" if key == "u" and stepped else "default"
-        for k, name in enumerate(names[key]):
-            style = line_style(k)
-            ax.plot(simulation.t, array[:, k], label=name, drawstyle=drawstyle, **style)
-            for bound in limits.get(key, np.zeros((0, array.shape[1])))[:, k]:
-                if abs(bound) < NO_LIMIT:
-                    ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
-        label(ax, "time [s]" if ax is grid[-1] else "", titles[key])
-        if names["q"] != names["v"] or names["v"] != names["u"]:
+        names = [known.q, known.v, actuators]
+        units = [known.q_units, known.v_units, [efforts.get(name, "N m or N") for name in actuators]]
+        titles = [style.with_units(key, each) for key, each in zip(values, units, strict=True)]
+    limits = [np.full((2, array.shape[1]), np.inf) for array in values.values()]
+    if isinstance(robot, pin.Model):
+        limits = [np.array([robot.lowerPositionLimit, robot.upperPositionLimit])]
+        limits += [np.outer([-1, 1], robot.velocityLimit), np.outer([-1, 1], robot.effortLimit)]
+        for _, start, stop in unit_blocks(read_tree(robot, dynamics=False)):
+            limits[0][:, start:stop] = np.inf  # quaternions and pairs (cos, sin) have none
+    grid = style.panels(3, 1, (6.4, 5.6), sharex=True).ravel()
+    for ax, key, own, bounds, title in zip(grid, values, names, limits, titles, strict=True):
+        drawstyle = "steps-post" if key == "u" and held else "default"
+        style.draw_columns(ax, simulation.t, values[key], own, bounds, drawstyle=drawstyle)
+        label(ax, "time [s]" if ax is grid[-1] else "", title)
+        if len(set(names)) > 1:
             legend(ax)
-    if names["q"] == names["v"] == names["u"]:
-        shared_legend(grid[0], "dashed: limits" if limits else "")
+    if len(set(names)) == 1:
+        style.shared_legend(grid[0], "dashed: limits" if isinstance(robot, pin.Model) else "")
     return grid
-
-
-def _is_held(motion: Simulation | Solution | PhasesSolution) -> bool:
-    """Whether u, and with it a, jumps at output times."""
-    if isinstance(motion, Solution | PhasesSolution):
-        return motion.control == "constant"
-    jumps = np.abs(motion.a - motion.a_before)[1:]
-    return bool(np.any(jumps > _ROUNDING * np.abs(motion.a).max(initial=0.0)))
 
 
 def _check_robot(motion: Simulation | Solution | PhasesSolution, robot: pin.Model | Tree | Dynamics) -> None:
@@ -126,8 +132,8 @@ def energy_balance(simulation: Simulation) -> Any:
     Raises:
         ArgumentTypeError: if it is not a simulation.
     """
-    _check("energy_balance", simulation)
-    grid = panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
+    expect("energy_balance", simulation, Simulation, _SIMULATION)
+    grid = style.panels(2, 1, (6.4, 4.0), sharex=True, height_ratios=(2, 1)).ravel()
     above, below = grid
     parts = {
         "kinetic": simulation.kinetic,
@@ -151,20 +157,196 @@ def energy_balance(simulation: Simulation) -> Any:
     return grid
 
 
-def _check(where: str, simulation: object) -> None:
-    if not isinstance(simulation, Simulation):
-        raise ArgumentTypeError(
-            f"{where}: expected a Simulation, as gd.simulate gives it, got {type(simulation).__name__}"
+def torque_decomposition(
+    robot: GeneralizedDAlembert | pin.Model | Tree,
+    motion: MotionLike,
+    *,
+    joint: str | int | None = None,
+    by: Literal["kind", "link"] = "kind",
+    ax: Axes | None = None,
+) -> Any:
+    """The parts of a joint's torque over a motion [N m or N], and their sum, which is ``inverse_dynamics``.
+
+    By kind: translational (D_tra a + H_tra), rotational (D_rot a + H_rot) and gravity (G) of the generalized d'Alembert
+    equations (RSD-TR-8-82, eqs. 28–33). By link: the torque due to each link, without gravity (Horn's T_ij), and
+    gravity. Motors (I_act a) and springs are drawn for joints that have them.
+
+    Args:
+        robot: a rigid robot.
+        motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution` (at its
+            stages), or (t, q, v, a): (N,), N × nq, N × nv, N × nv.
+        joint: name, or index in v; ``None``: a panel for each joint.
+        by: ``"kind"`` or ``"link"``.
+        ax: the Axes to draw one joint on.
+
+    Returns:
+        The Axes of the joint, or an array of Axes (nv).
+
+    Raises:
+        ArgumentTypeError: if the robot, the motion or ``ax`` is of the wrong type.
+        UnknownNameError: if no joint has the name.
+        ArgumentError: if another argument cannot be used.
+    """
+    where = "torque_decomposition"
+    choice(f"{where}: by", by, ("kind", "link"))
+    if isinstance(robot, pin.Model | Tree):
+        robot = GeneralizedDAlembert(robot)
+    expect(where, robot, GeneralizedDAlembert, "a pin.Model or a GeneralizedDAlembert, whose parts are drawn")
+    tree = robot.tree
+    t, q, v, a = style.trajectory(where, motion, "tqva", tree)
+    if isinstance(joint, str):
+        if joint not in tree.velocity_names:
+            raise UnknownNameError("joint", joint, tree.velocity_names)
+        joint = tree.velocity_names.index(joint)
+    columns = range(tree.nv) if joint is None else [integer(f"{where}: index of the joint", joint, 0, tree.nv - 1)]
+    if joint is None and ax is not None:
+        raise ArgumentError(f"{where}: ax takes one joint; give joint=, or leave ax out")
+    parts = contributions(robot, q, v, a, by)
+    names = names_of(robot)
+    if joint is None:
+        grid = style.joint_panels("time [s]", [f"torque [{unit}]" for unit in names.effort_units], names.v)
+    else:
+        grid = [style.axes(where, ax)]
+        label(grid[0], "time [s]", f"torque of {names.v[columns[0]]} [{names.effort_units[columns[0]]}]")
+    total = np.sum([*parts.values()], axis=0)
+    for column, each in zip(columns, grid, strict=True):
+        each.plot(t, total[:, column], color=INK, linewidth=2.2, label="sum, τ")
+        for k, (name, part) in enumerate(parts.items()):
+            if joint is None or part[:, column].any():  # the panels share a legend of all parts
+                each.plot(t, part[:, column], label=name, **line_style(k))
+    if joint is None:
+        style.shared_legend(grid[0])
+        return grid
+    legend(grid[0])
+    return grid[0]
+
+
+def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by: str) -> dict[str, Array]:
+    """The parts of tau by name, N × nv each; motors and springs only if the robot has them."""
+    tree, count = robot.tree, len(q)
+    terms = dict(zip(robot.terms.name_out(), (x.full() for x in robot.terms.call([q.T, v.T])), strict=True))
+    parts: dict[str, Array] = {}
+    if by == "kind":
+        for kind, short in (("translational", "tra"), ("rotational", "rot")):
+            d = terms[f"D_{short}"].reshape(tree.nv, count, tree.nv)
+            parts[kind] = np.einsum("inj,nj->ni", d, a) + terms[f"H_{short}"].T
+    else:
+        by_link = robot.link_torques(q.T, v.T, a.T).full().reshape(tree.nv, count, len(tree.links))
+        parts |= {f"link of {name}": by_link[:, :, k].T for k, name in enumerate(tree.joint_names)}
+    parts["gravity"] = terms["G"].T
+    if tree.armature.any():
+        parts["motors"] = tree.armature * a
+    for force in robot.forces:
+        torques = [ca.DM(force.torque(ca.DM(x), ca.DM(y))).full().ravel() for x, y in zip(q, v, strict=True)]
+        parts[force.name] = parts.get(force.name, 0) + np.array(torques)
+    return parts
+
+
+def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dynamics | None = None) -> Any:
+    """q, v and a of the joints that move, over one period.
+
+    Args:
+        trajectory: the motion.
+        model: for units, limits (dashed), and a fourth panel with the efforts of this model, without friction.
+        dyn: the robot that :func:`gdalembert.identification.excitation` was given: its nominal efforts are drawn then,
+            friction included, which are those that the limits hold for.
+
+    Returns:
+        An array of three or four Axes.
+
+    Raises:
+        ArgumentTypeError: if an argument is of the wrong type.
+        ArgumentError: if the motion is not of the model.
+    """
+    expect("excitation", trajectory, Excitation, "an Excitation")
+    t = np.linspace(0, trajectory.period, _INSTANTS)
+    q, v, a = trajectory.q(t), trajectory.v(t), trajectory.a(t)
+    in_q, in_v = list(trajectory.q_indices), list(trajectory.v_indices)
+    titles = ["q [rad or m]", "v [rad/s or m/s]", "a [rad/s² or m/s²]"]
+    drawn, unlimited = [q[:, in_q], v[:, in_v], a[:, in_v]], np.full((2, len(in_v)), np.inf)
+    limits = [unlimited] * 3
+    if model is not None:
+        _check_moved(trajectory, model)
+        robot, names = NewtonEuler(model) if dyn is None else dyn, names_of(model)
+        drawn.append(_nominal_efforts(robot, q, v, a)[:, in_v])
+        rates, efforts = ([units[k] for k in in_v] for units in (names.v_units, names.effort_units))
+        without = " without friction" if dyn is None and (model.damping.any() or model.friction.any()) else ""
+        units = {"q": [x.removesuffix("/s") for x in rates], "v": rates, "a": [f"{x}²" for x in rates]}
+        titles = [style.with_units(*each) for each in (units | {f"effort{without}": efforts}).items()]
+        own = Bounds.of(NewtonEuler(model), model)
+        limits = [np.array([own.q_lower, own.q_upper])[:, in_q], np.array([own.v_lower, own.v_upper])[:, in_v]]
+        limits += [unlimited, np.array([own.u_lower, own.u_upper])[:, in_v]]
+    grid = style.panels(len(drawn), 1, (6.4, 0.5 + 1.6 * len(drawn)), sharex=True).ravel()
+    for ax, values, title, bounds in zip(grid, drawn, titles, limits, strict=True):
+        style.draw_columns(ax, t, values, trajectory.joints, bounds)
+        label(ax, "time [s]" if ax is grid[-1] else "", title)
+    style.shared_legend(grid[0], "" if model is None else "dashed: limits")
+    return grid
+
+
+def _check_moved(trajectory: Excitation, model: pin.Model) -> None:
+    expect("excitation", model, pin.Model, "a pin.Model")
+    if name_of(model) != trajectory.model or model.nv != trajectory.nv:
+        raise ArgumentError(
+            f"excitation: the motion is of {trajectory.model!r}, the model is {name_of(model)!r}; give the one that "
+            "moves"
         )
 
 
-def _limits(model: pin.Model) -> dict[str, Any]:
-    """The limits of q, v and u, two rows each; quaternions and pairs (cos, sin) have none."""
-    q = np.array([model.lowerPositionLimit, model.upperPositionLimit])
-    for _, start, stop in unit_blocks(read_tree(model, dynamics=False)):
-        q[:, start:stop] = np.inf
-    return {
-        "q": q,
-        "v": np.outer([-1, 1], model.velocityLimit),
-        "u": np.outer([-1, 1], model.effortLimit),
-    }
+def _nominal_efforts(dyn: Dynamics, q: Array, v: Array, a: Array) -> Array:
+    """The nominal efforts (N × nu)."""
+    expect("excitation", dyn, Dynamics, "a Dynamics")
+    if q.shape[1:] + v.shape[1:] != (dyn.nominal.nq, dyn.nominal.nv) or len(dyn.actuation) != dyn.nominal.nv:
+        raise ArgumentError(f"excitation: the motion is not one of {dyn!r}; give the robot that excitation was given")
+    tau = dyn.at().under().inverse_dynamics(q.T, v.T, a.T)
+    return np.asarray(np.linalg.solve(dyn.actuation, tau.full()).T)
+
+
+def identification(result: Identification, show: Literal["torques", "parameters"] = "torques") -> Any:
+    """The torques of a fit beside the measured ones, or its base parameters beside the nominal ones.
+
+    Torques are those of the samples that were held back, if there are any, else of those that were fitted, each joint
+    in a panel with its residuals. Of each base parameter, the estimate, the nominal value and the standard deviation
+    are drawn on a logarithmic axis: an estimate far to the right of its standard deviation is well known.
+
+    Args:
+        result: of :func:`gdalembert.identification.fit`.
+        show: ``"torques"`` or ``"parameters"``.
+
+    Returns:
+        An array of Axes (nv), or the Axes of the parameters.
+
+    Raises:
+        ArgumentTypeError: if it is not the result of an identification.
+        ArgumentError: if ``show`` is another word.
+    """
+    expect("identification", result, Identification, "the result of gd.identification.fit")
+    choice("identification: show", show, ("torques", "parameters"))
+    if show == "parameters":
+        return _parameters(result)
+    torques, which = (result.held_back, "held back") if result.held_back else (result.fitted, "fitted")
+    titles = [f"{name}: {shown(x, '.1%')}" for name, x in zip(result.joints, torques.relative, strict=True)]
+    grid = style.joint_panels(f"sample, {which}", ["torque [N m or N]"] * len(titles), titles)
+    for k, ax in enumerate(grid):
+        ax.plot(torques.measured[:, k], color=GREY, linewidth=2.4, label="measured")
+        ax.plot(torques.predicted[:, k], color=BLUE, linewidth=1.2, label="predicted")
+        ax.plot(torques.residuals[:, k], color=ORANGE, linewidth=1.0, label="residual")
+    style.shared_legend(grid[0])
+    return grid
+
+
+def _parameters(result: Identification) -> Axes:
+    base = result.base
+    ax = style.axes("identification", None, (8.6, 1.0 + 0.16 * len(base)))
+    rows = np.arange(len(base))
+    drawn = {"estimate": (base.values, BLUE, "o"), "nominal": (base.nominal, GREY, "|")}
+    drawn["standard deviation"] = (base.standard_deviation, ORANGE, ".")
+    for name, (values, colour, marker) in drawn.items():
+        size = np.where(values == 0, np.nan, np.abs(values))  # 0 has no place on a logarithmic axis
+        ax.plot(size, rows, marker, color=colour, markersize=5 if marker != "|" else 9, label=name)
+    ax.set_xscale("log")
+    ax.set_yticks(rows, [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2]} …" for name in base.names])
+    ax.set_ylim(len(base) - 0.5, -0.5)
+    label(ax, "absolute value, SI units")
+    legend(ax)
+    return ax

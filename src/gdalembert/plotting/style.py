@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError
 from gdalembert.model.configuration import check_unit_lengths
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Tree
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
@@ -23,7 +23,6 @@ from gdalembert.spatial.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 MotionLike: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
 """What the figures take as a motion."""
@@ -43,22 +42,14 @@ LEGEND: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Names:
-    """Names of the entries of q and of v, units of q, and which entries of v are ``linear``."""
+class Names(NamedTuple):
+    """Names of the entries of q and of v, and their units, and those of the efforts."""
 
     q: tuple[str, ...]
     v: tuple[str, ...]
     q_units: tuple[str, ...]
-    linear: tuple[bool, ...]
-
-    @property
-    def v_units(self) -> tuple[str, ...]:
-        return tuple("m/s" if linear else "rad/s" for linear in self.linear)
-
-    @property
-    def effort_units(self) -> tuple[str, ...]:
-        return tuple("N" if linear else "N m" for linear in self.linear)
+    v_units: tuple[str, ...]
+    effort_units: tuple[str, ...]
 
 
 def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
@@ -66,16 +57,15 @@ def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
     first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
     joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
-    return Names(
-        tuple(name for joint in joints for name in _entries(joint.name, joint.type.nq)),
-        tuple(name for joint in joints for name in _entries(joint.name, joint.type.nv)),
-        tuple(unit for joint in joints for unit in joint.type.configuration_units),
-        tuple(linear for joint in joints for linear in joint.type.linear),
-    )
 
+    def entries(length: str) -> tuple[str, ...]:
+        counts = [(joint.name, getattr(joint.type, length)) for joint in joints]
+        return tuple(name if n == 1 else f"{name}[{k}]" for name, n in counts for k in range(n))
 
-def _entries(name: str, length: int) -> list[str]:
-    return [name] if length == 1 else [f"{name}[{k}]" for k in range(length)]
+    def units(quantity: str) -> tuple[str, ...]:
+        return tuple(unit for joint in joints for unit in getattr(joint.type, f"{quantity}_units"))
+
+    return Names(entries("nq"), entries("nv"), units("configuration"), units("velocity"), units("effort"))
 
 
 def with_units(what: str, units: Iterable[str]) -> str:
@@ -83,17 +73,17 @@ def with_units(what: str, units: Iterable[str]) -> str:
     return f"{what} [{', '.join(dict.fromkeys(units))}]"
 
 
-def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Array]:
-    """The parts ``"tq"`` or ``"tqva"`` of a motion, a row for each time; of a Solution at its stages.
+def expect(where: str, given: object, kinds: Any, wanted: str) -> None:
+    """Refuse what is of another type than is wanted."""
+    if not isinstance(given, kinds):
+        raise ArgumentTypeError(f"{where}: expected {wanted}, got {type(given).__name__}")
 
-    Raises:
-        ArgumentTypeError: if the motion is not a Simulation, a Solution, or as many arrays as parts.
-        ArgumentError: if shapes do not fit the robot, or a unit length in q is off.
-    """
-    if isinstance(given, Simulation):
-        arrays = [np.asarray(getattr(given, part)) for part in parts]
-    elif isinstance(given, Solution):
-        arrays = [np.asarray(getattr(given.stages, part)) for part in parts]
+
+def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Array]:
+    """The checked parts ``"tq"`` or ``"tqva"`` of a motion, a row for each time; of a Solution at its stages."""
+    if isinstance(given, Simulation | Solution):
+        source = given if isinstance(given, Simulation) else given.stages
+        arrays = [np.asarray(getattr(source, part)) for part in parts]
         arrays[0] = arrays[0].ravel()
     else:
         wanted = f"a Simulation, a Solution or ({', '.join(parts)})"
@@ -122,20 +112,16 @@ def line_style(k: int) -> dict[str, Any]:
 
 
 def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
-    """The given Axes, or that of a new figure of ``size`` inches.
-
-    Raises:
-        ArgumentTypeError: if ``ax`` is something else.
-    """
+    """The given Axes, or that of a new figure of ``size`` inches."""
     from matplotlib import pyplot
     from matplotlib.axes import Axes
 
     if ax is None:
         figure = pyplot.figure(figsize=size, layout="constrained")
         return figure.add_subplot(projection=projection)
-    if not isinstance(ax, Axes):
-        raise ArgumentTypeError(f"{where}: ax: expected a matplotlib Axes, got {type(ax).__name__}")
-    return ax
+    expect(f"{where}: ax", ax, Axes, "a matplotlib Axes")
+    checked: Axes = ax
+    return checked
 
 
 class Panels(np.ndarray[Any, Any]):
@@ -157,6 +143,30 @@ def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) ->
 
     grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1]
     return grid.view(Panels)
+
+
+def joint_panels(x: str, ys: Sequence[str], titles: Sequence[str]) -> Any:
+    """A panel for each joint with the names of its axes and its title, in two columns from four joints on."""
+    count = len(titles)
+    across = 1 if count < 4 else 2
+    down = -(-count // across)
+    grid = panels(down, across, (6.4 if across == 1 else 8.6, 0.6 + 1.6 * down), sharex=True).ravel()
+    for spare in grid[count:]:
+        spare.set_visible(False)
+    for k, (y, title) in enumerate(zip(ys, titles, strict=True)):
+        lowest = k + across >= count
+        label(grid[k], x if lowest else "", y, title)
+        grid[k].tick_params(labelbottom=lowest)
+    return grid[:count]
+
+
+def draw_columns(ax: Axes, t: Array, columns: Array, names: Sequence[str], bounds: Array, **more: Any) -> None:
+    """A line for each column (N × n), and a dashed one for each bound of it (2 × n) that is one."""
+    for k, name in enumerate(names):
+        style = line_style(k)
+        ax.plot(t, columns[:, k], label=name, **style, **more)
+        for bound in bounds[np.abs(bounds[:, k]) < NO_LIMIT, k]:
+            ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
 
 
 def label(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:

@@ -218,7 +218,7 @@ def test_optimal_control_pays_for_friction() -> None:
 
 @pytest.mark.extras
 def test_a_decomposition_of_torques_has_friction() -> None:
-    from gdalembert.plotting.torques import contributions
+    from gdalembert.plotting.motions import contributions
 
     dyn = gd.GeneralizedDAlembert(gd.load_urdf("two_link_arm"), friction={"joint1": gd.Friction(0.4, 0.3)})
     q, v, a = np.random.default_rng(31).normal(size=(3, 5, 2))
