@@ -601,7 +601,7 @@ def test_interrupted_while_a_command_is_imported(capsys: Capture, monkeypatch: p
 
 
 def test_a_fault_of_ours_is_not_a_validation_that_fails(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gdalembert.cli.robots.robots", lambda: 1 // 0)
+    monkeypatch.setattr("gdalembert.cli.tables.robots", lambda: 1 // 0)
     assert main(["robots"]) == 3
     message = "a fault of the package: ZeroDivisionError: integer division or modulo by zero"
     assert capsys.readouterr().err == f"gdalembert: {message}; 'python -X dev -m gdalembert …' shows where\n"
@@ -685,7 +685,7 @@ def test_a_reader_that_goes_away_is_no_fault_of_the_robots(
     monkeypatch.setattr(cli_validate, "print", gone, raising=False)
     argv = ["validate", "two_link_arm", "cart_pendulum", "--samples", "2"]
     with pytest.raises(BrokenPipeError):
-        cli_validate.run(_parser(argv).parse_args(argv))
+        cli_validate.run_validate(_parser(argv).parse_args(argv))
     assert capsys.readouterr().err == ""
 
 

@@ -1,1 +1,1 @@
-"""The command line: one module for each command, which has ``add_arguments`` and ``run``."""
+"""The command line: for each command NAME, a function ``add_NAME`` with its arguments, and ``run_NAME``."""

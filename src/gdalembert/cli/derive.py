@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import pinocchio as pin
-
 from gdalembert.cli.options import add_clean, add_robot, check_output, load, numbers
 from gdalembert.dynamics.dynamics import formulations
 from gdalembert.dynamics.simplified.dynamics import PrunedDynamics
@@ -16,74 +14,51 @@ from gdalembert.export.formats import formats_of
 from gdalembert.symbolic.graph import MAX_TERMS
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run` reads."""
+def add_derive(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_derive` reads."""
     add_robot(parser)
     add_clean(parser)
     kinds = f"closed forms: {formats_of(closed=True)}; code: {formats_of(closed=False)}"
     parser.add_argument("--to", choices=FORMATS, required=True, help=kinds)
-    parser.add_argument(
-        "--formulation",
-        metavar="NAME",
-        help=f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)",
-    )
-    parser.add_argument(
-        "--terms",
-        metavar="A,B,…",
-        help="Functions, as mass_matrix, and parts of a formulation, as D_tra,G or D,h,c, or terms for all of them "
+    text = f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)"
+    parser.add_argument("--formulation", metavar="NAME", help=text)
+    text = (
+        "Functions, as mass_matrix, and parts of a formulation, as D_tra,G or D,h,c, or terms for all of them "
         "(default: mass_matrix,coriolis_matrix,generalized_gravity, or all parts of the formulation that is given; "
-        "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)",
+        "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)"
     )
+    parser.add_argument("--terms", metavar="A,B,…", help=text)
     constants = parser.add_mutually_exclusive_group()
     constants.add_argument("--symbolic", action="store_true", default=None, help="symbols for constants, also in code")
     constants.add_argument("--numbers", dest="symbolic", action="store_false", help="numbers, also in closed forms")
-    parser.add_argument(
-        "--max-terms",
-        type=int,
-        default=MAX_TERMS,
-        metavar="N",
-        help=f"number of products of terms above which closed forms are refused (default: {MAX_TERMS})",
-    )
+    text = f"number of products of terms above which closed forms are refused (default: {MAX_TERMS})"
+    parser.add_argument("--max-terms", type=int, default=MAX_TERMS, metavar="N", help=text)
     parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
-    parser.add_argument(
-        "--simplify",
-        type=float,
-        metavar="X",
-        help="drop terms as long as no torque is wrong by more than X times its limit (code only)",
-    )
+    text = "drop terms as long as no torque is wrong by more than X times its limit (code only)"
+    parser.add_argument("--simplify", type=float, metavar="X", help=text)
     for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
         default = "" if name == "a-max" else " (default: the model's)"
         text = f"with --simplify: the largest {what}, or one for all{default}"
         parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
-    parser.add_argument(
-        "--output", metavar="PATH", help="a file, or a folder, new or not (default: print, if there is one file)"
-    )
+    text = "a file, or a folder, new or not (default: print, if there is one file)"
+    parser.add_argument("--output", metavar="PATH", help=text)
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the files, or write them.
-
-    Raises:
-        GdalembertError: if an option contradicts another, or the equations cannot be written.
-    """
+def run_derive(arguments: argparse.Namespace) -> int:
+    """Print the files, or write them."""
     model = load(arguments.robot, arguments)
-    _check_simplify(arguments)
+    limits = _limits(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
     if arguments.output is not None:
         check_output("--output", arguments.output)
+    given = {name: getattr(arguments, name) for name in ("formulation", "symbolic", "max_terms", "clean", "body_only")}
+    terms = arguments.terms and [x.strip() for x in arguments.terms.split(",")]
     try:
-        files = derive(
-            model if arguments.simplify is None else _simplified(model, arguments),
-            arguments.to,
-            formulation=arguments.formulation,
-            terms=arguments.terms and [x.strip() for x in arguments.terms.split(",")],
-            symbolic=arguments.symbolic,
-            max_terms=arguments.max_terms,
-            clean=arguments.clean,
-            body_only=arguments.body_only,
-        )
+        if arguments.simplify is not None:
+            model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
+        files = derive(model, arguments.to, terms=terms, **given)
     except UnsupportedError as error:
         options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
         raise UnsupportedError(f"{error}{options}") from None
@@ -96,13 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_simplify(arguments: argparse.Namespace) -> None:
-    limits = {"--a-max": arguments.a_max, "--v-max": arguments.v_max, "--tau-max": arguments.tau_max}
+def _limits(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The limits for ``--simplify``, by the names that ``PrunedDynamics`` has for them."""
+    given = {name: text for name in ("a_max", "v_max", "tau_max") if (text := getattr(arguments, name)) is not None}
     if arguments.simplify is None:
-        for option, value in limits.items():
-            if value is not None:
-                raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
-        return
+        for name in given:
+            option = f"--{name.replace('_', '-')}"
+            raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
+        return {}
     if FORMATS[arguments.to].closed:
         raise UnsupportedError(
             f"--simplify: makes code, and --to is {arguments.to}; choose --to {formats_of(closed=False)}"
@@ -111,11 +87,4 @@ def _check_simplify(arguments: argparse.Namespace) -> None:
         raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
     if arguments.a_max is None:
         raise ArgumentError("--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all")
-
-
-def _simplified(model: pin.Model, arguments: argparse.Namespace) -> PrunedDynamics:
-    given = {name: text for name in ("a_max", "v_max", "tau_max") if (text := getattr(arguments, name)) is not None}
-    limits: dict[str, Any] = {
-        name: numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all") for name, text in given.items()
-    }
-    return PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
+    return {name: numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all") for name, text in given.items()}

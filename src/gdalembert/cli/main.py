@@ -14,25 +14,25 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Never
 
-from gdalembert.cli.output import PROG, tell
 from gdalembert.errors import GdalembertError, UnknownNameError, UrdfWarning
 
+PROG = "gdalembert"
 _STATUS = (
     "exit status: 0 if all went well; 1 if a formulation disagrees with Pinocchio; "
     "2 if the command line or a robot cannot be used; 3 if gdalembert itself has a fault; 130 if interrupted; "
     "141 if nobody reads the output"
 )
 _COMMANDS = {
-    "robots": "list the robots that come with the package",
-    "info": "show the joints, links, limits and frames of a robot, and which constants are rounded",
-    "validate": "compare formulations with Pinocchio at random states",
-    "count": "count the instructions of every Function",
-    "derive": "write the equations of a robot as closed forms or as code",
-    "plot": "draw a figure of a robot into a file (needs the extra plot)",
-    "view": "show a robot in the browser until Ctrl-C (needs the extra viewer)",
-    "cache": "list or remove the libraries that gd.compile has built",
+    "robots": ("tables", "list the robots that come with the package"),
+    "info": ("tables", "show the joints, links, limits and frames of a robot, and which constants are rounded"),
+    "validate": ("validate", "compare formulations with Pinocchio at random states"),
+    "count": ("tables", "count the instructions of every Function"),
+    "derive": ("derive", "write the equations of a robot as closed forms or as code"),
+    "plot": ("plot", "draw a figure of a robot into a file (needs the extra plot)"),
+    "view": ("view", "show a robot in the browser until Ctrl-C (needs the extra viewer)"),
+    "cache": ("tables", "list or remove the libraries that gd.compile has built"),
 }
-"""The name of each command, which is that of its module, and what it does."""
+"""The name of each command, its module, and what it does."""
 _ALIASES = {"derive": ("export",)}
 
 
@@ -51,7 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         tell("error: standard output is closed; give one, as >output.txt")
         return 2
-    _encode_all()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # may lack characters; what the user has chosen stays
+        c_locale = sys.stdout.errors == "surrogateescape" and sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+        if c_locale or sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return _run(sys.argv[1:] if argv is None else list(argv))
     except BrokenPipeError:
@@ -62,7 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except (GdalembertError, OSError) as error:
         tell(f"error: {error}")
-        _flush()
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _discard_output()
         return 2
     except Exception as error:
         if sys.flags.dev_mode:
@@ -75,29 +81,13 @@ def _run(argv: Sequence[str]) -> int:
     """Read the arguments, run the command, and write all of its output."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UrdfWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
         try:
             arguments = _parser(argv).parse_args(argv)
             status: int = arguments.run(arguments)
         finally:  # also of --help, which raises SystemExit
             sys.stdout.flush()
     return status
-
-
-def _encode_all() -> None:
-    """Let the output take characters that its encoding does not have; errors that the user has chosen stay."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        c_locale = sys.stdout.errors == "surrogateescape" and sys.stdout.encoding.lower() not in ("utf-8", "utf8")
-        if c_locale or sys.stdout.errors == "strict":
-            sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _flush() -> None:
-    """Write the rest of the output, or let it go."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _discard_output()
 
 
 def _discard_output() -> None:
@@ -126,32 +116,27 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of all commands; only the command in argv has its arguments.
-
-    Raises:
-        UnknownNameError: if there is no such command.
-    """
-    parser = _Parser(
-        prog=PROG,
-        description="Dynamics of Pinocchio models as CasADi graphs, checked against Pinocchio.",
-        epilog=_STATUS,
-    )
+    """The parser of all commands; only the command in argv has its arguments."""
+    about = "Dynamics of Pinocchio models as CasADi graphs, checked against Pinocchio."
+    parser = _Parser(prog=PROG, description=about, epilog=_STATUS)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     given = next((text for text in argv if not text.startswith("-")), None)
     known = (*_COMMANDS, *(alias for aliases in _ALIASES.values() for alias in aliases))
     if given is not None and given not in known:
         raise UnknownNameError("command", given, known)
-    for name, text in _COMMANDS.items():
+    for name, (home, text) in _COMMANDS.items():
         aliases = _ALIASES.get(name, ())
         sentence = f"{text[0].upper()}{text[1:]}."
         own = commands.add_parser(name, aliases=aliases, help=text, description=sentence, epilog=_STATUS)
         if given in (name, *aliases):
-            module = import_module(f"gdalembert.cli.{name}")
-            module.add_arguments(own)
-            own.set_defaults(run=module.run)
+            module = import_module(f"gdalembert.cli.{home}")
+            getattr(module, f"add_{name}")(own)
+            own.set_defaults(run=getattr(module, f"run_{name}"))
     return parser
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tell(f"warning: {message}")
+def tell(message: object) -> None:
+    """One line on stderr, if there is one."""
+    if sys.stderr is not None:
+        print(f"{PROG}: {' '.join(str(message).split())}", file=sys.stderr, flush=True)

@@ -1,8 +1,9 @@
-"""The options that several commands share, and what they mean."""
+"""What several commands share: options and what they mean, counted nouns, tables."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import pinocchio as pin
@@ -35,35 +36,23 @@ def load(robot: str, arguments: argparse.Namespace) -> pin.Model:
 def add_dynamics(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Robots, formulations and their options, read by :func:`load`, :func:`chosen_formulations`, :func:`options`."""
     add_robot(parser, nargs)
-    parser.add_argument(
-        "--formulation",
-        action="append",
-        metavar="NAME",
-        help=f"one of {', '.join(formulations())}; repeatable (default: all)",
-    )
+    text = f"one of {', '.join(formulations())}; repeatable (default: all)"
+    parser.add_argument("--formulation", action="append", metavar="NAME", help=text)
     add_clean(parser)
-    parser.add_argument(
-        "--parameters",
-        action="append",
-        metavar="KIND[=X,Y,…]",
-        help="what is an input p of every Function, as inertia, armature or payload=tool0: a kind, all of it or the "
-        "elements with these names; repeatable (default: none)",
+    text = (
+        "what is an input p of every Function, as inertia, armature or payload=tool0: a kind, all of it or the "
+        "elements with these names; repeatable (default: none)"
     )
-    parser.add_argument(
-        "--wrench",
-        action="append",
-        metavar="FRAME=REFERENCE",
-        help="a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
-        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)",
+    parser.add_argument("--parameters", action="append", metavar="KIND[=X,Y,…]", help=text)
+    text = (
+        "a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
+        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)"
     )
+    parser.add_argument("--wrench", action="append", metavar="FRAME=REFERENCE", help=text)
 
 
 def options(arguments: argparse.Namespace) -> Options:
-    """The arguments of a Dynamics beside its model.
-
-    Raises:
-        ArgumentError: if a frame has no reference, or there is no such reference.
-    """
+    """The arguments of a Dynamics beside its model."""
     pairs = (text.partition("=") for text in arguments.parameters or ())
     wrenches = {}
     for text in arguments.wrench or ():
@@ -76,11 +65,7 @@ def options(arguments: argparse.Namespace) -> Options:
 
 
 def chosen_formulations(arguments: argparse.Namespace) -> dict[str, type[Dynamics]]:
-    """The formulations in the order given, or all.
-
-    Raises:
-        UnknownNameError: if a name is not registered.
-    """
+    """The formulations in the order given, or all."""
     known = formulations()
     names = list(dict.fromkeys(arguments.formulation or known))
     for name in names:
@@ -91,13 +76,8 @@ def chosen_formulations(arguments: argparse.Namespace) -> dict[str, type[Dynamic
 
 def add_clean(parser: argparse.ArgumentParser) -> None:
     """``--clean``."""
-    parser.add_argument(
-        "--clean",
-        type=float,
-        default=CLEANED,
-        metavar="X",
-        help="tolerance within which constants are rounded; 0 takes every bit as given (default: %(default)s)",
-    )
+    text = "tolerance within which constants are rounded; 0 takes every bit as given (default: %(default)s)"
+    parser.add_argument("--clean", type=float, default=CLEANED, metavar="X", help=text)
 
 
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:
@@ -107,12 +87,7 @@ def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup,
 
 
 def configuration(model: pin.Model, text: str) -> Array:
-    """A configuration (nq) from numbers with commas between them.
-
-    Raises:
-        ArgumentError: if the text does not hold nq finite numbers, or a quaternion or pair (cos, sin) is off unit
-            length.
-    """
+    """A configuration (nq) from numbers with commas between them."""
     q = numbers("--q", text, "0,0.5,-1")
     if len(q) != model.nq:
         raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {len(q)}")
@@ -120,23 +95,28 @@ def configuration(model: pin.Model, text: str) -> Array:
 
 
 def check_output(option: str, output: str) -> None:
-    """Refuse a file or folder in a folder that does not exist: its name may be mistyped.
-
-    Raises:
-        ArgumentError: if there is no such folder.
-    """
+    """Refuse a file or folder in a folder that does not exist: its name may be mistyped."""
     folder = Path(output).parent
     if not folder.is_dir():
         raise ArgumentError(f"{option} {output}: there is no folder {folder}; make it first, or check the name")
 
 
 def numbers(option: str, text: str, example: str) -> list[float]:
-    """Numbers with commas between them.
-
-    Raises:
-        ArgumentError: if the text holds anything else.
-    """
+    """Numbers with commas between them."""
     try:
         return [float(x) for x in text.split(",")]
     except ValueError:
         raise ArgumentError(f"{option} {text}: give numbers, as {example}") from None
+
+
+def several(number: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:
+    """Print aligned columns; those in ``left`` are flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = (cell.ljust(widths[k]) if k in left else cell.rjust(widths[k]) for k, cell in enumerate(row))
+        print("  ".join(cells).rstrip())

@@ -28,14 +28,13 @@ _OPTIONS = {
 """The options that only these figures use."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run` reads."""
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_plot` reads."""
     parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
     add_robot(parser)
     parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="seed of random motions and configurations (default: 0)"
-    )
+    text = "seed of random motions and configurations (default: 0)"
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help=text)
     torque = parser.add_argument_group("torque-decomposition")
     torque.add_argument("--joint", metavar="NAME", help="one joint (default: one panel for each joint)")
     torque.add_argument("--by", choices=("kind", "link"), help="(default: kind)")
@@ -50,51 +49,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ellipsoid.add_argument("--limits", action="store_true", help="as fractions of the model's limits")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Draw and write the figure.
-
-    Raises:
-        GdalembertError: if matplotlib is not installed, or an argument cannot be used.
-        OSError: if a file cannot be read or written.
-    """
+def run_plot(arguments: argparse.Namespace) -> int:
+    """Draw and write the figure."""
     model = load(arguments.robot, arguments)
     from gdalembert import plotting  # says what to install if matplotlib is missing
 
-    _check_options(arguments)
-    default = f"{arguments.figure}_{Path(arguments.robot).stem}.png"
-    output = Path(default if arguments.output is None else arguments.output)
-    _check_ending(output)
-    check_output("--output", str(output))
-    _write(FIGURES[arguments.figure](plotting, model, arguments), output)
-    print(output)
-    return 0
-
-
-def _check_options(arguments: argparse.Namespace) -> None:
-    """Refuse options that the figure does not use."""
     for figures, options in _OPTIONS.items():
         for option in options:
             if arguments.figure not in figures and getattr(arguments, option) not in (None, False):
                 others = " and ".join(figures) + (" do" if len(figures) > 1 else " does")
                 raise ArgumentError(f"--{option}: {arguments.figure} does not use it, {others}; leave it out")
+    default = f"{arguments.figure}_{Path(arguments.robot).stem}.png"
+    output = Path(default if arguments.output is None else arguments.output)
+    from matplotlib import backend_bases, pyplot
 
-
-def _check_ending(output: Path) -> None:
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    if output.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
+    if output.suffix.lower().removeprefix(".") not in backend_bases.FigureCanvasBase.get_supported_filetypes():
         raise ArgumentError(f"--output {output}: the format of a picture is its ending; give one as {output.stem}.png")
-
-
-def _write(drawn: Any, output: Path) -> None:
-    """Write the figure of one or several Axes."""
-    from matplotlib import pyplot
-
+    check_output("--output", str(output))
+    drawn = FIGURES[arguments.figure](plotting, model, arguments)  # one or several Axes
     figure = np.ravel(drawn)[0].get_figure(root=True)
     try:
         figure.savefig(output, dpi=180)
     finally:
         pyplot.close(figure)
+    print(output)
+    return 0
 
 
 def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:
@@ -127,9 +106,6 @@ def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, 
     """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
 
     q = integrate(neutral, s δ) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ δ.
-
-    Raises:
-        ArgumentError: if the duration is not positive.
     """
     number("--duration", duration, "s")
     x = np.linspace(0, 1, _SAMPLES)
@@ -142,12 +118,7 @@ def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, 
 
 
 def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a of a CSV file; if v and a are not in it, they are central differences.
-
-    Raises:
-        ArgumentError: if the file has no such rows.
-        OSError: if the file cannot be read.
-    """
+    """t, q, v, a of a CSV file; if v and a are not in it, they are central differences."""
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:

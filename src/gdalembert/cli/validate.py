@@ -7,8 +7,8 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 
-from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options
-from gdalembert.cli.output import tell
+from gdalembert.cli.main import tell
+from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options, several
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, shortened
 from gdalembert.validation.report import Report
@@ -18,29 +18,19 @@ _SHOWN = 200
 """Number of characters of an error that a summary shows."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run` reads."""
+def add_validate(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_validate` reads."""
     add_dynamics(parser, nargs="+")
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="number of states (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")
     parser.add_argument("--tolerance", type=float, metavar="X", help="relative tolerance of all checks")
     parser.add_argument("--json", action="store_true", help="print the reports as JSON")
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        help="show the progress on stderr (default: if it is a terminal)",
-    )
+    text = "show the progress on stderr (default: if it is a terminal)"
+    parser.add_argument("--progress", action=argparse.BooleanOptionalAction, help=text)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print a report for each robot and formulation, and a summary; one of several robots may be unusable.
-
-    Returns:
-        2 if a robot cannot be used, else 1 if a check of one of them fails, else 0.
-
-    Raises:
-        GdalembertError: if a formulation or an option cannot be used, or the only robot.
-    """
+def run_validate(arguments: argparse.Namespace) -> int:
+    """Print a report for each robot and formulation, and a summary; one of several robots may be unusable."""
     if arguments.progress is None:
         arguments.progress = sys.stderr is not None and sys.stderr.isatty()
     chosen = chosen_formulations(arguments).values()
@@ -70,15 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _validate(robot: str, chosen: Iterable[type[Dynamics]], arguments: argparse.Namespace) -> list[Report]:
     """The reports about one robot, which are printed as they come."""
     model, given, reports = load(robot, arguments), options(arguments), []
+    how = {name: getattr(arguments, name) for name in ("samples", "seed", "tolerance", "progress")}
     for formulation in chosen:
-        report = validate(
-            formulation(model, **given),
-            model,
-            samples=arguments.samples,
-            seed=arguments.seed,
-            tolerance=arguments.tolerance,
-            progress=arguments.progress,
-        )
+        report = validate(formulation(model, **given), model, **how)
         reports.append(report)
         if not arguments.json:
             print(report, end="\n\n", flush=True)
@@ -88,9 +72,8 @@ def _validate(robot: str, chosen: Iterable[type[Dynamics]], arguments: argparse.
 def _summary(reports: Sequence[Report], samples: int) -> str:
     robot, number = reports[0].model, len(reports)
     failed = [report.system for report in reports if not report.ok]
-    states = "1 state" if samples == 1 else f"{samples} states"
     if failed:
         disagree = "disagrees" if len(failed) == 1 else "disagree"
         return f"{robot}: {len(failed)} of {number} formulations {disagree} with Pinocchio: {', '.join(failed)}"
-    agree = "1 formulation agrees" if number == 1 else f"{number} formulations agree"
-    return f"{robot}: {agree} with Pinocchio on {states}"
+    agree = several(number, "formulation agrees", "formulations agree")
+    return f"{robot}: {agree} with Pinocchio on {several(samples, 'state', 'states')}"

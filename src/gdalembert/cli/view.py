@@ -27,30 +27,23 @@ _SWEEP_TIME = 4.0
 """Time in which a joint moves through its range and back [s]."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run` reads."""
+def add_view(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_view` reads."""
     add_robot(parser)
     add_configuration(parser, "neutral")
     parser.add_argument("--plain", action="store_true", help="cylinders and boxes instead of the URDF's bodies")
     parser.add_argument("--frames", action="store_true", help="show frames with their names")
     parser.add_argument("--swing", action="store_true", help="move one joint after the other through its range")
-    parser.add_argument(
-        "--port", type=int, default=8080, metavar="N", help="port of the page; 0: any free port (default: 8080)"
-    )
+    text = "port of the page; 0: any free port (default: 8080)"
+    parser.add_argument("--port", type=int, default=8080, metavar="N", help=text)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
-    parser.add_argument(
-        "--screenshot", metavar="FILE", help="write a PNG of what the browser shows, and exit; needs a browser"
-    )
-    parser.add_argument(
-        "--package-dir",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="where package:// is looked for; repeatable",
-    )
+    text = "write a PNG of what the browser shows, and exit; needs a browser"
+    parser.add_argument("--screenshot", metavar="FILE", help=text)
+    text = "where package:// is looked for; repeatable"
+    parser.add_argument("--package-dir", action="append", default=[], metavar="FOLDER", help=text)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_view(arguments: argparse.Namespace) -> int:
     """Serve the robot until interrupted."""
     model = load(arguments.robot, arguments)
     if arguments.screenshot is not None:
@@ -58,9 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_output("--screenshot", arguments.screenshot)
     q = None if arguments.q is None else configuration(model, arguments.q)
     bodies = None if arguments.plain else visuals(arguments.robot, model, arguments.package_dir)
-    with Viewer(
-        model, q=q, visual_model=bodies, frames=arguments.frames, port=arguments.port, open=arguments.open
-    ) as viewer:
+    page = {"frames": arguments.frames, "port": arguments.port, "open": arguments.open}
+    with Viewer(model, q=q, visual_model=bodies, **page) as viewer:
         logging.getLogger("websockets").setLevel(logging.CRITICAL)  # browsers open idle connections
         address = f"{model.name}: {viewer.url} (Ctrl-C ends)"
         if arguments.screenshot is not None:

@@ -1,0 +1,221 @@
+"""``gdalembert robots``, ``info ROBOT``, ``count ROBOT``, ``cache``: what is there, in tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.cli.options import (
+    add_clean,
+    add_dynamics,
+    add_robot,
+    chosen_formulations,
+    load,
+    options,
+    print_table,
+    several,
+)
+from gdalembert.compilation.cache import MAX_SIZE, Cache, CachedLibrary
+from gdalembert.dynamics.equations_of_motion import FUNCTIONS
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.limits import NO_LIMIT
+from gdalembert.model.load_urdf import load_urdf, robot_folder, robots
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.instructions import count
+
+
+def add_robots(parser: argparse.ArgumentParser) -> None:
+    """No arguments."""
+
+
+def run_robots(arguments: argparse.Namespace) -> int:
+    """Print the shipped robots, one a line, with the first line of the comment at the head of each file."""
+    rows = []
+    for name in robots():
+        model, text = load_urdf(name), (robot_folder() / f"{name}.urdf").read_text(encoding="utf-8")
+        headline = text.partition("<!--")[2].strip().partition("\n")[0]
+        rows.append((name, str(model.njoints - 1), str(model.nq), str(model.nv), headline))
+    print_table(("robot", "joints", "nq", "nv", ""), rows, left=(0, 4))
+    return 0
+
+
+def add_info(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_info` reads."""
+    add_robot(parser)
+    add_clean(parser)
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON, with all digits")
+
+
+def run_info(arguments: argparse.Namespace) -> int:
+    """Print the joints, links, limits and frames of a robot, and which constants are rounded."""
+    model = load(arguments.robot, arguments)
+    tree = read_tree(model)
+    dynamics = NewtonEuler(tree, clean=arguments.clean)
+    names = [*(joint.name for joint in tree.joints), None]  # −1 is the universe
+    robot = {
+        "name": tree.name,
+        "nq": tree.nq,
+        "nv": tree.nv,
+        "gravity": tree.gravity.tolist(),
+        "joints": [_joint(tree, joint, names[joint.parent]) for joint in tree.joints],
+        "limits": [limits for joint in tree.independent_joints for limits in _limits(model, tree, joint)],
+        "frames": [
+            {
+                "name": frame.name,
+                "type": frame.type,
+                "joint": names[frame.joint],
+                "position": frame.translation.tolist(),
+                "rotation": frame.rotation.tolist(),
+            }
+            for frame in tree.frames
+        ],
+        "cleaning": {
+            "tolerance": arguments.clean,
+            "changes": [str(change) for change in dynamics.changes],
+            "change_in_tau": dynamics.change_in_tau if dynamics.changes else 0.0,
+        },
+    }
+    if arguments.json:
+        print(json.dumps(robot, indent=2))
+    else:
+        _print_robot(robot)
+    return 0
+
+
+def _joint(tree: Tree, joint: Joint, parent: str | None) -> dict[str, Any]:
+    axis = joint.type.axis
+    return {
+        "name": joint.name,
+        "type": joint.type.kind,
+        "axis": None if axis is None else [float(x) for x in axis],
+        "mimics": None if joint.scaling is None else tree.velocity_names[joint.idx_v],
+        "parent": parent,
+        "position": joint.translation.tolist(),
+        "rotation": joint.rotation.tolist(),
+        "mass": float(joint.mass),
+        "center_of_mass": joint.com.tolist(),
+        "inertia": joint.inertia.tolist(),
+        "armature": tree.armature[list(joint.columns)].tolist() if joint.scaling is None else [],
+    }
+
+
+def _limits(model: pin.Model, tree: Tree, joint: Joint) -> Iterable[dict[str, Any]]:
+    """The limits of each velocity of a joint, and of the coordinate that it is the rate of."""
+
+    def limit(value: float = math.inf) -> float | None:
+        return float(value) if abs(value) < NO_LIMIT else None
+
+    for k, column in enumerate(joint.columns):
+        own_q = slice(joint.idx_q + k, joint.idx_q + k + 1) if joint.type.nq == joint.type.nv else slice(0)
+        yield {
+            "name": tree.velocity_names[column],
+            "lower": limit(*model.lowerPositionLimit[own_q]),
+            "upper": limit(*model.upperPositionLimit[own_q]),
+            "velocity": limit(model.velocityLimit[column]),
+            "effort": limit(model.effortLimit[column]),
+        }
+
+
+def _print_robot(robot: dict[str, Any]) -> None:
+    joints, limits, frames, cleaning = (robot[key] for key in ("joints", "limits", "frames", "cleaning"))
+    print(f"{robot['name']}: nq = {robot['nq']}, nv = {robot['nv']}, gravity ({_numbers(robot['gravity'])}) m/s²")
+    rows = []
+    for x in joints:
+        axis = "" if x["axis"] is None else f" ({_numbers(x['axis'])})"
+        mimics = "" if x["mimics"] is None else f", mimics {x['mimics']}"
+        armature = x["armature"] if len(set(x["armature"])) > 1 else x["armature"][:1]  # once if they are equal
+        kind = f"{x['type']}{axis}{mimics}"
+        rows.append((x["name"], kind, x["parent"] or "–", _number(x["mass"]), _numbers(armature) or "–"))
+    print_table(("joint", "type", "parent", "mass [kg]", "armature"), rows, (0, 1, 2))
+    print("\ncentres of mass [m] and inertias about them [kg m²], in the axes of the joint")
+    entries = [(i, j) for j in range(3) for i in range(j + 1)]  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz: Pinocchio's order
+    rows = [
+        (x["name"], *map(_number, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
+    ]
+    print_table(("joint", "x", "y", "z", *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in entries)), rows, (0,))
+    print("\nlimits [rad, m; rad/s, m/s; N m, N]")
+    keys = ("lower", "upper", "velocity", "effort")
+    print_table(("joint", *keys), [(x["name"], *(_number(x[key]) for key in keys)) for x in limits], (0,))
+    print("\nframes: positions [m], and roll, pitch and yaw [rad], in the joint")
+    rows = []
+    for x in frames:
+        angles = np.round(pin.rpy.matrixToRpy(np.array(x["rotation"])), 9)
+        rows.append((x["name"], x["type"], x["joint"] or "–", *map(_number, (*x["position"], *angles))))
+    print_table(("frame", "type", "joint", "x", "y", "z", "roll", "pitch", "yaw"), rows, (0, 1, 2))
+    number = len(cleaning["changes"])
+    effect = f", and tau by at most {cleaning['change_in_tau']:.1e} (relative)" if number else ""
+    print(f"\ncleaning with tolerance {cleaning['tolerance']:g} changes {several(number, 'number', 'numbers')}{effect}")
+    for change in cleaning["changes"]:
+        print(f"  {change}")
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value + 0.0:.6g}"
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ", ".join(map(_number, values))
+
+
+def add_count(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_count` reads."""
+    add_dynamics(parser)
+
+
+def run_count(arguments: argparse.Namespace) -> int:
+    """Print the instructions, multiplications and additions of every Function of the formulations."""
+    chosen, given = chosen_formulations(arguments), options(arguments)
+    model = load(arguments.robot, arguments)
+    rows = []
+    for name, formulation in chosen.items():
+        dynamics = formulation(model, **given)
+        for function in (*FUNCTIONS, "terms"):
+            try:
+                costs = [str(number) for number in count(getattr(dynamics, function)).values()]
+            except UnsupportedError:
+                costs = ["–"] * 3
+            rows.append((name, function, *costs))
+    print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
+    return 0
+
+
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """The arguments that :func:`run_cache` reads."""
+    parser.add_argument("--clear", action="store_true", help="remove the libraries, and what killed builds left")
+
+
+def run_cache(arguments: argparse.Namespace) -> int:
+    """List or remove the libraries that ``gd.compile`` has built."""
+    cache = Cache()
+    if arguments.clear:
+        print(f"{cache.folder}: removed {_total(cache.clear())}")
+        return 0
+    entries = cache.entries()
+    print(f"{cache.folder}: {_total(entries)}, of at most {_size(MAX_SIZE)}")
+    if entries:
+        used = (time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries)
+        rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, used, strict=True)]
+        print_table(("library", "size", "last used"), rows, left=(0, 2))
+    return 0
+
+
+def _total(entries: Sequence[CachedLibrary]) -> str:
+    return f"{several(len(entries), 'library', 'libraries')}, {_size(sum(entry.size for entry in entries))}"
+
+
+def _size(number: float) -> str:
+    """Bytes, with the unit that suits them."""
+    for unit in ("B", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} GB"
