@@ -14,7 +14,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.dynamics import recursive_newton_euler as newton_euler
-from gdalembert.dynamics.newton_euler.rotations import is_parallel
+from gdalembert.dynamics.newton_euler.links import is_parallel
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.regrouping import (
     PreparedJoint,

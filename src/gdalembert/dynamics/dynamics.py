@@ -40,7 +40,7 @@ from gdalembert.dynamics.forces import (
     SpringsByJoint,
     check_forces,
 )
-from gdalembert.dynamics.newton_euler.cleaning import warn_of_cleaning
+from gdalembert.dynamics.newton_euler.aba import warn_of_cleaning
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame

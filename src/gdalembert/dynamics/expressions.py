@@ -13,7 +13,7 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet, KKTSystem
+from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
 from gdalembert.dynamics.forces import Force, Gravity, dissipated_power
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
@@ -120,16 +120,16 @@ class Expressions(ABC):
         """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
         tree = self.tree
         bias = self.nle_expression(q, v, wrenches)
-        rows = ConstraintJacobian.of(constraints, tree, q)
+        rows = ConstraintJacobian(constraints, tree, q)
         correction = rows.from_first_frames(constraints.correction(tree, q, v))
-        kkt = KKTSystem.of(rows, self.mass_matrix_expression(q) + self._armature_matrix)
-        return kkt.solve(tau - bias, -rows.bias(v) - correction)
+        m = self.mass_matrix_expression(q) + self._armature_matrix
+        return rows.solve(m, tau - bias, -rows.bias(v) - correction)
 
     def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
         """Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and the impulses f, both in the axes of the first frames."""
-        rows = ConstraintJacobian.of(constraints, self.tree, q)
-        kkt = KKTSystem.of(rows, self.mass_matrix_expression(q) + self._armature_matrix)
-        return kkt.solve(ca.DM(self.tree.nv, 1), rows.from_first_frames(change))
+        rows = ConstraintJacobian(constraints, self.tree, q)
+        m = self.mass_matrix_expression(q) + self._armature_matrix
+        return rows.solve(m, ca.DM(self.tree.nv, 1), rows.from_first_frames(change))
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
         """−Σ Jᵀ w (nv), on the side of M a."""

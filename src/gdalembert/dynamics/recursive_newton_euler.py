@@ -14,16 +14,13 @@ import pinocchio as pin
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Gravity
-from gdalembert.dynamics.newton_euler.aba import forward_dynamics
-from gdalembert.dynamics.newton_euler.constrained_aba import constrained_forward_dynamics, constrained_impact
-from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.newton_euler.aba import constrained_forward_dynamics, constrained_impact, forward_dynamics
+from gdalembert.dynamics.newton_euler.crba import mass_matrix, place_in_root_axes
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
-from gdalembert.dynamics.newton_euler.links import Placing, place
+from gdalembert.dynamics.newton_euler.links import Loads, Placing, place
 from gdalembert.dynamics.newton_euler.rnea import gravity_torques, inverse_dynamics, joint_wrenches, kinetic_energy
 from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, inverse_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.model.regrouping import prepare

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.dynamics.newton_euler.external import Loads
+from gdalembert.dynamics.newton_euler.links import Loads
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError

@@ -134,7 +134,11 @@ class Closure(ABC):
         where, tree = "closed_configuration", self._robot.nominal
         given = checked_configuration(f"{where}: q0", q0, tree)
         free = self._free(where, hold)
-        self._check_whole_joints(where, free)
+        for joint in tree.independent_joints:
+            if not joint.type.velocity_is_rate and 0 < np.isin(joint.columns, free).sum() < joint.type.nv:
+                raise ArgumentError(
+                    f"{where}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
+                )
         number(f"{where}: tolerance", tolerance)
         con, q0 = self.anchored(given), projected(given, unit_blocks(tree))
         beside, rng = np.zeros(tree.nv), np.random.default_rng(0)
@@ -151,25 +155,26 @@ class Closure(ABC):
 
     def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
         """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
-        c, j = self._violation(q)
+        (c, j), n = self._violation(q), len(free)
         for _ in range(_STEPS):
-            step = np.zeros(j.shape[1])
-            step[free] = _damped_step(j[:, free], c)
-            slope = 2 * float(c @ j @ step)
+            step, own = np.zeros(j.shape[1]), j[:, free]
+            damping = np.sqrt(np.linalg.norm(own) * np.linalg.norm(c))
+            stacked = np.vstack([own, damping * np.eye(n)])  # J δ = −c and √λ δ = 0, by least squares
+            step[free] = np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0]
+            slope, part = 2 * float(c @ j @ step), 1.0
             if np.abs(c).max(initial=0) <= tolerance or -slope < _STATIONARY * (c @ c):
                 break
-            q, c, j = self._shortened(q, step, float(c @ c), slope)
+            found = self._reached(q, step)
+            while found[1] @ found[1] > c @ c + _DESCENT * part * slope:  # Armijo
+                part /= 2
+                found = self._reached(q, part * step)
+            q, c, j = found
         return q, c
 
-    def _shortened(self, q: Array, step: Array, square: float, slope: float) -> tuple[Array, Array, Array]:
-        """q, c and J after the longest of step, step / 2, step / 4, … that makes ‖c‖² smaller (Armijo)."""
-        part = 1.0
-        while True:
-            there = self._integrated(q, part * step)
-            c, j = self._violation(there)
-            if c @ c <= square + _DESCENT * part * slope:
-                return there, c, j
-            part /= 2
+    def _reached(self, q: Array, step: Array) -> tuple[Array, Array, Array]:
+        """The configuration (nq) that is reached by a step (nv), c and J there."""
+        there = self._integrated(q, step)
+        return there, *self._violation(there)
 
     def _integrated(self, q: Array, step: Array) -> Array:
         """The configuration (nq) that is reached by a step (nv)."""
@@ -227,7 +232,10 @@ class Closure(ABC):
         """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
         free = self._free(where, hold)
         j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
-        factor = _factor(where, m[np.ix_(free, free)])
+        try:
+            factor = np.linalg.cholesky(m[np.ix_(free, free)])
+        except np.linalg.LinAlgError:
+            raise ArgumentError(f"{where}: M is singular at q; begin from another q") from None
         half = np.linalg.solve(factor, j[:, free].T)
         change = np.linalg.lstsq(half.T, target - j @ x, rcond=DEPENDENT)[0]
         found = x.copy()
@@ -308,11 +316,7 @@ class Closure(ABC):
         return self._defined(np.asarray(self.jacobian(q, *self._values).full()))
 
     def _defined(self, j: Array) -> Array:
-        """J, if each row of it is defined.
-
-        Raises:
-            ArgumentError: with the first constraint that has no direction there.
-        """
+        """J, if each row of it is defined."""
         ends = np.cumsum(self._set.rows)
         for row in np.flatnonzero(~np.isfinite(j).all(axis=1)):
             name = self.constraints[int(np.searchsorted(ends, row, side="right"))].name
@@ -358,25 +362,3 @@ class Closure(ABC):
                 raise UnknownNameError("joint, flexible link or coordinate", name, list(known))
             held |= found
         return np.array([k for k in range(len(names)) if k not in held], dtype=int)
-
-    def _check_whole_joints(self, where: str, free: Array) -> None:
-        for joint in self._robot.nominal.independent_joints:
-            if not joint.type.velocity_is_rate and 0 < np.isin(joint.columns, free).sum() < joint.type.nv:
-                raise ArgumentError(
-                    f"{where}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
-                )
-
-
-def _damped_step(j: Array, c: Array) -> Array:
-    """δ of (Jᵀ J + λ) δ = −Jᵀ c, by least squares of J δ = −c and √λ δ = 0."""
-    n = j.shape[1]
-    damping = np.sqrt(np.linalg.norm(j) * np.linalg.norm(c))
-    stacked = np.vstack([j, damping * np.eye(n)])
-    return np.asarray(np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0])
-
-
-def _factor(where: str, m: Array) -> Array:
-    try:
-        return np.asarray(np.linalg.cholesky(m))
-    except np.linalg.LinAlgError:
-        raise ArgumentError(f"{where}: M is singular at q; begin from another q") from None

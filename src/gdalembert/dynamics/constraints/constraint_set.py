@@ -2,20 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.relative_motion import FramePair, RelativeMotion
-from gdalembert.dynamics.constraints.selected_rows import motion_type, residual
+from gdalembert.dynamics.constraints.constraint_types import Frame6D, Point3D, RowSelection
+from gdalembert.dynamics.constraints.relative_motion import (
+    FramePair,
+    Instant,
+    PointMotion,
+    RelativeMotion,
+    WorldAlignedMotion,
+)
+from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.factorization import Factorization, dense_inverse
+from gdalembert.spatial.spatial_vectors import Wrench
+
+
+def motion_type(pair: FramePair) -> type[RelativeMotion]:
+    """The relative motion of which the rows of a pair are."""
+    if isinstance(pair.holds, Point3D):
+        return PointMotion
+    if isinstance(pair.holds, Frame6D):
+        return WorldAlignedMotion if pair.holds.is_world_aligned else RelativeMotion
+    return SelectedMotion
+
+
+def residual(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
+    """c of a pair, whose rate is E where c is 0; refused where it is not known where the frame is held."""
+    if not pair.is_anchored:
+        raise ArgumentError(f"{pair.name} has no anchor, so that its residual is not known; take anchored(q)")
+    return motion_type(pair).residual(pair, tree, q)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows that a type selects, of twists in some axes about the origin of the first frame."""
+
+    holds: RowSelection
+    axes: Matrix  # from those of the second frame to these (3 × 3)
+    r: Matrix  # R and x of the first frame, seen from the second [m]
+    x: Matrix
+    unit: float = 1.0  # of lengths in these axes [m]
+
+    @property
+    def rows(self) -> Matrix:
+        """S (rows × 6), of twists in these axes."""
+        return self._in_these_axes(self.holds.selection(self.r, self.x))
+
+    def acceleration(self, first: Instant, second: Instant) -> Matrix:
+        """Ė of both frames: S Ẇ + Ṡ W, the entries being those in the axes of the second frame."""
+        e, turning = first.twist - second.twist, ca.DM(3, 1)
+        rate = RelativeMotion.acceleration(first, second) + ca.vertcat(ca.cross(e.angular, e.linear), turning)
+        seen = e.turned(self.axes.T)
+        selection_rate = self.holds.selection_rate(self.r, self.x, self.unit * seen.linear, seen.angular)
+        return self.rows @ rate + self._in_these_axes(selection_rate) @ e.vector
+
+    def _in_these_axes(self, rows: Matrix) -> Matrix:
+        return ca.horzcat(self.unit * (rows[:, :3] @ self.axes.T), rows[:, 3:] @ self.axes.T)
+
+
+class SelectedMotion(RelativeMotion):
+    """Rows of the motion of the first frame against the second, in the axes of the second."""
+
+    is_in_common_link = True
+    has_derivatives = False
+
+    @staticmethod
+    def type_of(pair: FramePair) -> RowSelection:
+        """The type of a pair."""
+        assert isinstance(pair.holds, RowSelection)
+        return pair.holds
+
+    @staticmethod
+    def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
+        return SelectedMotion.type_of(pair).residual(*pair.first_in_second(tree, q))
+
+    @staticmethod
+    def wrenches(pair: FramePair, tree: Tree, q: Matrix, f: Matrix) -> tuple[Wrench, Wrench]:
+        r, x = pair.first_in_second(tree, q)
+        both = SelectedMotion.type_of(pair).selection(r, x).T @ f
+        wrench = Wrench(both[:3], both[3:])
+        return wrench.turned(r.T), (-wrench).about(-x)
+
+    @cached_property
+    def _selection(self) -> Selection:
+        own = SelectedMotion.type_of(self.pair)
+        return Selection(own, self.second_rotation, *self.pair.first_in_second(self.tree, self.q))
+
+    @property
+    def jacobian(self) -> Matrix:
+        return self._selection.rows @ super().jacobian
+
+    def bias(self, v: Matrix) -> Matrix:
+        return self._selection.acceleration(*self.instants(v))
+
+    def from_first_frame(self, x: Matrix) -> Matrix:
+        return x
+
+    def to_first_frame(self, x: Matrix) -> Matrix:
+        return x
 
 
 @dataclass(frozen=True)
@@ -25,19 +120,13 @@ class ConstraintSet:
         J a + J̇ v + damping E + stiffness c = 0                                       (Baumgarte 1972)
 
     Rows of points and frames are in the axes of the first frame of each pair.
-
-    Attributes:
-        pairs: the frames that are held together.
-        stiffness, damping: for each row [1/s², 1/s].
-        regularization: μ of (J M⁻¹ Jᵀ + μ) f = …, for constraints that are redundant [1/kg, 1/(kg m²)]; 0 for none.
-        restitution: for each row, the part of its velocity that an impact gives back.
     """
 
-    pairs: tuple[FramePair, ...]
-    stiffness: Array
-    damping: Array
-    regularization: float
-    restitution: Array
+    pairs: tuple[FramePair, ...]  # the frames that are held together
+    stiffness: Array  # for each row [1/s²]
+    damping: Array  # for each row [1/s]
+    regularization: float  # μ of (J M⁻¹ Jᵀ + μ) f = …, for constraints that are redundant [1/kg, 1/(kg m²)]; 0 for none
+    restitution: Array  # for each row, the part of its velocity that an impact gives back
 
     @property
     def rows(self) -> list[int]:
@@ -59,10 +148,7 @@ class ConstraintSet:
 
     def split(self, x: Matrix) -> list[Matrix]:
         """The rows of each pair."""
-        ends = [0]
-        for n in self.rows:
-            ends.append(ends[-1] + n)
-        return list(ca.vertsplit(x, ends))
+        return list(ca.vertsplit(x, list(accumulate(self.rows, initial=0))))
 
     def motions(self, tree: Tree, q: Matrix) -> list[RelativeMotion]:
         """The relative motion of each pair, in axes of its own."""
@@ -128,11 +214,9 @@ class ConstraintSet:
     def solve(self, g: Matrix, target: Matrix, scale: Matrix | None = None) -> Matrix:
         """f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by proximal steps from f = 0,
 
-            (G + μ) f_k+1 = target + μ f_k.
+            (G + μ) f_k+1 = target + μ f_k,
 
-        Args:
-            g, target: as above.
-            scale: of the rows of G where they are in another unit than those of this set, μ being scaled alike.
+        μ being scaled as the rows of G where they are in another unit than those of this set.
         """
         mu = self.regularization * ca.diag(ca.DM.ones(g.shape[0]) if scale is None else scale * scale)
         factors = Factorization(g + ca.sparsify(mu))
@@ -152,24 +236,21 @@ class ConstraintJacobian:
 
     Of links that turn to first order only they are in the axes of the first frames: there forces and rates make the
     same power all the same.
-
-    Attributes:
-        constraints: the constraints.
-        motions: the relative motion of each pair.
-        is_turned: whether the rows are in axes of the pairs' own.
-        matrix: J.
     """
 
     constraints: ConstraintSet
-    motions: Sequence[RelativeMotion]
-    is_turned: bool
-    matrix: Matrix
+    tree: Tree
+    q: Matrix
 
-    @classmethod
-    def of(cls, constraints: ConstraintSet, tree: Tree, q: Matrix) -> ConstraintJacobian:
-        motions = constraints.motions(tree, q)
-        rows = cls(constraints, motions, not tree.is_first_order, ca.DM(0, tree.nv))
-        return replace(rows, matrix=rows._rows(motion.jacobian for motion in motions))
+    @cached_property
+    def motions(self) -> list[RelativeMotion]:
+        """The relative motion of each pair."""
+        return self.constraints.motions(self.tree, self.q)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """J."""
+        return self._rows(motion.jacobian for motion in self.motions)
 
     def bias(self, v: Matrix) -> Matrix:
         """J̇ v."""
@@ -177,44 +258,29 @@ class ConstraintJacobian:
 
     def _rows(self, parts: Iterable[Matrix]) -> Matrix:
         """Rows of each pair from those in its own axes."""
-        pairs = zip(self.motions, parts, strict=True)
-        return ca.vertcat(*(part if self.is_turned else motion.to_first_frame(part) for motion, part in pairs))
+        if self.tree.is_first_order:
+            parts = (motion.to_first_frame(part) for motion, part in zip(self.motions, parts, strict=True))
+        return ca.vertcat(*parts)
 
     def from_first_frames(self, x: Matrix) -> Matrix:
         """Rows in the axes of the first frames, in those here."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts)) if self.is_turned else x
+        return x if self.tree.is_first_order else ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
 
     def to_first_frames(self, x: Matrix) -> Matrix:
         """Rows in the axes here, in those of the first frames."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
-        return ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts)) if self.is_turned else x
+        return x if self.tree.is_first_order else ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
 
+    def solve(self, m: Matrix, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
+        """a, and f in the axes of the first frames, of columns r (nv) and s (rows, in the axes here):
 
-@dataclass(frozen=True)
-class KKTSystem:
-    """The KKT system of a robot with constraints, solved by M = Lᵀ D L, with rows in axes of the pairs' own.
+            M a − Jᵀ f = r           J a = s           M = Lᵀ D L
 
-        M a − Jᵀ f = r           J a = s
-
-    X = L⁻ᵀ Jᵀ keeps the zeros of the branches of the tree, and G = Xᵀ D⁻¹ X.
-    """
-
-    rows: ConstraintJacobian
-    mass: Factorization
-    half: Matrix
-    scaled: Matrix
-
-    @classmethod
-    def of(cls, rows: ConstraintJacobian, m: Matrix) -> KKTSystem:
-        """The system with M."""
+        X = L⁻ᵀ Jᵀ keeps the zeros of the branches of the tree, and G = J M⁻¹ Jᵀ = Xᵀ D⁻¹ X.
+        """
         mass = Factorization(m)
-        half = mass.half_solve(rows.matrix.T)
-        return cls(rows, mass, half, mass.divide(half))
-
-    def solve(self, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
-        """a, and f in the axes of the first frames, of columns r (nv) and s (rows, in the axes of the system)."""
-        y = self.mass.half_solve(r)
-        g = spatial.symmetric(self.half.T @ self.scaled)
-        f = self.rows.constraints.solve(g, s - self.scaled.T @ y)
-        return self.mass.finish(y + self.half @ f), self.rows.to_first_frames(f)
+        half, y = mass.half_solve(self.matrix.T), mass.half_solve(r)
+        scaled = mass.divide(half)
+        f = self.constraints.solve(spatial.symmetric(half.T @ scaled), s - scaled.T @ y)
+        return mass.finish(y + half @ f), self.to_first_frames(f)

@@ -128,13 +128,9 @@ ROWS = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class Rows(RowSelection):
-    """Some of the six: displacements along, and rotations about, the axes of the second frame.
+    """Some of the six: displacements along, and rotations about, the axes of the second frame."""
 
-    Attributes:
-        rows: of ``x, y, z, rx, ry, rz``, in this order.
-    """
-
-    rows: tuple[str, ...]
+    rows: tuple[str, ...]  # of ``x, y, z, rx, ry, rz``, in this order
 
     @property
     def indices(self) -> list[int]:
@@ -251,19 +247,17 @@ class Rolling(ByValue, RowSelection):
 
 
 def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> ConstraintType:
-    """The type of a contact or loop.
-
-    Args:
-        where: what messages begin with. ``kind``: its name. ``options``: further arguments, by name.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if there is no such kind, or an argument cannot be used.
-    """
+    """The type of a contact or loop, by its name, with further arguments by name; messages begin with where."""
     choice(f"{where}: kind", kind, tuple(sorted(TYPES)))
     if "rows" in options and kind in (Point3D.name, Frame6D.name):
         if others := [name for name in options if name != "rows"]:
             raise ArgumentTypeError(f"{where}: rows= goes without {', '.join(others)}; drop one of them")
-        return Rows(_checked_rows(f"{where}: rows", options["rows"], ROWS[: int(kind[0])]))
+        rows, some = options["rows"], ROWS[: int(kind[0])]
+        if isinstance(rows, str) or not isinstance(rows, Sequence) or not rows:
+            raise ArgumentTypeError(f"{where}: rows: got {rows!r}; give some of {', '.join(some)}, as ('x', 'z')")
+        for row in rows:
+            choice(f"{where}: rows", row, some)
+        return Rows(tuple(row for row in some if row in rows))
     known = {field.name: field.default is MISSING for field in fields(TYPES[kind]) if field.init}  # type: ignore[arg-type]
     for name in options:
         if name not in known:
@@ -275,12 +269,3 @@ def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> Constr
         return TYPES[kind](**options)
     except (ArgumentTypeError, ArgumentError) as error:
         raise type(error)(f"{where}: {error}") from None
-
-
-def _checked_rows(what: str, given: Any, known: Sequence[str]) -> tuple[str, ...]:
-    """Rows by their names, in order."""
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise ArgumentTypeError(f"{what}: got {given!r}; give some of {', '.join(known)}, as ('x', 'z')")
-    for row in given:
-        choice(what, row, known)
-    return tuple(row for row in known if row in given)

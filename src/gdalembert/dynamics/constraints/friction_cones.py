@@ -34,7 +34,6 @@ import numpy.typing as npt
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
-from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import function, symbols
@@ -76,7 +75,10 @@ def friction_cone(
     where = "friction_cone"
     number(f"{where}: mu", mu)
     choice(f"{where}: form", form, _FORMS)
-    _check_used(where, form, edges=(edges, _PYRAMIDS), smoothing=(smoothing, ("norm",)))
+    for name, given, forms in (("edges", edges, _PYRAMIDS), ("smoothing", smoothing, ("norm",))):
+        if given is not None and form not in forms:
+            of = " or ".join(f"form={other!r}" for other in forms)
+            raise ArgumentError(f"{where}: {name}={given!r} has no part in form={form!r}; drop it, or take {of}")
     n = unit_vector(f"{where}: normal", normal, "the direction from the ground to the robot")
     edges = integer(f"{where}: edges", 4 if edges is None else edges, 3)
     s = symbols(force=3)
@@ -121,26 +123,13 @@ def wrench_cone(
     if sole is not None:
         placement = checked_transform(f"{where}: sole", sole, expected="a pin.SE3 or 4 × 4 numbers")
         wrench = wrench.seen_from(spatial.constant(placement[:3, :3]), spatial.constant(placement[:3, 3]))
-    return function(where, s, {"margin": _of_sole(mu, x, y, wrench)})
-
-
-def _check_used(where: str, form: str, **options: tuple[object, tuple[str, ...]]) -> None:
-    """Refuse options of other forms of the margin."""
-    for name, (given, forms) in options.items():
-        if given is not None and form not in forms:
-            of = " or ".join(f"form={other!r}" for other in forms)
-            raise ArgumentError(f"{where}: {name}={given!r} has no part in form={form!r}; drop it, or take {of}")
-
-
-def _of_sole(mu: float, x: float, y: float, wrench: Wrench) -> Matrix:
-    """The 16 margins."""
     f_x, f_y, f_z, m_x, m_y, m_z = (part[k] for part in (wrench.force, wrench.moment) for k in range(3))
     bounds = [(mu * f_z, f_x), (mu * f_z, f_y), (y * f_z, m_x), (x * f_z, m_y)]
     margins = [most - sign * value for most, value in bounds for sign in (1, -1)]
     for turn, a, b in product((1, -1), repeat=3):
         lost = a * (y * f_x + turn * mu * m_x) + b * (x * f_y + turn * mu * m_y)
         margins.append(mu * (x + y) * f_z - lost - turn * m_z)
-    return ca.vertcat(*margins)
+    return function(where, s, {"margin": ca.vertcat(*margins)})
 
 
 def _of_pyramid(mu: float, edges: int, form: str) -> float:

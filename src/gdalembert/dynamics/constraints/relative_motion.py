@@ -36,52 +36,182 @@ besides the gradient of S(q). Of the torques Jᵀ f only those of the joints bef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain as chained
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.dynamics.constraints.chains import (
-    Blocks,
-    Chain,
-    Instant,
-    derivatives_of_point,
-    end_of,
-    frame_in_axes,
-    moving_joints,
-    placed_outward,
-    torques_carried,
-    torques_of_gradient,
-)
 from gdalembert.dynamics.constraints.constraint_types import ConstraintType
-from gdalembert.dynamics.frame_motion import of_columns, placement
+from gdalembert.dynamics.frame_motion import fixed_placement, of_columns, placement, subspace_gradient
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.algebra import Matrix, cross_columns, transform
+from gdalembert.spatial.algebra import Matrix, cross_columns, spin, transform
+from gdalembert.spatial.functions import derivative_along, symbols
 from gdalembert.spatial.lie.maps import motion_log, motion_log_jacobian
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _NULL = ca.DM(3, 1)
+_AT_REST = Motion(_NULL, _NULL)
+
+Blocks = Iterator[tuple[Joint, Matrix]]
+"""A joint, and its columns of ∂(Jᵀ f)/∂q."""
+
+_Derivatives = tuple[Joint, Matrix, Matrix, Matrix]
+"""A joint, and its columns of ∂E/∂q, ∂Ė/∂q and ∂Ė/∂v."""
+
+
+@dataclass(frozen=True)
+class Instant:
+    """The motion of a frame at a = 0, in some axes, about a point x that it carries."""
+
+    twist: Motion  # W
+    acceleration: Matrix  # of x (3), classical
+    angular: Matrix  # ω̇
+
+    @property
+    def rate(self) -> Motion:
+        """Ẇ about the place where x is."""
+        return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
+
+    def moved(self, own: Motion, rate: Motion) -> Instant:
+        """The motion of the link behind a joint that adds ``own``, with ``rate`` in the axes of one of its links."""
+        twist = self.twist + own
+        acceleration = self.acceleration + ca.cross(self.twist.angular + twist.angular, own.linear) + rate.linear
+        return Instant(twist, acceleration, self.angular + ca.cross(self.twist.angular, own.angular) + rate.angular)
+
+    def turned(self, r: Matrix) -> Instant:
+        """The same in other axes, R x for x."""
+        return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
+
+
+STILL = Instant(_AT_REST, _NULL, _NULL)
+
+
+@dataclass(frozen=True)
+class MovingJoint:
+    """A joint of a chain in motion, between two links in the order in which the chain is followed.
+
+    S(q) has the gradients ∂(S v)/∂q and ∂(S a + Ṡ v)/∂q, zero for most. Since ∂S/∂q_k v_k add up to Ṡ, ∂(Ṡ v)/∂v is
+    ∂(S v)/∂q + Ṡ.
+    """
+
+    joint: Joint
+    before: Instant
+    behind: Instant
+    columns: Motion  # S
+    rates: Motion  # dS/dt
+    gradient: Motion
+    rate_gradient: Motion
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The joints from the common link to a frame."""
+
+    placed: Sequence[tuple[Joint, Matrix, Matrix]]  # the joints, with R and p of their links in the common axes
+    about: Matrix  # the point that motions are about, in the common axes
+    q: Matrix
+
+    @cached_property
+    def columns(self) -> list[tuple[Joint, Motion]]:
+        """The joints, and the columns of S."""
+        return [(joint, self.seen(k, Motion(*joint.subspace(self.q)))) for k, (joint, _, _) in enumerate(self.placed)]
+
+    def seen(self, k: int, columns: Motion) -> Motion:
+        """Motions in the axes of the link behind the k-th joint, in the common axes."""
+        _, r, p = self.placed[k]
+        return columns.to_parent(r, p).about(self.about)
+
+    def motion(self, v: Matrix) -> Instant:
+        """The motion of its end at a = 0."""
+        end = STILL
+        for k, (joint, columns) in enumerate(self.columns):
+            rates, own = self.seen(k, Motion(*joint.subspace_rate(self.q, v))), joint.velocity(v)
+            end = end.moved(columns.times(own), rates.times(own))
+        return end
+
+    def steps(self, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[MovingJoint]:
+        """Its joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
+        steps: list[MovingJoint] = []
+        order = range(len(self.placed))
+        for k in reversed(order) if inward else order:
+            joint, columns = self.columns[k]
+            change = subspace_gradient(joint, self.q, a), _rate_gradient(joint, self.q, v)
+            added = (
+                columns,
+                self.seen(k, Motion(*joint.subspace_rate(self.q, v))),
+                self.seen(k, subspace_gradient(joint, self.q, v)),
+                self.seen(k, change[0]) + self.seen(k, change[1]),
+            )
+            columns, rates, *gradients = (-each for each in added) if inward else added
+            own_v, own_a, before = joint.velocity(v), joint.velocity(a), end_of(steps, start)
+            behind = before.moved(columns.times(own_v), columns.times(own_a) + rates.times(own_v))
+            steps.append(MovingJoint(joint, before, behind, columns, rates, *gradients))
+        return steps
+
+
+def end_of(steps: Sequence[MovingJoint], start: Instant = STILL) -> Instant:
+    """The motion of the link that they lead to."""
+    return steps[-1].behind if steps else start
+
+
+def _rate_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
+    """∂(Ṡ v)/∂q of a joint, in link axes."""
+    own = joint.type
+    if own.has_constant_subspace:
+        return Motion(ca.DM(3, own.nv), ca.DM(3, own.nv))
+    x, y = symbols(q=own.nq, v=own.nv).values()
+    directions = ca.jacobian(own.configuration_rate(x, y), y)
+    rate = derivative_along(ca.vertcat(*own.subspace_rate(x, y)) @ y, x, directions)
+    columns = ca.Function("rate_gradient", [x, y], [rate])(joint.configuration(q), joint.velocity(v))
+    return Motion(columns[:3, :], columns[3:, :])
+
+
+def derivatives_of_point(step: MovingJoint, velocity: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    """∂ẋ/∂q, ∂ẍ/∂q and ∂ẍ/∂v of one point with the velocity ẋ, in axes that move with it."""
+    e, before, behind = step.columns, step.before, step.behind.twist
+    omega = before.twist.angular
+
+    def by_rate(x: Motion) -> Matrix:
+        turning = spatial.skew(omega + behind.angular)
+        return turning @ x.linear + cross_columns(x.angular, 2 * velocity - before.twist.linear - behind.linear)
+
+    moved = spatial.skew(omega) @ e.linear - cross_columns(e.angular, before.twist.linear)
+    carried = spin(before.angular, omega) @ e.linear - cross_columns(e.angular, before.acceleration)
+    coriolis = cross_columns(spatial.skew(omega) @ e.angular, 2 * (velocity - before.twist.linear))
+    rate = carried + coriolis + by_rate(step.gradient) + step.rate_gradient.linear
+    return moved + step.gradient.linear, rate, by_rate(e) + step.gradient.linear + step.rates.linear
+
+
+def torques_carried(columns: Sequence[tuple[Joint, Motion]], force: Wrench, nv: int, inward: int = 0) -> Blocks:
+    """By what each joint carries along; the first ones are followed inward, and carry their own columns too."""
+    for k, (joint, e) in enumerate(columns):
+        moved = columns[: k + 1] if k < inward else columns[:k]
+        jacobian = of_columns(nv, 6, ((other, each.vector) for other, each in moved))
+        yield joint, jacobian.T @ e.carry(force).vector
+
+
+def torques_of_gradient(chain: Chain, force: Wrench, nv: int) -> Blocks:
+    """By the gradient of S(q): ∂Sᵀ/∂q f."""
+    for k, (joint, _, _) in enumerate(chain.placed):
+        units = ca.horzsplit(ca.DM.eye(joint.type.nv))
+        rates = (chain.seen(k, Motion(*joint.type.subspace_rate(joint.configuration(chain.q), unit))) for unit in units)
+        block = ca.horzcat(*(force.work(rate.linear, rate.angular) for rate in rates))
+        yield joint, of_columns(nv, joint.type.nv, [(joint, block.T)]).T
 
 
 @dataclass(frozen=True)
 class FramePair:
-    """Two frames that a constraint holds together.
+    """Two frames that a constraint holds together."""
 
-    Attributes:
-        name: of the constraint, for messages.
-        first, second: indices of the frames in ``Tree.frames``; one of them may be fixed in the universe.
-        holds: what is held.
-        is_anchored: whether both frames are known.
-    """
-
-    name: str
-    first: int
+    name: str  # of the constraint, for messages
+    first: int  # index of the frame in ``Tree.frames``; one of the two may be fixed in the universe
     second: int
     holds: ConstraintType
-    is_anchored: bool
+    is_anchored: bool  # whether both frames are known
 
     @property
     def rows(self) -> int:
@@ -114,32 +244,17 @@ class FramePair:
         return r_2.T @ r_1, r_2.T @ (x_1 - x_2)
 
 
-@dataclass(frozen=True)
-class MotionDerivatives:
-    """Of E and Ė (rows × nv each), by q in the tangent space; ∂E/∂v and ∂Ė/∂a are J.
+class MotionDerivatives(NamedTuple):
+    """Of E and Ė (rows × nv each), by q in the tangent space; ∂E/∂v and ∂Ė/∂a are J."""
 
-    Attributes:
-        velocity_dq: ∂E/∂q. ``acceleration_dq``, ``acceleration_dv``: ∂Ė/∂q, ∂Ė/∂v.
-    """
-
-    velocity_dq: Matrix
-    acceleration_dq: Matrix
-    acceleration_dv: Matrix
-
-
-_Derivatives = tuple[Joint, Matrix, Matrix, Matrix]
-"""A joint, and its columns of ∂E/∂q, ∂Ė/∂q and ∂Ė/∂v."""
+    velocity_dq: Matrix  # ∂E/∂q
+    acceleration_dq: Matrix  # ∂Ė/∂q
+    acceleration_dv: Matrix  # ∂Ė/∂v
 
 
 @dataclass(frozen=True)
 class RelativeMotion:
-    """The motion of the first frame of a pair against the second (6D), at q, in common axes.
-
-    Attributes:
-        tree, pair, q: the robot, the frames and the configuration.
-        rotation, second_rotation: R (3 × 3), from the axes of each frame to the common axes.
-        chains: the joints from the common link to each frame.
-    """
+    """The motion of the first frame of a pair against the second (6D), at q, in common axes."""
 
     feels_common_link: ClassVar[bool] = False
     """Whether Ė depends on how the link moves that both frames hang on."""
@@ -153,18 +268,30 @@ class RelativeMotion:
     tree: Tree
     pair: FramePair
     q: Matrix
-    rotation: Matrix
+    rotation: Matrix  # R (3 × 3), from the axes of the first frame to the common axes
     second_rotation: Matrix
-    chains: tuple[Chain, Chain]
+    chains: tuple[Chain, Chain]  # the joints from the common link to each frame
 
     @classmethod
     def of(cls, tree: Tree, pair: FramePair, q: Matrix) -> RelativeMotion:
         """The motion of a pair."""
-        first, second = pair.paths(tree, whole=cls.feels_common_link)
+        paths = pair.paths(tree, whole=cls.feels_common_link)
+        first, second = paths
         shared = not second or (bool(first) and first[0] == second[0])
-        from_link = shared and not cls.is_in_common_link
-        placed, others = (placed_outward(tree, path, q, from_link=from_link) for path in (first, second))
-        (rotation, x), (second_rotation, second_x) = map(frame_in_axes, (placed, others), pair.frames(tree))
+        found = []
+        for path, frame in zip(
+            paths, pair.frames(tree), strict=True
+        ):  # in the axes that the first link has or stands in
+            placed: list[tuple[Joint, Matrix, Matrix]] = []
+            r, p = ca.DM.eye(3), _NULL
+            for k, i in enumerate(path):
+                if k or cls.is_in_common_link or not shared:
+                    r_i, p_i = tree.joints[i].placement(q)
+                    r, p = r @ r_i, p + r @ p_i
+                placed.append((tree.joints[i], r, p))
+            fixed_r, fixed_p = fixed_placement(frame)
+            found.append((placed, r @ fixed_r, p + r @ fixed_p))
+        (placed, rotation, x), (others, second_rotation, second_x) = found
         about = second_x if cls.has_two_points and others else x
         return cls(tree, pair, q, rotation, second_rotation, (Chain(placed, x, q), Chain(others, about, q)))
 
@@ -197,7 +324,7 @@ class RelativeMotion:
     def instants(self, v: Matrix) -> tuple[Instant, Instant]:
         """The motion of both frames at a = 0."""
         first, second = self.chains
-        return first.motion(self.q, v), second.motion(self.q, v)
+        return first.motion(v), second.motion(v)
 
     def bias(self, v: Matrix) -> Matrix:
         """Ė at a = 0 (rows)."""
@@ -225,10 +352,10 @@ class RelativeMotion:
 
     def _derivative_columns(self, v: Matrix, a: Matrix) -> Iterator[_Derivatives]:
         first, second = self.chains
-        inward = moving_joints(second, self.q, v, a, inward=True)
-        outward = moving_joints(first, self.q, v, a, end_of(inward))
+        inward = second.steps(v, a, inward=True)
+        outward = first.steps(v, a, end_of(inward))
         total = end_of([*inward, *outward]).twist
-        for k, (step, gradient) in enumerate([*inward, *outward]):
+        for k, step in enumerate([*inward, *outward]):
             near = step.behind if k < len(inward) else step.before
             inner, outer = step.before.twist, step.behind.twist - total
 
@@ -236,9 +363,9 @@ class RelativeMotion:
                 return inner.cross(x) + outer.cross(x)
 
             moved, relative = near.twist.cross(step.columns), near.twist - total
-            rate = near.rate.cross(step.columns) + relative.cross(moved) + by_rate(gradient.velocity) + gradient.rate
-            by_v = by_rate(step.columns) + gradient.velocity + step.rates
-            yield step.joint, (moved + gradient.velocity).vector, rate.vector, by_v.vector
+            rate = near.rate.cross(step.columns) + relative.cross(moved) + by_rate(step.gradient) + step.rate_gradient
+            by_v = by_rate(step.columns) + step.gradient + step.rates
+            yield step.joint, (moved + step.gradient).vector, rate.vector, by_v.vector
 
     def residual_derivative(self) -> Matrix:
         """∂c/∂q (rows × nv) in the axes of the first frame; J where c is 0."""
@@ -248,7 +375,7 @@ class RelativeMotion:
     def torque_derivatives(self, f: Matrix) -> Matrix:
         """∂(Jᵀ f)/∂q (nv × nv) of f in the common axes, which is constant in those of the first frame."""
         (first, second), force, nv = self.chains, Wrench(f[:3], f[3:]), self.tree.nv
-        gradients = torques_of_gradient(first, self.q, force, nv), torques_of_gradient(second, self.q, -force, nv)
+        gradients = torques_of_gradient(first, force, nv), torques_of_gradient(second, -force, nv)
         inward = [(joint, -columns) for joint, columns in reversed(second.columns)]
         carried = torques_carried([*inward, *first.columns], force, nv, inward=len(inward))
         return of_columns(nv, nv, chained(*gradients, carried))
@@ -288,11 +415,11 @@ class PointMotion(RelativeMotion):
         return sum(one is two for (one, *_), (two, *_) in zip(*(chain.placed for chain in self.chains), strict=False))
 
     def _derivative_columns(self, v: Matrix, a: Matrix) -> Iterator[_Derivatives]:
-        first, second = (moving_joints(chain, self.q, v, a) for chain in self.chains)
+        first, second = (chain.steps(v, a) for chain in self.chains)
         other = end_of(second)
         for sign, joints in ((1, first), (-1, second)):
-            for k, (step, gradient) in enumerate(joints):
-                by_q, rate_by_q, rate_by_v = derivatives_of_point(step, gradient, end_of(joints).twist.linear)
+            for k, step in enumerate(joints):
+                by_q, rate_by_q, rate_by_v = derivatives_of_point(step, end_of(joints).twist.linear)
                 if k >= self._shared:  # it turns the axes of one frame against those of the other
                     by_q += cross_columns(step.columns.angular, other.twist.linear)
                     rate_by_q += cross_columns(step.columns.angular, other.acceleration)
@@ -306,7 +433,7 @@ class PointMotion(RelativeMotion):
 
     def torque_derivatives(self, f: Matrix) -> Matrix:
         (first, second), force, nv = self.chains, Wrench(f, _NULL), self.tree.nv
-        gradients = torques_of_gradient(first, self.q, force, nv), torques_of_gradient(second, self.q, -force, nv)
+        gradients = torques_of_gradient(first, force, nv), torques_of_gradient(second, -force, nv)
         carried = torques_carried(first.columns, force, nv), torques_carried(second.columns, -force, nv)
         return of_columns(nv, nv, chained(*gradients, *carried, self._turned(force)))
 
@@ -331,12 +458,12 @@ class WorldAlignedMotion(RelativeMotion):
     def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
         """Those of the relative twist, without its rate W₁ × W₂."""
         found, nv, jacobian = super().derivatives(v, a), self.tree.nv, self.jacobian
-        joints = moving_joints(self.chains[0], self.q, v, ca.DM(nv, 1))
+        joints = self.chains[0].steps(v, ca.DM(nv, 1))
         first = end_of(joints).twist
         second = first - Motion(*ca.vertsplit(jacobian @ v, 3))
-        moved = ((step.joint, step.before.twist.cross(step.columns) + gradient.velocity) for step, gradient in joints)
+        moved = ((step.joint, step.before.twist.cross(step.columns) + step.gradient) for step in joints)
         first_dq = of_columns(nv, 6, ((joint, columns.vector) for joint, columns in moved))
-        first_dv = of_columns(nv, 6, ((step.joint, step.columns.vector) for step, _ in joints))
+        first_dv = of_columns(nv, 6, ((step.joint, step.columns.vector) for step in joints))
 
         def turning(own: Matrix, relative: Matrix) -> Matrix:
             one, other = (Motion(*ca.vertsplit(x, 3)) for x in (own, own - relative))

@@ -31,18 +31,17 @@ With Σ and c of the deformed link, N_r = ∫ h φ_rᵀ, P_r = ∫ φ_r and C_kr
 A rigid link is a link without modes: the first terms alone. The mass of a link that shortens is that of particles,
 stations of their own. What is computed where:
 
-    links         R, p, S, m, h, J of the links at q, their motion outward, U and the moment it makes
+    links         R, p, S, m, h, J of the links at q, their motion outward, U and the moment it makes; external
+                  wrenches on links, that need so much less from their joints
+    strained_segment  stations and inertia of the segments of a rod, and what displacements along its coordinates change
     robot_at_q    links, stations and deformed links of a tree at q; their motions, and what these need
-    strained_segment  stations and inertia of the segments of a rod
-    straining     what displacements along the coordinates of a segment change
     rnea          inward; tau, nle, g
-    external      external wrenches on links: a link needs so much less from its joint
-    crba          M, from composite bodies
-    derivatives   C and the derivatives of tau, from composite bodies in motion
-    aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller
-    constrained_aba      a and the forces of constraints, from articulated bodies under several biases
-    forward_derivatives  derivatives of a, from how articulated bodies answer to displacements (``response``)
+    crba          M, from composite bodies; links in the axes of the root
+    rnea_derivatives  C and the derivatives of tau, from composite bodies in motion
+    aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller; with
+                  the forces of constraints, under several biases
+    forward_derivatives  derivatives of a, from how articulated bodies answer to displacements
 
 All of it runs on a prepared tree (:mod:`gdalembert.model.regrouping`) with z on the joints' axes. A turn then changes
-two components only (``rotations``), and U e_z, the acceleration of the axis, is the parent's.
+two components only, and U e_z, the acceleration of the axis, is the parent's.
 """

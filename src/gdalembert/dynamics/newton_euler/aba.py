@@ -1,25 +1,45 @@
-"""Articulated bodies: forward dynamics."""
+"""Articulated bodies: forward dynamics of robots that are free, and of those that constraints hold.
+
+A unit force of each row of the constraints is a wrench K on its links. −K is passed on inward beside the biases of the
+articulated bodies, and each joint, and the modes of each link, are asked for u = Sᵀ K. With D and d = tau − Sᵀ bias,
+
+    J M⁻¹ Jᵀ = Σ uᵀ D⁻¹ u          J M⁻¹ (tau − nle) = Σ uᵀ D⁻¹ d          K ← K − U D⁻¹ u,
+
+so that the forces f are known at the base, and the outward pass finds the accelerations under the biases and f
+(Popov and Vereshchagin; Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024).
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.forces import Gravity
-from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Motions
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Selection, motion_type
+from gdalembert.dynamics.constraints.constraint_types import RowSelection
+from gdalembert.dynamics.constraints.relative_motion import FramePair, Instant
+from gdalembert.dynamics.frame_motion import fixed_placement
+from gdalembert.dynamics.newton_euler.links import UNLOADED, Full, LinkMotion, Loads, Motions, Rotation
+from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.dynamics.newton_euler.rotations import Full, Rotation
+from gdalembert.errors import CleaningWarning
+from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
+_NOTICED = 1e-9
+"""Relative change of tau or of accelerations from which on cleaning is more than rounding."""
+
 _NULL = ca.DM(3, 1)
+_ONE = ca.DM.eye(3)
 
 
 @dataclass(frozen=True)
@@ -113,10 +133,6 @@ class Elimination:
         """D⁻¹ (d x − Uᵀ a)."""
         return self.effort @ x - self.gain.work(carrier.linear, carrier.angular).T
 
-    def accelerations_at_base(self, x: Matrix) -> Matrix:
-        """D⁻¹ d x, solved for once: at the base no effort is passed on."""
-        return self.inertia.solve(self.demand @ x)
-
 
 @dataclass
 class ArticulatedModes:
@@ -129,26 +145,19 @@ class ArticulatedModes:
 
 @dataclass
 class ArticulatedBodies:
-    """Articulated bodies, gathered from the tips inward.
-
-    Attributes:
-        robot: the robot at q.
-        bodies: of links and stations.
-        biases: the wrenches that links and stations need at zero accelerations of joints and modes, and others beside
-            them (k columns).
-        modes: of flexible links.
-    """
+    """Articulated bodies, gathered from the tips inward."""
 
     robot: RobotAtQ
-    bodies: list[Articulated]
-    biases: list[Wrench]
-    modes: dict[int, ArticulatedModes]
+    bodies: list[Articulated]  # of links and stations
+    biases: list[Wrench]  # that they need at zero accelerations of joints and modes, and others beside them (k columns)
+    modes: dict[int, ArticulatedModes]  # of flexible links
 
     @staticmethod
-    def of(robot: RobotAtQ, motions: Motions, v: Matrix, acting: Sequence[Wrench]) -> ArticulatedBodies:
+    def of(robot: RobotAtQ, motions: Motions, v: Matrix, acting: Sequence[Wrench] | None = None) -> ArticulatedBodies:
         """Each link and station alone, in motion at a = 0 under the wrench that acts on it."""
-        demands, forces = robot.demands(motions, v, ca.DM(*v.shape))
-        biases = [demand - wrench for demand, wrench in zip(demands, acting, strict=True)]
+        biases, forces = robot.demands(motions, v, ca.DM(*v.shape))
+        if acting is not None:
+            biases = [demand - wrench for demand, wrench in zip(biases, acting, strict=True)]
         bodies = [Articulated.of(body.mass, body.first, body.second) for body in robot.inertias]
         modes = {
             i: ArticulatedModes(body.own, body.columns, forces[robot.tree.first_station(i)])
@@ -172,48 +181,35 @@ class ArticulatedBodies:
         """All joints and modes eliminated, from the tips to the base; tau (nv) acts beside the first column."""
         joints: dict[int, Elimination] = {}
         modes: dict[int, Elimination] = {}
-        for i, _ in self.robot.inward():
-            if i in self.robot.stations:
-                self._add_station(i)
+        robot, bodies, biases = self.robot, self.bodies, self.biases
+        armature = spatial.constant(robot.tree.armature)
+        for i, link in robot.inward():
+            parent, columns = link.joint.parent, link.columns
+            if i in robot.stations:  # a part of its link, and of the modes of that link
+                station, moved = robot.stations[i], self.modes[parent]
+                columns, r = station.columns, Full(station.rotation)
+                body, bias = bodies[i].turned(r), biases[i].turned(station.rotation)
+                wrench = body.wrench(columns.linear, columns.angular)
+                moved.inertia = moved.inertia + wrench.work(columns.linear, columns.angular)
+                moved.columns = moved.columns + wrench.about(-station.origin)
+                moved.bias = _sum(moved.bias, bias.work(columns.linear, columns.angular))
+                bodies[parent] += body.shifted(station.origin)
+                biases[parent] += bias.about(-station.origin)
                 continue
             if i in self.modes:
-                modes[i] = self._release_modes(i, tau)
-            joints[i] = self._release_joint(i, tau)
-        return ArticulatedRobot(self.robot, joints, modes)
-
-    def _add_station(self, i: int) -> None:
-        """Add a station to its link, and to the modes of that link."""
-        station, parent = self.robot.stations[i], self.robot.links[i].joint.parent
-        columns, modes = station.columns, self.modes[parent]
-        body, bias = self.bodies[i].turned(Full(station.rotation)), self.biases[i].turned(station.rotation)
-        wrench = body.wrench(columns.linear, columns.angular)
-        modes.inertia = modes.inertia + wrench.work(columns.linear, columns.angular)
-        modes.columns = modes.columns + wrench.about(-station.origin)
-        modes.bias = _sum(modes.bias, bias.work(columns.linear, columns.angular))
-        self.bodies[parent] += body.shifted(station.origin)
-        self.biases[parent] += bias.about(-station.origin)
-
-    def _release_modes(self, i: int, tau: Matrix) -> Elimination:
-        """Eliminate the modes of a link."""
-        modes, joint = self.modes[i], self.robot.links[self.robot.tree.first_station(i)].joint
-        demand = _sum(joint.velocity(tau), -modes.bias)
-        found = Elimination(self.bodies[i], self.biases[i], modes.columns, Factorization(modes.inertia), demand)
-        self.bodies[i], self.biases[i] = found.carried_body, found.carried_bias
-        return found
-
-    def _release_joint(self, i: int, tau: Matrix) -> Elimination:
-        """Eliminate the joint of a link, and add the link to its parent."""
-        link = self.robot.links[i]
-        parent, armature = link.joint.parent, link.joint.velocity(spatial.constant(self.robot.tree.armature))
-        wrench = self.bodies[i].wrench(link.columns.linear, link.columns.angular)
-        inertia = Factorization(link.work(wrench) + ca.diag(armature) / link.rate**2)
-        demand = _sum(link.joint.velocity(tau) / link.rate, -link.work(self.biases[i]))
-        is_free = parent < 0 and link.joint.type.is_free and not armature.nnz()
-        found = Elimination(self.bodies[i], self.biases[i], wrench, inertia, demand, is_free)
-        if parent >= 0:
-            self.bodies[parent] += found.carried_body.turned(link.rotation).shifted(link.origin)
-            self.biases[parent] += found.carried_bias.to_parent(*link.placement)
-        return found
+                own, joint = self.modes[i], robot.links[robot.tree.first_station(i)].joint
+                demand = _sum(joint.velocity(tau), -own.bias)
+                modes[i] = Elimination(bodies[i], biases[i], own.columns, Factorization(own.inertia), demand)
+                bodies[i], biases[i] = modes[i].carried_body, modes[i].carried_bias
+            wrench, rotor = bodies[i].wrench(columns.linear, columns.angular), link.joint.velocity(armature)
+            inertia = Factorization(link.work(wrench) + ca.diag(rotor) / link.rate**2)
+            demand = _sum(link.joint.velocity(tau) / link.rate, -link.work(biases[i]))
+            is_free = parent < 0 and link.joint.type.is_free and not rotor.nnz()
+            joints[i] = Elimination(bodies[i], biases[i], wrench, inertia, demand, is_free)
+            if parent >= 0:
+                bodies[parent] += joints[i].carried_body.turned(link.rotation).shifted(link.origin)
+                biases[parent] += joints[i].carried_bias.to_parent(*link.placement)
+        return ArticulatedRobot(robot, joints, modes)
 
 
 def _sum(x: Matrix, y: Matrix) -> Matrix:
@@ -243,8 +239,8 @@ class ArticulatedRobot:
                 changes[i] = (carrier.about(station.origin) + station.columns.times(a)).turned(station.rotation.T)
                 continue
             carrier = carrier.seen_from(*link.placement)
-            joint, is_root = self.joints[i], link.joint.parent < 0
-            a = joint.accelerations_at_base(x) if is_root else joint.accelerations(carrier, x)
+            joint, is_root = self.joints[i], link.joint.parent < 0  # where no effort is passed on
+            a = joint.inertia.solve(joint.demand @ x) if is_root else joint.accelerations(carrier, x)
             found[i] = a / link.rate
             changes[i] = carrier + link.columns.times(a)
             if i in self.modes:
@@ -254,8 +250,141 @@ class ArticulatedRobot:
 
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """a of the links and modes (nv) by articulated bodies; modes release their stations, as joints their links."""
+    bodies, _, effort = _driven(tree, q, v, tau, loads)
+    return bodies.eliminated(effort).accelerations(ca.DM(1))
+
+
+def _driven(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> tuple[ArticulatedBodies, Motions, Matrix]:
+    """The bodies and their motions at a = 0 under external wrenches, and the efforts that drive the joints."""
     robot = RobotAtQ.of(tree, q)
-    motions = robot.motions(q, v, ca.DM(tree.nv, 1), Gravity(tree).base_acceleration)
-    tau = tau + tree.vector(loads.world_torques(tree, robot.links))
-    articulated = ArticulatedBodies.of(robot, motions, v, loads.on(tree, robot.links))
-    return articulated.eliminated(tau).accelerations(ca.DM(1))
+    motions = robot.motions(q, v, ca.DM(tree.nv, 1))
+    bodies = ArticulatedBodies.of(robot, motions, v, loads.on(tree, robot.links))
+    return bodies, motions, tau + loads.world_torques(tree, robot.links)
+
+
+def constrained_forward_dynamics(
+    tree: Tree,
+    constraints: ConstraintSet,
+    q: Matrix,
+    v: Matrix,
+    tau: Matrix,
+    correction: Matrix,
+    loads: Loads = UNLOADED,
+) -> tuple[Matrix, Matrix]:
+    """a (nv), and the forces; these, and what corrects the constraints, are in the axes of the first frames."""
+    bodies, motions, effort = _driven(tree, q, v, tau, loads)
+    return _swept(bodies, constraints, motions, effort, correction)
+
+
+def constrained_impact(tree: Tree, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
+    """The change of v (nv), and the impulses, as accelerations and forces at rest, from that of the constraints' v."""
+    robot, still = RobotAtQ.of(tree, q), ca.DM(tree.nv, 1)
+    motions = robot.motions(q, still, still, _NULL)
+    return _swept(ArticulatedBodies.of(robot, motions, still), constraints, motions, still, -change)
+
+
+def _swept(
+    bodies: ArticulatedBodies, constraints: ConstraintSet, motions: Motions, tau: Matrix, correction: Matrix
+) -> tuple[Matrix, Matrix]:
+    held = [_rows(bodies.robot, motions, pair) for pair in constraints.pairs]
+    needed = ({i: -wrench for i, wrench in rows.wrenches.items()} for rows in held)
+    free = bodies.beside(*needed).eliminated(tau)
+    total: Matrix = 0  # Σ uᵀ D⁻¹ (d, u) beside each other
+    for released in (*free.joints.values(), *free.modes.values()):
+        half = released.inertia.half_solve(released.demand)
+        total = total + released.inertia.divide(half).T @ half
+    corrections = zip(held, constraints.split(correction), strict=True)
+    biases = (rows.bias + rows.scale * (rows.axes @ x) for rows, x in corrections)
+    target, scale = -ca.vertcat(*biases) - total[1:, 0], ca.vertcat(*(rows.scale for rows in held))
+    forces = constraints.solve(spatial.symmetric(total[1:, 1:]), target, scale)
+    parts = zip(held, constraints.split(forces), strict=True)
+    shown = ca.vertcat(*(rows.axes.T @ (rows.scale * f) for rows, f in parts))
+    return free.accelerations(ca.vertcat(1, forces)), shown
+
+
+class _Rows(NamedTuple):
+    """A constraint, with rows in the axes of the link of its first frame, and lengths in units of the tree.
+
+    There K of a contact is constant.
+    """
+
+    wrenches: dict[int, Wrench]  # K, by the index of the link that it acts on, in link axes about the link origin
+    bias: Matrix  # Ė at a = 0
+    axes: Matrix  # from those of the first frame to those of the rows, of all rows
+    scale: Matrix  # of the rows, whose forces are those of the first frame divided by it
+
+
+def _rows(robot: RobotAtQ, motions: Motions, pair: FramePair) -> _Rows:
+    """The constraint of two frames."""
+    tree, links, kind = robot.tree, robot.links, motion_type(pair)
+    (first, second), (inward, outward) = pair.frames(tree), pair.paths(tree)
+
+    def seen_from_first(x: Matrix) -> Matrix:
+        """Columns in the axes of the link of the second frame, in those of the link of the first."""
+        for i in reversed(outward):
+            x = links[i].rotation @ x
+        for i in inward:
+            x = links[i].rotation.T @ x
+        return x
+
+    def on_second(x: Matrix) -> Matrix:
+        """A point of the link of the first frame, seen from the link of the second."""
+        for i in reversed(inward):
+            x = links[i].origin + links[i].rotation @ x
+        for i in outward:
+            x = links[i].rotation.T @ (x - links[i].origin)
+        return x
+
+    placed = [links[each.joint].frame(each) if each.joint >= 0 else fixed_placement(each) for each in (first, second)]
+    (r_1, x_1), (r_2, x_2) = placed
+    wrenches = {first.joint: kind.unit_wrenches(_ONE, x_1)}
+    moved = _motion_of(motions[first.joint], x_1)
+    if second.joint < 0:  # all that the base does is accelerate
+        still = Instant(Motion(_NULL, _NULL), seen_from_first(motions[-1].acceleration), _NULL)
+    else:
+        turn, point = seen_from_first(_ONE), x_2 if kind.has_two_points else on_second(x_1)
+        wrenches[second.joint] = kind.unit_wrenches(-turn.T, point)
+        still = _motion_of(motions[second.joint], point).turned(turn)
+    moving = {i: wrench for i, wrench in wrenches.items() if i >= 0}
+    if isinstance(pair.holds, RowSelection):
+        axes = seen_from_first(r_2)
+        x = tree.unit * r_2.T @ (on_second(x_1) - x_2)
+        selection = Selection(pair.holds, axes, axes.T @ r_1, x, tree.unit)
+        moving = {i: wrench.times(selection.rows.T) for i, wrench in moving.items()}
+        return _Rows(moving, selection.acceleration(moved, still), ca.DM.eye(pair.rows), ca.DM.ones(pair.rows))
+    scale = ca.DM([1 / tree.unit] * 3 + [1.0] * (pair.rows - 3))
+    return _Rows(moving, kind.acceleration(moved, still), ca.diagcat(*[r_1] * (pair.rows // 3)), scale)
+
+
+def _motion_of(link: LinkMotion, x: Matrix) -> Instant:
+    """The motion of the point x of a link."""
+    twist = Motion(link.velocity, link.omega).about(x)
+    return Instant(twist, link.acceleration + link.spin @ x, link.alpha)
+
+
+def warn_of_cleaning(given: Tree, cleaned: Tree, tolerance: float) -> None:
+    """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
+
+    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning.
+    """
+    rng = np.random.default_rng(0)
+    q = ca.DM(random_configuration(given, rng))
+    v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
+    tau = inverse_dynamics(given, q, v, a)
+    in_tau = _change(inverse_dynamics(cleaned, q, v, a), tau)
+    in_a = _change(forward_dynamics(cleaned, q, v, tau), a)
+    if in_a > _NOTICED:
+        in_a -= _change(forward_dynamics(given, q, v, tau), a)
+    if max(in_tau, in_a) > _NOTICED:
+        warnings.warn(
+            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
+            "their size; give a smaller tolerance, or clean=0 to take every number as it is",
+            CleaningWarning,
+            stacklevel=3,
+        )
+
+
+def _change(found: ca.DM, wanted: ca.DM) -> float:
+    """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
+    change = float(ca.norm_inf(found - wanted) / ca.norm_inf(wanted))
+    return change if np.isfinite(change) else 0.0

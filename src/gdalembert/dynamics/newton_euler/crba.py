@@ -8,20 +8,31 @@ over all points below both joints
 
 Everything is read and carried in the axes of the joint's frame, before its turn, which leaves the column as it is.
 (Ours.)
+
+A link frame may be fixed anywhere in its link: also where the frame of the first link of its tree is at this instant.
+Then R = 1 and p = 0 for all further links, and what rises from joint to joint is neither turned nor shifted. Instead m,
+h, J and the columns of each link are, once, and have no zeros any more: this is for long chains. (Ours.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.links import Link, Placing, place
-from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.dynamics.newton_euler.rotations import Rotation
+from gdalembert.dynamics.newton_euler.links import NO_TURN, Full, Link, Placing, Product, Rotation, place
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ, Station
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
+
+Placement: TypeAlias = tuple[Rotation, Matrix]
+"""R and p."""
+
+_NULL = ca.DM(3, 1)
 
 
 @dataclass(frozen=True)
@@ -118,3 +129,37 @@ def modal_columns(robot: RobotAtQ, bodies: list[Composite], i: int) -> tuple[Mat
         own = own + station.work(on_station)
         wrench = wrench + on_station.about(-station.origin)
     return own, wrench
+
+
+def axes_in_root(links: Sequence[Link], stations: Mapping[int, Station]) -> list[Placement]:
+    """Links and stations in the axes of the first link of their tree."""
+    found: list[Placement] = []
+    for i, link in enumerate(links):
+        rotation, origin = (NO_TURN, _NULL) if link.joint.parent < 0 else found[link.joint.parent]
+        if (station := stations.get(i)) is not None:
+            found.append((Product(rotation, Full(station.rotation)), origin + rotation @ station.origin))
+        elif link.joint.parent >= 0:
+            is_turned = link.fixed is not NO_TURN or link.turn is not NO_TURN
+            turned = Full((link.rotation.T @ (rotation.T @ ca.DM.eye(3))).T) if is_turned else rotation
+            found.append((turned, origin + rotation @ link.origin))
+        else:
+            found.append((NO_TURN, _NULL))
+    return found
+
+
+def place_in_root_axes(tree: Tree, q: Matrix) -> list[Link]:
+    """All links at q, in the axes of the first; for joints whose columns are constant."""
+    links = place(tree, q)
+    for i, (r, p) in enumerate(axes_in_root(links, {})):
+        if (link := links[i]).joint.parent >= 0:
+            body = Composite(link.mass, link.first, link.second).turned(r).shifted(p)
+            links[i] = replace(
+                link,
+                turn=NO_TURN,
+                fixed=NO_TURN,
+                origin=_NULL,
+                columns=link.columns.to_parent(r, p),
+                first=body.first,
+                second=body.second,
+            )
+    return links

@@ -1,31 +1,149 @@
-"""Links and their motion, outward from the base to the tips."""
+"""Links, their motion, outward from the base to the tips, and the wrenches that act on them from outside.
+
+Rotations are applied, not multiplied out: R = F R_z(q) changes two components, then F is constant. They are written
+like matrices: ``r @ x``, ``r.T @ x``, and ``r.conjugate(s)`` for R S Rᵀ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 import casadi as ca
+import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.rotations import (
-    NO_TURN,
-    AboutZ,
-    Product,
-    Rotation,
-    fixed_turn,
-    is_parallel,
-    rotations_of,
-    turns_about_z,
-)
+from gdalembert.dynamics.wrenches import NO_WRENCHES, ExternalWrenches
 from gdalembert.model.regrouping import keeps_joint_axes, sense_of
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
-_NULL = ca.DM(3, 1)
 _Z = ca.sparsify(ca.DM([0, 0, 1]))
+
+
+class Rotation(ABC):
+    """R, 3 × 3."""
+
+    @abstractmethod
+    def __matmul__(self, x: Matrix) -> Matrix:
+        """R x, x of 3 × n."""
+
+    @property
+    @abstractmethod
+    def T(self) -> Rotation:
+        """Rᵀ."""
+
+    def conjugate(self, s: Matrix) -> Matrix:
+        """R S Rᵀ, S of 3 × 3."""
+        return (self @ (self @ s).T).T
+
+
+@dataclass(frozen=True)
+class Full(Rotation):
+    """A rotation matrix without structure."""
+
+    matrix: Matrix
+
+    def __matmul__(self, x: Matrix) -> Matrix:
+        return self.matrix @ x
+
+    @property
+    def T(self) -> Rotation:
+        return Full(self.matrix.T)
+
+
+@dataclass(frozen=True)
+class AboutZ(Rotation):
+    """Rotation about z by the angle with the given cosine and sine."""
+
+    cosine: Matrix
+    sine: Matrix
+
+    def __matmul__(self, x: Matrix) -> Matrix:
+        c, s = self.cosine, self.sine
+        return ca.vertcat(c * x[0, :] - s * x[1, :], s * x[0, :] + c * x[1, :], x[2, :])
+
+    def after(self, other: AboutZ) -> AboutZ:
+        """The rotation by both angles together."""
+        c, s = self.cosine, self.sine
+        return AboutZ(c * other.cosine - s * other.sine, s * other.cosine + c * other.sine)
+
+    @property
+    def T(self) -> AboutZ:
+        return AboutZ(self.cosine, -self.sine)
+
+    def conjugate(self, s: Matrix) -> Matrix:
+        """R S Rᵀ: the 2 × 2 block [[a, b], [d, e]] needs one product t = s (a − e) + c (b + d) instead of four."""
+        sine, cosine = self.sine, self.cosine
+        a, b, d, e = s[0, 0], s[0, 1], s[1, 0], s[1, 1]
+        t = sine * (a - e) + cosine * (b + d)
+        last_column, last_row = (self @ s[:, 2])[:2], (self @ s[2, :].T)[:2].T
+        block = spatial.rows((a - sine * t, cosine * t - d), (cosine * t - b, e + sine * t))
+        return spatial.rows((block, last_column), (last_row, s[2, 2]))
+
+
+@dataclass(frozen=True)
+class Product(Rotation):
+    """The outer rotation after the inner one."""
+
+    outer: Rotation
+    inner: Rotation
+
+    def __matmul__(self, x: Matrix) -> Matrix:
+        return self.outer @ (self.inner @ x)
+
+    @property
+    def T(self) -> Rotation:
+        return Product(self.inner.T, self.outer.T)
+
+    def conjugate(self, s: Matrix) -> Matrix:
+        return self.outer.conjugate(self.inner.conjugate(s))
+
+
+@dataclass(frozen=True)
+class NoTurn(AboutZ):
+    """The identity."""
+
+    cosine: Matrix = field(default_factory=lambda: ca.DM(1))
+    sine: Matrix = field(default_factory=lambda: ca.DM(1, 1))
+
+    def __matmul__(self, x: Matrix) -> Matrix:
+        return x
+
+    @property
+    def T(self) -> AboutZ:
+        return self
+
+    def conjugate(self, s: Matrix) -> Matrix:
+        return s
+
+
+NO_TURN = NoTurn()
+
+
+def turns_about_z(joint: Joint) -> bool:
+    """Whether the joint turns about the z axis of its link."""
+    axis = joint.type.axis
+    return axis is not None and joint.type.can_rotate and axis[:2] == (0.0, 0.0)
+
+
+def is_parallel(joint: Joint) -> bool:
+    """Whether the joint's frame and its parent's link frame share the direction of z."""
+    z = spatial.constant(joint.rotation)[:, 2]
+    return not z[:2].nnz() and z[2].is_constant() and float(z[2]) > 0
+
+
+def rotations_of(joint: Joint, q: Matrix) -> tuple[AboutZ, Rotation]:
+    """T and F with R = F T of a joint's placement: T a turn about z, or none; F, too, where axes are parallel."""
+    fixed = spatial.constant(joint.rotation)
+    turned, _ = joint.type.placement(joint.configuration(q))
+    if not turns_about_z(joint):
+        return NO_TURN, Full(fixed @ turned)
+    around = AboutZ(fixed[0, 0], fixed[1, 0]) if is_parallel(joint) else Full(fixed)
+    return AboutZ(turned[0, 0], turned[1, 0]), around
 
 
 @dataclass(frozen=True)
@@ -51,11 +169,6 @@ class Link:
     def rotation(self) -> Rotation:
         """R: link axes to the parent's axes."""
         return Product(self.fixed, self.turn)
-
-    @property
-    def turns_about_z(self) -> bool:
-        """Whether z is the axis of the joint in link axes, too."""
-        return turns_about_z(self.joint) and self.columns.angular.sparsity() == _Z.sparsity()
 
     @property
     def placement(self) -> tuple[Rotation, Matrix]:
@@ -109,27 +222,13 @@ class Spin:
         )
 
 
-NO_SPIN = Spin(ca.DM(3, 3), (ca.DM(1, 1), ca.DM(1, 1), ca.DM(1, 1)))
-
-
-def spin_of(alpha: Matrix, omega: Matrix) -> Spin:
-    """U of a link that turns with ω and α."""
-    return Spin(spatial.spin(alpha, omega), _differences(omega))
-
-
-def spin_about_axis(on_axis: Matrix, omega: Matrix, alpha_z: Matrix) -> tuple[Matrix, Spin]:
-    """α and U of a link that turns about its z axis, from U e_z: points of the axis move with the parent as well.
-
-    With that column given, α_x and α_y follow from U e_z = (ω_x ω_z + α_y, ω_y ω_z − α_x, −ω_x² − ω_y²).
-    """
-    alpha = ca.vertcat(omega[1] * omega[2] - on_axis[1], on_axis[0] - omega[0] * omega[2], alpha_z)
+def spin_of(alpha: Matrix, omega: Matrix, on_axis: Matrix | None = None) -> Spin:
+    """U of a link that turns with ω and α, where U e_z may be given."""
     matrix = spatial.spin(alpha, omega)
-    return alpha, Spin(ca.horzcat(matrix[:, :2], on_axis), _differences(omega))
-
-
-def _differences(omega: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    if on_axis is not None:
+        matrix = ca.horzcat(matrix[:, :2], on_axis)
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
-    return zz - yy, xx - zz, yy - xx
+    return Spin(matrix, (zz - yy, xx - zz, yy - xx))
 
 
 @dataclass(frozen=True)
@@ -141,6 +240,11 @@ class LinkMotion:
     spin: Spin  # U
     velocity: Matrix  # of the origin
     acceleration: Matrix  # ẍ of the origin
+
+    def demanded(self, mass: Matrix, first: Matrix, second: Matrix) -> Wrench:
+        """The wrench that a body needs to move so: Newton's and Euler's equations in trace form."""
+        force = mass * self.acceleration + self.spin @ first
+        return Wrench(force, self.spin.moment(second) + ca.cross(first, self.acceleration))
 
 
 Placing: TypeAlias = Callable[[Tree, Matrix], list[Link]]
@@ -162,8 +266,8 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         turn, fixed = rotations_of(joint, q)
         _, origin = joint.placement(q)
         above = held[joint.parent] if joint.parent >= 0 else NO_TURN
-        if is_parallel(joint) and turns_about_z(joint):
-            turn, fixed = above.after(fixed_turn(joint)).after(turn), NO_TURN
+        if isinstance(fixed, AboutZ):
+            turn, fixed = above.after(fixed).after(turn), NO_TURN
         else:
             fixed = Product(above, fixed)
         keeps = keeps_joint_axes(joint)
@@ -192,35 +296,99 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     return links
 
 
-def base_motion(acceleration: Matrix) -> LinkMotion:
-    """A base that does not turn."""
-    return LinkMotion(_NULL, _NULL, NO_SPIN, _NULL, acceleration)
-
-
 def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> LinkMotion:
-    """The motion of a link, from that of what it is joined to."""
+    """The motion of a link, from that of what it is joined to.
+
+    Where both turn about the z axis of the link, the points of that axis move with the parent: U e_z = (ω_x ω_z + α_y,
+    ω_y ω_z − α_x, −ω_x² − ω_y²) is the parent's, and α_x and α_y follow from it.
+    """
     own, own_rate = link.velocity(v), link.acceleration(q, v, a)
-    to_link = link.rotation.T
+    to_link, on_axis = link.rotation.T, None
 
     carried = to_link @ parent.omega
     omega = carried + own.angular
     alpha = to_link @ parent.alpha + own_rate.angular + ca.cross(carried, own.angular)
-    if link.turns_about_z:
+    if turns_about_z(link.joint) and link.columns.angular.sparsity() == _Z.sparsity():
         on_axis = to_link @ (parent.spin @ (link.rotation @ _Z))
-        alpha, spin = spin_about_axis(on_axis, omega, alpha[2])
-    else:
-        spin = spin_of(alpha, omega)
-    acceleration = (
-        to_link @ (parent.acceleration + parent.spin @ link.origin)
-        + own_rate.linear
-        + ca.cross(carried + omega, own.linear)
-    )
+        alpha = ca.vertcat(omega[1] * omega[2] - on_axis[1], on_axis[0] - omega[0] * omega[2], alpha[2])
+    pull = parent.acceleration + parent.spin @ link.origin
+    acceleration = to_link @ pull + own_rate.linear + ca.cross(carried + omega, own.linear)
     velocity = to_link @ (parent.velocity + ca.cross(parent.omega, link.origin)) + own.linear
-    return LinkMotion(omega, alpha, spin, velocity, acceleration)
+    return LinkMotion(omega, alpha, spin_of(alpha, omega, on_axis), velocity, acceleration)
 
 
-def demanded_wrench(link: Link, motion: LinkMotion) -> Wrench:
-    """The wrench that the motion of a link needs: Newton's and Euler's equations in trace form."""
-    force = link.mass * motion.acceleration + motion.spin @ link.first
-    moment = motion.spin.moment(link.second) + ca.cross(link.first, motion.acceleration)
-    return Wrench(force, moment)
+class Aligned(NamedTuple):
+    """A wrench that keeps its direction, and the point that it acts at, seen from the origin of a link."""
+
+    lever: Matrix
+    wrench: Wrench
+
+    def turned(self, r: Rotation) -> Aligned:
+        """The same in other axes, R x for x."""
+        return Aligned(r @ self.lever, self.wrench.turned(r))
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Wrenches (6 × n) at frames: a link needs so much less from its joint (ours).
+
+    They enter the inward sums in link axes, about the link's origin. A LOCAL one is placed there by a constant, and a
+    LOCAL_WORLD_ALIGNED one is turned outward from the universe. A WORLD one, whose lever would be shifted outward only
+    to be shifted inward again, gives each joint on its way its part Sᵀ w.
+    """
+
+    at: ExternalWrenches = field(default_factory=ExternalWrenches)
+    wrenches: Matrix = field(default_factory=lambda: NO_WRENCHES)
+
+    @staticmethod
+    def of(at: ExternalWrenches, wrenches: Matrix) -> Loads:
+        """Wrenches at frames; none if there are no columns."""
+        return Loads(at, wrenches) if wrenches.shape[1] else UNLOADED
+
+    def given_in(self, references: Collection[pin.ReferenceFrame]) -> Loads:
+        """Those that are given in some references."""
+        at, which = self.at.given_in(references)
+        return Loads(at, self.wrenches[:, which])
+
+    def _given_as(self, reference: pin.ReferenceFrame, tree: Tree) -> Iterator[tuple[Frame, Wrench]]:
+        for frame, given, w in self.at.at_frames(tree, self.wrenches):
+            if frame.joint >= 0 and given == reference:
+                yield frame, Wrench(tree.unit * w[:3], w[3:])
+
+    def on(self, tree: Tree, links: Sequence[Link]) -> list[Wrench]:
+        """What acts on each link at its frames, in link axes about its origin, WORLD wrenches apart."""
+        acting = [Wrench(ca.DM(3, 1), ca.DM(3, 1)) for _ in links]
+        for frame, wrench in self._given_as(pin.LOCAL, tree):
+            acting[frame.joint] += wrench.to_parent(*links[frame.joint].frame(frame))
+        for frame, wrench in self._given_as(pin.LOCAL_WORLD_ALIGNED, tree):
+            for i in tree.path(frame.joint):
+                wrench = wrench.turned(links[i].rotation.T)
+            acting[frame.joint] += wrench.about(-links[frame.joint].frame(frame)[1])
+        return acting
+
+    def aligned(self, tree: Tree, links: Sequence[Link]) -> list[list[Aligned]]:
+        """The LOCAL_WORLD_ALIGNED wrenches that each joint bears, in joint axes."""
+        borne: list[list[Aligned]] = [[] for _ in links]
+        for frame, wrench in self._given_as(pin.LOCAL_WORLD_ALIGNED, tree):
+            path, (_, lever) = tree.path(frame.joint), links[frame.joint].frame(frame)
+            levers: dict[int, Matrix] = {}
+            for i in reversed(path):
+                levers[i] = links[i].turn @ lever
+                lever = links[i].origin + links[i].fixed @ levers[i]
+            for i in path:
+                at_joint = wrench.turned(links[i].fixed.T)
+                borne[i].append(Aligned(levers[i], at_joint))
+                wrench = at_joint.turned(links[i].turn.T)
+        return borne
+
+    def world_torques(self, tree: Tree, links: Sequence[Link]) -> Matrix:
+        """Sᵀ w of the WORLD wrenches (nv)."""
+        torques: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for link in links]
+        for frame, wrench in self._given_as(pin.WORLD, tree):
+            for i in tree.path(frame.joint):
+                wrench = wrench.seen_from(*links[i].placement)
+                torques[i] = torques[i] + links[i].torque(wrench)
+        return tree.vector(torques)
+
+
+UNLOADED = Loads()

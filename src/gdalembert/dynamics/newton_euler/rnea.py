@@ -8,8 +8,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Gravity
-from gdalembert.dynamics.newton_euler.external import UNLOADED, Loads
-from gdalembert.dynamics.newton_euler.links import Motions
+from gdalembert.dynamics.newton_euler.links import UNLOADED, Loads, Motions
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.newton_euler.strained_segment import StrainedStation
 from gdalembert.model.tree import Tree
@@ -22,9 +21,9 @@ _NULL = ca.DM(3, 1)
 def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads = UNLOADED) -> Matrix:
     """tau of joints and modes (nv), gravity included."""
     robot = RobotAtQ.of(tree, q)
-    motions = robot.motions(q, v, a, Gravity(tree).base_acceleration)
+    motions = robot.motions(q, v, a)
     _, torques = joint_wrenches(robot, motions, v, a, loads.on(tree, robot.links))
-    return tree.vector(torques) - tree.vector(loads.world_torques(tree, robot.links))
+    return tree.vector(torques) - loads.world_torques(tree, robot.links)
 
 
 def joint_wrenches(

@@ -1,7 +1,22 @@
 """The Coriolis matrix and the derivatives of inverse dynamics, by composite bodies in motion.
 
-With the columns e_i of motion subspaces, the fields of what they add to velocities and accelerations
-(:mod:`~gdalembert.dynamics.newton_euler.derivatives`), and sums over all points below both joints
+A *field* gives each point x of a subtree a vector:
+
+    φ(x) = linear + angular × x + carried × ẋ
+
+x is seen from the origin of the subtree's root link, ẋ is its velocity against that origin. With the sums over the
+subtree m, h = Σ m x, J = Σ m x xᵀ, r = Σ m ẋ, R = Σ m ẋ xᵀ, a field needs the wrench Σ m φ, Σ x × m φ. The wrench
+(f; n) and η = Σ m ẋ × e of a column e of a joint of the subtree give Σ m φ·e = linear·f + angular·n + carried·η.
+
+A column e(x) = L + Ω × x displaces a subtree. ė is its rate as it turns with its link; e′ and e″ are the first and
+second rate of the displacement, about a point that moves with it. With ω and U = [α×] + [ω×][ω×] of what carries the
+joint, rates L̇, Ω̇, … in its axes, and the acceleration p̈ of the origin
+
+    e′ = L′ + Ω′ × x + Ω × ẋ                        L′ = L̇ + ω × L            Ω′ = Ω̇ + ω × Ω
+    e″ = L″ + Ω″ × x + Ω′ × 2ẋ + Ω × (ẍ − p̈)        L″ = L̈ + 2 ω × L̇ + U L    Ω″ = Ω̈ + 2 ω × Ω̇ + U Ω
+
+Ω × ẍ turns the wrench that the subtree needs, and is left out of the fields of e″. Modes have ė = e′, as all
+coordinates with v = dq/dt. With the columns e_i of motion subspaces, and sums over all points below both joints
 
     C_ij = Σ m e_i·ė_j
     ∂tau_i/∂v_j = Σ m e_i·(ė_j + e_j′)         ∂tau_i/∂q_j = Σ m e_i·e_j″ + e_i·(e_j × W_j)
@@ -18,50 +33,254 @@ rises, so that a link passes on one column for each mode.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.forces import Gravity
-from gdalembert.dynamics.newton_euler.crba import Composite, at_rates
-from gdalembert.dynamics.newton_euler.derivatives import (
-    CompositeRate,
-    Displacement,
-    Moving,
-    displacement_of_joint,
-    displacement_of_station,
-    modes_in_motion,
-    moving,
-    stiffness_of_joint,
+from gdalembert.dynamics.newton_euler.crba import Composite, at_rates, composites
+from gdalembert.dynamics.newton_euler.links import (
+    NO_TURN,
+    UNLOADED,
+    Aligned,
+    Full,
+    Link,
+    LinkMotion,
+    Loads,
+    Motions,
+    Placing,
+    Rotation,
+    place,
 )
-from gdalembert.dynamics.newton_euler.external import UNLOADED, Aligned, Loads
-from gdalembert.dynamics.newton_euler.links import Motions, Placing, place
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
-from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.dynamics.newton_euler.rotations import NO_TURN, Full, Rotation
+from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ, Station
+from gdalembert.dynamics.newton_euler.strained_segment import StrainedStation
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.functions import symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _NULL = ca.DM(3, 1)
 
 
 @dataclass(frozen=True)
-class Rising:
-    """What a joint, or the modes of a link, pass on to the joints above.
+class CompositeRate:
+    """r = Σ m ẋ and R = Σ m ẋ xᵀ of a moving subtree, in the axes of its root link."""
 
-    Attributes:
-        fields: wrenches of their fields. ``column``, ``eta``: the wrench and η of their columns.
-        turning: for each column what a turn of the joint above adds to its torque, by wrenches that do not turn.
+    first: Matrix
+    second: Matrix
+
+    def __add__(self, other: CompositeRate) -> CompositeRate:
+        return CompositeRate(self.first + other.first, self.second + other.second)
+
+    def turned(self, r: Rotation) -> CompositeRate:
+        """The same in other axes, R x for x."""
+        return CompositeRate(r @ self.first, r.conjugate(self.second))
+
+    def to_parent(self, link: Link, body: Composite, lever_rate: Matrix) -> CompositeRate:
+        """The same masses about the parent's origin, which the own one leaves at ``lever_rate``, in parent's axes."""
+        turned, p = self.turned(link.rotation), link.origin
+        shifted = link.rotation @ body.first + body.mass * p
+        return CompositeRate(
+            turned.first + body.mass * lever_rate, turned.second + lever_rate @ shifted.T + turned.first @ p.T
+        )
+
+    def wrench(self, carried: Matrix) -> Wrench:
+        """The wrench that fields carried × ẋ need in the subtree."""
+        return Wrench(-spatial.skew(self.first) @ carried, spatial.inertia_of(self.second) @ carried)
+
+    def eta(self, e: Motion) -> Matrix:
+        """η = Σ m ẋ × e of columns e."""
+        return spatial.skew(self.first) @ e.linear + spatial.inertia_of(self.second.T) @ e.angular
+
+
+@dataclass(frozen=True)
+class Moving:
+    """All subtrees in motion: their sums, and the velocity of each link origin against the parent's, in its axes."""
+
+    bodies: list[Composite]
+    rates: list[CompositeRate]
+    lever_rates: list[Matrix]
+
+
+def moving(robot: RobotAtQ, motions: Motions, v: Matrix, times: float = 1) -> Moving:
+    """The subtrees of links and stations, with so many times their velocities."""
+    links, bodies = robot.upright, composites(robot)
+    omegas = {i: times * motion.omega for i, motion in motions.items()}
+    omegas |= {i: station.rotation @ omegas[i] for i, station in robot.stations.items()}
+    lever_rates: list[Matrix] = []
+    rates: list[CompositeRate] = []
+    for i, link in enumerate(links):
+        if i in robot.stations:
+            omega = motions[link.joint.parent].omega
+            lever_rates.append(robot.stations[i].lever_rate(omega, link.joint.velocity(v), times))
+        else:
+            sliding = link.rotation @ link.velocity(times * v).linear
+            lever_rates.append(ca.cross(omegas[link.joint.parent], link.origin) + sliding)
+        if i in robot.bodies:
+            rates.append(CompositeRate(*robot.bodies[i].rates(motions[i].omega, robot.modal_velocity(i, v), times)))
+        else:
+            rates.append(CompositeRate(ca.cross(omegas[i], link.first), spatial.skew(omegas[i]) @ link.second))
+    for i, link in reversed(list(enumerate(links))):
+        if link.joint.parent >= 0:
+            rates[link.joint.parent] += rates[i].to_parent(link, bodies[i], lever_rates[i])
+    return Moving(bodies, rates, lever_rates)
+
+
+@dataclass(frozen=True)
+class Field:
+    """linear + angular × x + carried × ẋ, 3 × k each for k fields side by side."""
+
+    linear: Matrix
+    angular: Matrix
+    carried: Matrix
+
+    def turned(self, r: Rotation) -> Field:
+        """The same in other axes, R x for x."""
+        return Field(r @ self.linear, r @ self.angular, r @ self.carried)
+
+    def times(self, x: Matrix) -> Field:
+        """The sums of these, each times its entry of a column of x."""
+        return Field(self.linear @ x, self.angular @ x, self.carried @ x)
+
+    def wrench(self, body: Composite, rate: CompositeRate) -> Wrench:
+        """The wrench that the fields need in a subtree."""
+        return body.wrench(Motion(self.linear, self.angular)) + rate.wrench(self.carried)
+
+    def meet(self, column: Wrench, eta: Matrix) -> Matrix:
+        """Σ m φ·e of the fields (rows) with columns e of a joint further out, from their wrench and η."""
+        return self.linear.T @ column.force + self.angular.T @ column.moment + self.carried.T @ eta
+
+
+@dataclass(frozen=True)
+class Displacement:
+    """Displacements along the coordinates of a joint, or of a station along the modes of its link."""
+
+    columns: Motion  # e, 3 × k each
+    weights: Matrix  # the columns in each of n coordinates, k × n
+    fields: tuple[Field, ...]  # of e, 3 × k each
+
+    def work(self, wrench: Wrench) -> Matrix:
+        """Its work on each coordinate (n rows)."""
+        return self.weights.T @ wrench.work(self.columns.linear, self.columns.angular)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Columns with rates in the axes of what carries them, 3 × k each: (L; Ω), (L̇; Ω̇), (L̈; Ω̈)."""
+
+    columns: Motion
+    first: Motion
+    second: Motion
+
+    def rate(self, omega: Matrix, times: float = 1) -> Field:
+        """e′ for so many times ẋ, for sums of as many times ẋ."""
+        e, turning = self.columns, spatial.skew(omega)
+        linear = spatial.skew(times * omega) @ e.linear + times * self.first.linear
+        return Field(linear, times * (turning @ e.angular + self.first.angular), e.angular)
+
+    def second_rate(self, omega: Matrix, spun: Callable[[Matrix], Matrix], point: Matrix) -> Field:
+        """e″, for sums of twice ẋ, from ω and U x of the carrier, and p̈."""
+        e, first, second, turning = self.columns, self.first, self.second, spatial.skew(2 * omega)
+        return Field(
+            spun(e.linear) + turning @ first.linear + second.linear + spatial.skew(point) @ e.angular,
+            spun(e.angular) + turning @ first.angular + second.angular,
+            self.rate(omega).angular,
+        )
+
+
+def displacement_of_joint(
+    link: Link, motions: tuple[LinkMotion, LinkMotion], q: Matrix, v: Matrix, a: Matrix, times: int
+) -> tuple[Field, ...]:
+    """ė, for sums of ẋ, or ė + e′ and e″, for twice ẋ: of a joint, in its axes, from the motions of its two links."""
+    (parent, own), to_joint, e, relative = motions, link.fixed.T, link.columns, link.velocity(v)
+    omega, sliding, none = to_joint @ parent.omega, spatial.skew(relative.linear), ca.DM(*e.linear.shape)
+
+    def spun(x: Matrix) -> Matrix:
+        return to_joint @ (parent.spin @ (link.fixed @ x))
+
+    if link.joint.type.has_constant_subspace:  # L̇ = Ω × σ, L̈ = Ω × dσ/dt, and σ and dσ/dt are in p̈ as well
+        first, carried = Motion(-sliding @ e.angular, none), spatial.skew(omega) @ e.angular
+        point = spatial.skew(to_joint @ (parent.acceleration + parent.spin @ link.origin))
+        linear = spun(e.linear) - 2 * sliding @ carried + point @ e.angular
+        second = Field(linear, spun(e.angular), carried)
+    else:
+        rates = rates_of_joint(link, q, v, a)
+        first, second = rates.first, rates.second_rate(omega, spun, own.acceleration)
+    rate = link.column_rates(q, v) + first if times == 2 else link.column_rates(q, v)
+    turning = spatial.skew(times * omega + relative.angular)
+    velocity = Field(turning @ e.linear + rate.linear, turning @ e.angular + rate.angular, e.angular)
+    return (velocity, second)[:times]
+
+
+def displacement_of_station(station: Station, link: LinkMotion, v: Matrix, a: Matrix, times: int) -> Displacement:
+    """The same of a station along the modes of its link, in link axes.
+
+    Its columns are translations and turns, or those of the modes, where each of these turns about an axis of its own.
     """
+    columns, weights = station.translations_and_turns
+    if isinstance(station, StrainedStation):
+        first, again = station.rates(link, v, a)
+        linear = again.linear + spatial.skew(station.acceleration(link, v, a)) @ columns.angular
+        velocity = Field(times * first.linear, times * first.angular, columns.angular)
+        return Displacement(columns, weights, (velocity, Field(linear, again.angular, first.angular))[:times])
+    m, n = station.turns.shape
+    _, *turning = station.deflection.turning(station.f, v, a)
+    linear = (station.deflection.displacement_rate(x) for x in (v, a))
+    motions = [columns]
+    for x, y in zip(linear, turning, strict=True):
+        motions.append(Motion(ca.horzcat(x, ca.DM(3, m)), ca.horzcat(ca.DM(3, n), y)))
+    if station.turns.nnz() <= m:
+        motions, weights = [each.times(weights) for each in motions], ca.DM.eye(n)
+    rates = Rates(*motions)
+    second = rates.second_rate(link.omega, link.spin.__matmul__, station.acceleration(link, v, a))
+    return Displacement(rates.columns, weights, (rates.rate(link.omega, times), second)[:times])
 
-    fields: tuple[Wrench, ...]
-    column: Wrench
-    eta: Matrix
-    turning: Matrix
+
+def rates_of_joint(link: Link, q: Matrix, v: Matrix, a: Matrix) -> Rates:
+    """The rates of a joint's columns, in link axes, by differentiation of S v and S a + dS/dt v."""
+    joint, e = link.joint, link.columns
+    s = symbols(q=joint.type.nq, v=joint.type.nv, a=joint.type.nv)
+    columns, rates = joint.type.subspace(s["q"]), joint.type.subspace_rate(s["q"], s["v"])
+    velocity = [half @ s["v"] for half in columns]
+    change = [half @ s["a"] + rate @ s["v"] for half, rate in zip(columns, rates, strict=True)]
+    slopes = [ca.jacobian(x, s["q"]) @ tangent_map(link, s["q"]) for x in (*velocity, *change)]
+    graph = ca.Function("rates", list(s.values()), [*velocity, change[0], *slopes])
+    sigma, omega, slip, *by_q = graph(*(joint.configuration(q), joint.velocity(v), joint.velocity(a)))
+    spin, sliding = spatial.skew(omega), spatial.skew(sigma)
+    linear = by_q[2] - sliding @ by_q[1] + spin @ by_q[0] - spatial.skew(slip + spin @ sigma) @ e.angular
+    first, second = Motion(by_q[0] - sliding @ e.angular, by_q[1]), Motion(linear, by_q[3] + spin @ by_q[1])
+    return Rates(e, first, second)
+
+
+def tangent_map(link: Link, q: ca.SX) -> ca.SX:
+    """T of dq/dt = T(q) v of a joint."""
+    v = ca.SX.sym("v", link.joint.type.nv)
+    return ca.jacobian(link.joint.type.configuration_rate(q, v), v)
+
+
+def stiffness_of_joint(link: Link, q: Matrix, wrench: Wrench) -> Matrix:
+    """∂/∂q of Sᵀ (f; n) under a wrench that turns with the link (nv × nv); zero where columns are constant."""
+    joint = link.joint
+    if joint.type.has_constant_subspace:
+        return ca.DM(joint.type.nv, joint.type.nv)
+    s = symbols(q=joint.type.nq, wrench=6)
+    linear, angular = joint.type.subspace(s["q"])
+    work = linear.T @ s["wrench"][:3] + angular.T @ s["wrench"][3:]
+    stiffness = ca.jacobian(work, s["q"]) @ tangent_map(link, s["q"])
+    return ca.Function("stiffness", list(s.values()), [stiffness])(joint.configuration(q), wrench.vector)
+
+
+@dataclass(frozen=True)
+class Rising:
+    """What a joint, or the modes of a link, pass on to the joints above."""
+
+    fields: tuple[Wrench, ...]  # of their fields
+    column: Wrench  # of their columns
+    eta: Matrix  # η of their columns
+    turning: Matrix  # what a turn of the joint above adds to the torque of each, by wrenches that do not turn
 
     def __add__(self, other: Rising) -> Rising:
         fields = tuple(one + two for one, two in zip(self.fields, other.fields, strict=True))
@@ -78,42 +297,25 @@ class Rising:
         eta = self.eta + spatial.skew(p_rate) @ self.column.force
         return Rising(fields, self.column.about(-p), eta, self.turning)
 
-    def gathered(self, weights: Matrix) -> Rising:
-        """Of coordinates from those of their columns (k × n weights)."""
-        fields = tuple(wrench.times(weights) for wrench in self.fields)
-        return Rising(fields, self.column.times(weights), self.eta @ weights, self.turning @ weights)
-
 
 @dataclass(frozen=True)
 class Turned:
-    """What the columns of a joint or a station do to the wrench W of their subtree: they turn it, or parts of it.
+    """What the columns of a joint or a station do to the wrench W of their subtree: they turn it, or parts of it."""
 
-    Attributes:
-        passed_on: what has to be passed on besides. ``felt``: the force of it that the own coordinates feel.
-        turning: as of :class:`Rising`.
-        stiffness: what is in the own block besides.
-    """
-
-    passed_on: Wrench
-    felt: Matrix
-    turning: Matrix
-    stiffness: Matrix
+    passed_on: Wrench  # besides
+    felt: Matrix  # the force of it that the own coordinates feel
+    turning: Matrix  # as of what rises
+    stiffness: Matrix  # in the own block besides
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks (i, j) of matrices per unit of rate, one for each field, as columns rise; those of modes at a station.
-
-    Attributes:
-        robot, sums: at q, and in motion.
-        displacements: by joint and station, those above before those below.
-        found: the blocks of each field.
-    """
+    """Blocks (i, j) of matrices per unit of rate, one for each field, as columns rise; those of modes at a station."""
 
     robot: RobotAtQ
     sums: Moving
-    displacements: dict[int, Displacement] = field(default_factory=dict)
-    found: tuple[list[tuple[int, int, Matrix]], ...] = field(default_factory=lambda: ([], []))
+    displacements: dict[int, Displacement] = field(default_factory=dict)  # those above before those below
+    found: tuple[list[tuple[int, int, Matrix]], ...] = field(default_factory=lambda: ([], []))  # of each field
 
     def of(self, state: DisplacedRobot) -> tuple[Matrix, ...]:
         """The matrices (nv × nv each)."""
@@ -148,9 +350,9 @@ class Blocks:
         felt = (*wrenches, replace(last, force=last.force + turned.felt))
         own = [moved.work(wrench.times(moved.weights)) for wrench in felt]
         own[-1] = own[-1] + turned.stiffness
-        column, eta = body.wrench(moved.columns), rate.eta(moved.columns)
-        rising = Rising((*wrenches, last + turned.passed_on), column, eta, turned.turning)
-        return rising.gathered(moved.weights), own
+        fields = tuple(wrench.times(moved.weights) for wrench in (*wrenches, last + turned.passed_on))
+        column, eta = body.wrench(moved.columns).times(moved.weights), rate.eta(moved.columns) @ moved.weights
+        return Rising(fields, column, eta, turned.turning @ moved.weights), own
 
     def _add(self, i: int, j: int, blocks: Sequence[Matrix]) -> None:
         """One block of each matrix."""
@@ -191,12 +393,10 @@ def inverse_dynamics_derivatives(
 ) -> tuple[Matrix, Matrix]:
     """∂tau/∂q and ∂tau/∂v, nv × nv each, columns in the tangent space.
 
-    Args:
-        loads: LOCAL wrenches, which move with their links as W_j does, and LOCAL_WORLD_ALIGNED ones.
-        placed: in which axes; under loads in link axes.
+    Under LOCAL wrenches, which move with their links as W_j does, and LOCAL_WORLD_ALIGNED ones, all in link axes.
     """
     robot = RobotAtQ.of(tree, q, placed)
-    motions = robot.motions(q, v, a, Gravity(tree).base_acceleration)
+    motions = robot.motions(q, v, a)
     wrenches, _ = joint_wrenches(robot, motions, v, a, loads.given_in([pin.LOCAL]).on(tree, robot.links))
     state = DisplacedRobot(robot, q, v, a, motions, wrenches, loads.aligned(tree, robot.links), times=2)
     by_v, by_q = Blocks(robot, moving(robot, motions, v, times=2)).of(state)  # sums of twice ẋ
@@ -205,23 +405,16 @@ def inverse_dynamics_derivatives(
 
 @dataclass(frozen=True)
 class DisplacedRobot:
-    """A robot whose joints and modes are displaced, one by one.
-
-    Attributes:
-        robot, q, v, a: as of inverse dynamics. ``motions``: of links and stations.
-        wrenches: on links and stations, under wrenches that turn with them.
-        aligned: what wrenches that do not turn each joint and station bears.
-        times: 1 for the fields ė and sums of ẋ, which C is made of; 2 for ė + e′ and e″, and sums of twice ẋ.
-    """
+    """A robot whose joints and modes are displaced, one by one."""
 
     robot: RobotAtQ
     q: Matrix
     v: Matrix
     a: Matrix
     motions: Motions
-    wrenches: list[Wrench]
-    aligned: list[list[Aligned]]
-    times: int
+    wrenches: list[Wrench]  # on links and stations, under wrenches that turn with them
+    aligned: list[list[Aligned]]  # wrenches that do not turn, by the joint or station that bears them
+    times: int  # 1 for the fields ė and sums of ẋ, which C is made of; 2 for ė + e′ and e″, and sums of twice ẋ
 
     def joint(self, j: int) -> tuple[Displacement, Turned]:
         """Of joint j, in the axes in which its columns meet others: on a station those of its link, else its own."""
@@ -255,18 +448,16 @@ class DisplacedRobot:
     def body(self, j: int) -> tuple[Rising, list[Matrix]]:
         """What rises from the body of flexible link j alone, and its block of each matrix."""
         v, a = (self.robot.modal_velocity(j, x) for x in (self.v, self.a))
-        modes, times = modes_in_motion(self.robot, j, self.motions[j], v, a), self.times
+        modes, times = self.robot.modes_in_motion(j, self.motions[j], v, a), self.times
         fields, own = [modes.rates(times)], [modes.by_v(times)]
         if times == 2:
-            borne = [(self.robot.stations[s], self._borne(s)) for s in self.robot.tree.stations(j)]
+            borne = []  # the force in link axes and the moment in station axes that each station bears
+            for s in self.robot.tree.stations(j):
+                r, wrench, aligned = Full(self.robot.stations[s].rotation), self.wrenches[s], self.aligned[s]
+                force = under([each.turned(r) for each in aligned], wrench.turned(r)).force
+                borne.append((self.robot.stations[s], Wrench(force, under(aligned, wrench).moment)))
             fields, own = [*fields, modes.second_rates()], [*own, modes.by_f(borne)]
         return Rising(tuple(fields), modes.columns, modes.eta(times), ca.DM(3, v.shape[0])), own
-
-    def _borne(self, s: int) -> Wrench:
-        """The force in link axes and the moment in station axes that station s bears."""
-        r, aligned = Full(self.robot.stations[s].rotation), self.aligned[s]
-        force = under([each.turned(r) for each in aligned], self.wrenches[s].turned(r)).force
-        return Wrench(force, under(aligned, self.wrenches[s]).moment)
 
 
 def pushed_by(e: Motion, aligned: Sequence[Aligned]) -> tuple[Wrench, Matrix]:
@@ -278,7 +469,7 @@ def pushed_by(e: Motion, aligned: Sequence[Aligned]) -> tuple[Wrench, Matrix]:
     """
     pushed = turning = ca.DM(*e.angular.shape)
     for each in aligned:
-        carried = each.carried(e)
+        carried = -spatial.skew(each.wrench.force) @ (e.linear - spatial.skew(each.lever) @ e.angular)
         pushed = pushed + carried
         turning = turning - carried + spatial.skew(each.wrench.moment) @ e.angular
     return Wrench(ca.DM(*pushed.shape), pushed), turning

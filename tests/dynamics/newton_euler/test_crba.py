@@ -13,10 +13,9 @@ import pytest
 import gdalembert as gd
 from benchmarks.common.robots import chain
 from gdalembert.dynamics import recursive_newton_euler
-from gdalembert.dynamics.newton_euler.crba import mass_matrix
+from gdalembert.dynamics.newton_euler.crba import mass_matrix, place_in_root_axes
 from gdalembert.dynamics.newton_euler.links import Placing, place
 from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, inverse_dynamics_derivatives
-from gdalembert.dynamics.newton_euler.root_axes import place_in_root_axes
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 from tests.helpers.models import CONSTANT_SUBSPACE, QUICK_JOINTS, build, relative_error, states
