@@ -12,7 +12,8 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.dynamics.dynamics import REGISTRY, Springs
+from gdalembert.dynamics.dynamics import REGISTRY
+from gdalembert.dynamics.forces import Springs
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from tests.helpers.models import build, relative_error, states

@@ -67,5 +67,5 @@ def test_which_bases_are_free() -> None:
     heavy = build(np.random.default_rng(1), ["FreeFlyer", "RX"], [0, 1])
     two = build(np.random.default_rng(1), ["FreeFlyer", "RX", "FreeFlyer"], [0, 1, 0])
     two.armature = np.zeros(two.nv)
-    assert [len(FreeBases.of(read_tree(model)).joints) for model in (free_robot(), held, heavy, two)] == [1, 0, 0, 2]
+    assert [len(FreeBases(read_tree(model)).joints) for model in (free_robot(), held, heavy, two)] == [1, 0, 0, 2]
     check(Case((Joint("FreeFlyer", 0), Joint("RX", 1, 0), Joint("FreeFlyer", 2)), "newton_euler"), "derivatives")

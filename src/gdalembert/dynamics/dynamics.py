@@ -29,17 +29,9 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-from gdalembert.dynamics.forces import (
-    ASYMMETRY,
-    Force,
-    FrictionOfJoints,
-    JointFriction,
-    Springs,
-    SpringsByJoint,
-    check_forces,
-)
 from gdalembert.dynamics.newton_euler.aba import warn_of_cleaning
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
@@ -64,9 +56,9 @@ class Options(TypedDict, total=False):
     """The arguments that every :class:`Dynamics` takes beside its model."""
 
     clean: float
-    springs: SpringsByJoint | None
-    friction: FrictionOfJoints | None
-    forces: Sequence[Force] | None
+    springs: elements.SpringsByJoint | None
+    friction: elements.FrictionOfJoints | None
+    forces: Sequence[elements.Force] | None
     actuation: Actuation | None
     parameters: Given | None
     wrenches: WrenchesByFrame | None
@@ -134,10 +126,11 @@ class Dynamics(EquationsOfMotion, ABC):
     sources: ClassVar[tuple[Source, ...]] = ()
     clean: float
     changes: tuple[Change, ...]
-    springs: SpringsByJoint
-    friction: FrictionOfJoints
-    added_forces: tuple[Force, ...]
+    springs: elements.SpringsByJoint
+    friction: elements.FrictionOfJoints
+    added_forces: tuple[elements.Force, ...]
     wrenches: WrenchesByFrame
+    _options: Options
     _origin: tuple[Callable[[Dynamics, Array], Dynamics], tuple[Self, Array]] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -155,9 +148,9 @@ class Dynamics(EquationsOfMotion, ABC):
         model: pin.Model | Tree,
         *,
         clean: float = CLEANED,
-        springs: SpringsByJoint | None = None,
-        friction: FrictionOfJoints | None = None,
-        forces: Sequence[Force] | None = None,
+        springs: elements.SpringsByJoint | None = None,
+        friction: elements.FrictionOfJoints | None = None,
+        forces: Sequence[elements.Force] | None = None,
         actuation: Actuation | None = None,
         parameters: Given | None = None,
         wrenches: WrenchesByFrame | None = None,
@@ -171,29 +164,29 @@ class Dynamics(EquationsOfMotion, ABC):
         self.nominal, self.changes = clean_tree(self._given, clean)
         if self.changes:
             warn_of_cleaning(self._given, self.nominal, clean)
-        options = Options(springs=springs, friction=friction, forces=forces, parameters=parameters, wrenches=wrenches)
-        self._set_up(options, ())
-        self._given_actuation = actuation
+        of_forces = Options(springs=springs, friction=friction, forces=forces)
+        self._set_up(of_forces | Options(actuation=actuation, parameters=parameters, wrenches=wrenches), ())
         self.actuators = actuators_of(self.nominal, actuation)
 
-    def _set_up(self, options: Options, own_forces: Sequence[Force]) -> None:
+    def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
-        tree, parameters = self.nominal.constants, options.get("parameters")
+        tree = self.nominal.constants
         springs, friction, wrenches = options.get("springs"), options.get("friction"), options.get("wrenches")
-        at_joints = Springs.at_joints(tree, {} if springs is None else springs)
+        at_joints = elements.Springs.at_joints(tree, {} if springs is None else springs)
         self.springs = MappingProxyType(dict(springs or {}))
-        self._given_forces, self._given_parameters = check_forces(options.get("forces"), tree), parameters
+        forces = elements.check_forces(options.get("forces"), tree)
+        self._options = options | Options(forces=forces)
         friction = {} if friction is None else friction
-        losses = JointFriction.of(tree, friction)
+        losses = elements.JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
         self.external_wrenches = ExternalWrenches.of(tree, wrenches)
         self.external_wrenches.check_moved(tree)
         by_frame: dict[str | int, pin.ReferenceFrame] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
-        added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *self._given_forces)
+        added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *forces)
         if self.nominal.springs:
-            own_forces = (Springs.at_joints(tree, self.nominal.springs), *own_forces)
-        self.parameters = parameters_of(self.nominal, (*added, *own_forces), parameters, self.clean)
+            own_forces = (elements.Springs.at_joints(tree, self.nominal.springs), *own_forces)
+        self.parameters = parameters_of(self.nominal, (*added, *own_forces), options.get("parameters"), self.clean)
         self.tree, self.forces, self.nominal = self.parameters.tree, self.parameters.forces, self.parameters.nominal
         self.added_forces = self.forces[: len(added)]
 
@@ -239,15 +232,9 @@ class Dynamics(EquationsOfMotion, ABC):
     @property
     def _arguments(self) -> Options:
         """The arguments beside the model."""
-        return {
-            "clean": self.clean,
-            "springs": dict(self.springs),
-            "friction": dict(self.friction) if isinstance(self.friction, Mapping) else self.friction,
-            "forces": self._given_forces,
-            "actuation": self._given_actuation,
-            "parameters": self._given_parameters,
-            "wrenches": dict(self.wrenches),
-        }
+        friction = dict(self.friction) if isinstance(self.friction, Mapping) else self.friction
+        own = Options(clean=self.clean, springs=dict(self.springs), friction=friction, wrenches=dict(self.wrenches))
+        return self._options | own
 
     # What callers ask of any robot, rigid or flexible.
 
@@ -360,13 +347,13 @@ class Dynamics(EquationsOfMotion, ABC):
         given = self._values_of(where, p)
         stiffness = self.force_stiffness(configuration, p)[index]
         size = np.abs(stiffness).max(initial=0)
-        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > ASYMMETRY * size:
+        if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > elements.ASYMMETRY * size:
             raise ArgumentError(
                 f"{where}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
                 "linearize(q)"
             )
         held = _held(stiffness)
-        if held.min(initial=0) < -ASYMMETRY:
+        if held.min(initial=0) < -elements.ASYMMETRY:
             raise ArgumentError(
                 f"{where}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
                 "about it; take the eigenvalues of linearize(q)"

@@ -191,7 +191,7 @@ class EquationsOfMotion(Expressions):
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
-        a, free = ca.SX.sym("a", self.tree.nv), FreeBases.of(self.tree)
+        a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
         slow = v - free.linear @ v
         dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)

@@ -46,10 +46,10 @@ class Expressions(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, with_wrenches in _WITH_WRENCHES.items():
+        for name in _INPUTS:
             own = vars(cls).get(name)
             if own and "wrenches" not in inspect.signature(own, follow_wrapped=False).parameters:
-                setattr(cls, name, with_wrenches(own))
+                setattr(cls, name, _with_wrenches(name, own))
         if "inverse_dynamics_expression" in vars(cls) and "nle_expression" not in vars(cls):
             # nle of a class that has a tau of its own follows from that, not from the tau of its base
             cls.nle_expression = Expressions.nle_expression  # type: ignore[method-assign]
@@ -169,15 +169,11 @@ class Expressions(ABC):
 
     def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         """Derivatives of the forces' torque by q, in the tangent space, and by v (nv × nv each)."""
-        x, y = symbols(q=self.tree.nq, v=self.tree.nv).values()
-        torque = ca.SX(self.force_torque_expression(x, y))
-        graph = [ca.jacobian(torque, x) @ self.tree.tangent_map(x), ca.jacobian(torque, y)]
-        by_q: Matrix
-        by_v: Matrix
-        if self._p or isinstance(q, ca.SX) or isinstance(v, ca.SX):
-            by_q, by_v = ca.substitute(graph, [x, y], [ca.SX(q), ca.SX(v)])
-        else:
-            by_q, by_v = ca.Function("force_derivatives", [x, y], graph)(q, v)
+        s = self.symbols("q", "v")
+        torque = ca.SX(self.force_torque_expression(s["q"], s["v"]))
+        derivatives = [ca.jacobian(torque, s["q"]) @ self.tree.tangent_map(s["q"]), ca.jacobian(torque, s["v"])]
+        graph = ca.Function("force_derivatives", list(s.values()), derivatives)
+        by_q, by_v = graph(q, v, *self._p.values())
         return by_q, by_v
 
     def dissipated_power_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -251,49 +247,30 @@ class Expressions(ABC):
         return {"p": self.parameters.symbols} if self.parameters else {}
 
 
-# What wrenches add to the expressions of a formulation that does not take them.
-
-
-def _nle(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    @wraps(write)
-    def nle(self: Expressions, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return write(self, q, v) + self.wrench_torque_expression(q, wrenches)
-
-    return nle
-
-
-def _tau(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    @wraps(write)
-    def tau(self: Expressions, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        own = write(self, q, v, a)
-        self._check_torque(own)
-        return own + self.wrench_torque_expression(q, wrenches)
-
-    return tau
-
-
-def _a(write: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    @wraps(write)
-    def a(self: Expressions, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return write(self, q, v, tau - self.wrench_torque_expression(q, wrenches))
-
-    return a
-
-
-def _dtau(write: Callable[..., tuple[Matrix, Matrix]]) -> Callable[..., tuple[Matrix, Matrix]]:
-    @wraps(write)
-    def dtau(
-        self: Expressions, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
-    ) -> tuple[Matrix, Matrix]:
-        dtau_dq, dtau_dv = write(self, q, v, a)
-        return dtau_dq + self.wrench_stiffness_expression(q, wrenches), dtau_dv
-
-    return dtau
-
-
-_WITH_WRENCHES: Mapping[str, Callable[[Any], Any]] = {
-    "inverse_dynamics_expression": _tau,
-    "nle_expression": _nle,
-    "forward_dynamics_expression": _a,
-    "inverse_dynamics_derivatives_expression": _dtau,
+_INPUTS = {
+    "inverse_dynamics_expression": 3,
+    "nle_expression": 2,
+    "forward_dynamics_expression": 3,
+    "inverse_dynamics_derivatives_expression": 3,
 }
+"""The expressions that a formulation may write without wrenches, and how many inputs each has beside them."""
+
+
+def _with_wrenches(name: str, write: Callable[..., Any]) -> Callable[..., Any]:
+    """An expression that its formulation has written without wrenches, with their part in it."""
+
+    @wraps(write)
+    def expression(self: Expressions, *inputs: Matrix, wrenches: Matrix = NO_WRENCHES) -> Any:
+        own, (wrenches,) = inputs[: _INPUTS[name]], inputs[_INPUTS[name] :] or (wrenches,)
+        if name == "forward_dynamics_expression":
+            q, v, tau = own
+            return write(self, q, v, tau - self.wrench_torque_expression(q, wrenches))
+        found = write(self, *own)
+        if name == "inverse_dynamics_derivatives_expression":
+            dtau_dq, dtau_dv = found
+            return dtau_dq + self.wrench_stiffness_expression(own[0], wrenches), dtau_dv
+        if name == "inverse_dynamics_expression":
+            self._check_torque(found)
+        return found + self.wrench_torque_expression(own[0], wrenches)
+
+    return expression

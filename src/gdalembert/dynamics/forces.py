@@ -473,7 +473,11 @@ class JointFriction(Force):
                 model.friction[column], model.lowerDryFrictionLimit[column] = value, -value
 
     def with_parameters(self, values: Mapping[str, Matrix]) -> JointFriction:
-        return replace(self, viscous=self._with("viscous", values), coulomb=self._with("coulomb", values))
+        names, changed = self.tree.velocity_names, dict[str, Any]()
+        for quantity in self.not_negative:
+            own = enumerate(ca.vertsplit(spatial.constant(getattr(self, quantity))))
+            changed[quantity] = entries(ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in own)))
+        return replace(self, **changed)
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
         """viscous · v + coulomb · tanh(v / smoothing)."""
@@ -497,12 +501,6 @@ class JointFriction(Force):
             for quantity, given in (("viscous", viscous), ("coulomb", coulomb)):
                 found[f"{name}.{quantity}"] = float(np.asarray(given)[columns[name]])
         return found
-
-    def _with(self, quantity: str, values: Mapping[str, Matrix]) -> Any:
-        """Viscous or Coulomb friction with other values of some of its entries."""
-        own = ca.vertsplit(spatial.constant(getattr(self, quantity)))
-        names = self.tree.velocity_names
-        return entries(ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in enumerate(own))))
 
 
 def _check_friction(joint: Joint, friction: object) -> None:

@@ -59,22 +59,15 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
     for frame in frames:
         (r, p), (fixed_r, fixed_p) = links[frame.joint], fixed_placement(frame)
         outward.append((r @ fixed_r, p + r @ fixed_p))
-
-    def size(placed: list[tuple[Matrix, Matrix]]) -> int:
-        entries = ca.SX(ca.vertcat(*map(ca.vec, chain(*placed))))
-        return int(ca.n_nodes(ca.cse([entries])[0]))
-
-    return min(inward, outward, key=size)
+    inner, outer = (ca.cse([ca.SX(ca.vertcat(*map(ca.vec, chain(*each))))])[0] for each in (inward, outward))
+    return inward if ca.n_nodes(inner) <= ca.n_nodes(outer) else outward
 
 
 def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
     """S v and S a + Ṡ v of a joint, in the axes of its link."""
     v_i, a_i = joint.velocity(v), joint.velocity(a)
-    (linear, angular), (linear_rate, angular_rate) = joint.subspace(q), joint.subspace_rate(q, v)
-    return (
-        Motion(linear @ v_i, angular @ v_i),
-        Motion(linear @ a_i + linear_rate @ v_i, angular @ a_i + angular_rate @ v_i),
-    )
+    columns, rates = Motion(*joint.subspace(q)), Motion(*joint.subspace_rate(q, v))
+    return columns.times(v_i), columns.times(a_i) + rates.times(v_i)
 
 
 def _outward(tree: Tree, frame: Frame, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
@@ -153,25 +146,16 @@ def jacobian(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix)
 class _Part:
     """A joint's part in the twist of a frame, seen from the reference.
 
-    Attributes:
-        joint: the joint.
-        columns, rates: S and dS/dt.
-        gradient: ∂(S v)/∂q at constant v, in the tangent space.
-        inner, own, outer: what the joints before it add to the twist, what it adds, and what those after it add.
+    A joint with one column adds a multiple of it, so that its own part moves that column nowhere.
     """
 
     joint: Joint
-    columns: Motion
-    rates: Motion
-    gradient: Motion
-    inner: Motion
-    own: Motion
-    outer: Motion
-
-    @property
-    def is_single(self) -> bool:
-        """Whether the joint adds a multiple of its one column, so that its own part moves that column nowhere."""
-        return self.joint.type.nv == 1
+    columns: Motion  # S
+    rates: Motion  # dS/dt
+    gradient: Motion  # ∂(S v)/∂q at constant v, in the tangent space
+    inner: Motion  # what the joints before it add to the twist
+    own: Motion  # what it adds
+    outer: Motion  # what those after it add
 
 
 def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> list[_Part]:
@@ -214,7 +198,9 @@ def jacobian_rate(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Ma
     """
 
     def rate(part: _Part) -> Motion:
-        inner, outer = (part.inner, part.outer + part.own) if part.is_single else (part.inner + part.own, part.outer)
+        inner, outer = (
+            (part.inner, part.outer + part.own) if part.joint.type.nv == 1 else (part.inner + part.own, part.outer)
+        )
         against = {
             pin.LOCAL: -part.outer,
             pin.WORLD: inner,
@@ -239,7 +225,7 @@ def velocity_derivatives(
         if reference == pin.LOCAL:
             moved = part.inner.cross(part.columns)
         else:
-            moved = (-part.outer if part.is_single else -later).cross(part.columns)
+            moved = (-part.outer if part.joint.type.nv == 1 else -later).cross(part.columns)
         if reference == pin.LOCAL_WORLD_ALIGNED:
             lever = Motion(-later.linear, part.inner.angular)
             moved = Motion(lever.cross(part.columns).linear, moved.angular)

@@ -14,19 +14,16 @@ from gdalembert.spatial.arrays import frozen
 
 
 def find_frame(tree: Tree, frame: str | int) -> int:
-    """The index in ``tree.frames`` of a frame given by name or index.
-
-    Raises:
-        UnknownNameError: if no frame has the name.
-        ArgumentError: if several have it, or if the index is out of range.
-        ArgumentTypeError: if it is neither a name nor an index.
-    """
+    """The index in ``tree.frames`` of a frame given by name or index."""
     if isinstance(frame, str):
         found = [k for k, known in enumerate(tree.frames) if known.name == frame]
         if not found:
             raise UnknownNameError("frame", frame, (known.name for known in tree.frames))
         if len(found) > 1:
-            listed = ", ".join(f"{k} (on {_link_name(tree, tree.frames[k])})" for k in found)
+            links = [
+                "the universe" if (i := tree.frames[k].joint) < 0 else f"joint {tree.joints[i].name!r}" for k in found
+            ]
+            listed = ", ".join(f"{k} (on {link})" for k, link in zip(found, links, strict=True))
             raise ArgumentError(
                 f"{tree.name}: frame {frame!r}: {len(found)} frames have this name: {listed}; pass the index"
             )
@@ -35,13 +32,7 @@ def find_frame(tree: Tree, frame: str | int) -> int:
 
 
 def joint_frame(tree: Tree, joint: str | int) -> Frame:
-    """The frame of one of Pinocchio's joints, given by name or index, on the link that it moves; 0 is the universe.
-
-    Raises:
-        UnknownNameError: if no joint has the name.
-        ArgumentError: if the index is out of range.
-        ArgumentTypeError: if it is neither a name nor an index.
-    """
+    """The frame of one of Pinocchio's joints, given by name or index, on the link that it moves; 0 is the universe."""
     names = ("universe", *tree.joint_names)
     if isinstance(joint, str):
         if joint not in names:
@@ -68,16 +59,8 @@ def _checked_index(tree: Tree, kind: str, given: Any, last: int) -> int:
     return index
 
 
-def _link_name(tree: Tree, frame: Frame) -> str:
-    return "the universe" if frame.joint < 0 else f"joint {tree.joints[frame.joint].name!r}"
-
-
 def check_reference(reference: pin.ReferenceFrame) -> None:
-    """Refuse anything but the three reference frames: none of them is common enough to be the default.
-
-    Raises:
-        ArgumentTypeError: if it is not a ``pin.ReferenceFrame``.
-    """
+    """Refuse anything but the three reference frames: none of them is common enough to be the default."""
     if not isinstance(reference, pin.ReferenceFrame):
         raise ArgumentTypeError(
             f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {reference!r}"

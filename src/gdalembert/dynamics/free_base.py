@@ -13,28 +13,21 @@ where … is what depends neither on its pose nor on v_lin; only external wrench
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import casadi as ca
 
 from gdalembert import spatial
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 
 
-@dataclass(frozen=True)
 class FreeBases:
     """The free-flyers on the universe, without armature."""
 
-    tree: Tree
-    joints: tuple[Joint, ...]
-
-    @classmethod
-    def of(cls, tree: Tree) -> FreeBases:
-        """Free bases of a robot."""
+    def __init__(self, tree: Tree) -> None:
         armature = spatial.constant(tree.armature)
         roots = (joint for joint in tree.joints if joint.parent < 0 and joint.type.is_free)
-        return cls(tree, tuple(root for root in roots if not root.velocity(armature).nnz()))
+        self.tree, self.joints = tree, [root for root in roots if not root.velocity(armature).nnz()]
 
     @property
     def pose(self) -> ca.DM:

@@ -80,18 +80,9 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
             gravity = parent.gravity
             r, p = parent.rotation @ r, parent.origin + parent.rotation @ p
         linear, angular = joint.subspace(q)
-        links.append(
-            Link(
-                rotation=r,
-                origin=p,
-                com=p + r @ spatial.constant(joint.com),
-                mass=joint.mass,
-                inertia=spatial.congruence(r, spatial.constant(joint.inertia)),
-                angular=r @ angular,
-                linear=r @ linear,
-                gravity=gravity,
-            )
-        )
+        com = p + r @ spatial.constant(joint.com)
+        inertia = spatial.congruence(r, spatial.constant(joint.inertia))
+        links.append(Link(r, p, com, joint.mass, inertia, r @ angular, r @ linear, gravity))
     return links
 
 
@@ -118,16 +109,9 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
             + link.rotation @ (linear_rate @ v_i)
         )
         to_com = link.com - link.origin
-        motions.append(
-            LinkMotion(
-                omega=omega,
-                alpha=alpha,
-                velocity=velocity,
-                acceleration=acceleration,
-                com_velocity=velocity + ca.cross(omega, to_com),
-                com_acceleration=acceleration + spatial.spin(alpha, omega) @ to_com,
-            )
-        )
+        com_velocity = velocity + ca.cross(omega, to_com)
+        com_acceleration = acceleration + spatial.spin(alpha, omega) @ to_com
+        motions.append(LinkMotion(omega, alpha, velocity, acceleration, com_velocity, com_acceleration))
     return motions
 
 

@@ -26,25 +26,18 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
     friction is negative.
 
     A payload may be negative, as long as the link that carries it is still a body. Base parameters do not say what the
-    links are: :func:`check_mass_matrix` is what can be asked of them.
-
-    Args:
-        where: what messages begin with.
-        dyn: the robot.
-        p: all values, or some of them by name, the others being those of the model.
-
-    Raises:
-        ArgumentError: if the robot has no parameters, a value is unknown, or no robot has these values; the message
-            names the joint and the number.
-        UnknownNameError, ArgumentTypeError: as
-            :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
+    links are: :func:`check_mass_matrix` is what can be asked of them. Messages begin with ``where``, and name the joint
+    and the number.
     """
     if not dyn.parameters:
         dyn.parameters.refuse(where, p)
         return dyn.parameters.values
     values = dyn.parameters.vector(p, f"{where}: p")
     _check_links(where, dyn, values)
-    _check_forces(where, dyn, values)
+    quantities = {quantity for force in dyn.forces for quantity in force.not_negative}
+    for name, x in zip(dyn.parameters.names, values, strict=True):
+        if x < 0 and name.rpartition(".")[2] in quantities:
+            raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give at least 0")
     return values
 
 
@@ -61,11 +54,7 @@ def columns(p: Array, count: int) -> list[Array]:
 
 
 def check_mass_matrix(where: str, dyn: Dynamics, q: Array, p: Array) -> None:
-    """Refuse base parameters with which M is not positive definite at q.
-
-    Raises:
-        ArgumentError: with the least eigenvalue of M, scaled to a diagonal of ones.
-    """
+    """Refuse base parameters with which M is not positive definite at q."""
     if not isinstance(dyn.tree, RegroupedTree):
         return
     m = dyn.mass_matrix(q, p).full()
@@ -92,13 +81,6 @@ def _check_links(where: str, dyn: Dynamics, values: Array) -> None:
             raise ArgumentError(
                 f"{where}: joint {name!r} has the negative armature {x:.9g} with this p; give at least 0"
             )
-
-
-def _check_forces(where: str, dyn: Dynamics, values: Array) -> None:
-    quantities = {quantity for force in dyn.forces for quantity in force.not_negative}
-    for name, x in zip(dyn.parameters.names, values, strict=True):
-        if x < 0 and name.rpartition(".")[2] in quantities:
-            raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give at least 0")
 
 
 def _check_link(where: str, body: Array) -> None:

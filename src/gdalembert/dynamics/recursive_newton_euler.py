@@ -46,8 +46,25 @@ class RecursiveNewtonEuler(Dynamics):
 
     @cached_property
     def _prepared(self) -> tuple[Tree, ...]:
-        """The robot in link frames of our own, in one variant or in two: which is smaller depends on the Function."""
-        return prepared_variants(self.tree)
+        """The robot in link frames of our own, where links keep the axes of their joints, and where they do not.
+
+        Which is smaller depends on the Function. Bodies of symbols are regrouped if that makes the graph of tau
+        smaller. Trees that are the same occur once; of a large robot, whose graphs take seconds and differ little,
+        there is one.
+        """
+        tree = self.tree
+        keeping = (True,) if len(tree.joints) > _LARGE else (True, False)
+        if tree.is_numeric:
+            return tuple(dict.fromkeys(prepare(tree, keep_axes=keep) for keep in keeping))
+        q, v, a = symbols(q=tree.nq, v=tree.nv, a=tree.nv).values()
+
+        def size(prepared: Tree) -> int:
+            return int(ca.n_nodes(ca.cse([inverse_dynamics(prepared, q, v, a)])[0]))
+
+        return tuple(
+            min((prepare(tree, regroup_symbols=regroup, keep_axes=keep) for regroup in (False, True)), key=size)
+            for keep in keeping
+        )
 
     def _smallest(self, write: Callable[..., Matrix], *arguments: Matrix | Loads) -> Matrix:
         """The smallest of the expressions of the prepared trees."""
@@ -272,23 +289,3 @@ def massless(tree: Tree) -> Tree:
     nothing = frozen(np.zeros((4, 4)))
     joints = tuple(replace(joint, pseudo_inertia=nothing) for joint in tree.joints)
     return replace(tree, joints=joints, gravity=frozen(np.zeros(3)))
-
-
-def prepared_variants(tree: Tree) -> tuple[Tree, ...]:
-    """The robot in link frames of our own, where links keep the axes of their joints, and where they do not.
-
-    Bodies of symbols are regrouped if that makes the graph of tau smaller. Trees that are the same occur once; of a
-    large robot, whose graphs take seconds and differ little, there is one.
-    """
-    keeping = (True,) if len(tree.joints) > _LARGE else (True, False)
-    if tree.is_numeric:
-        return tuple(dict.fromkeys(prepare(tree, keep_axes=keep) for keep in keeping))
-    q, v, a = symbols(q=tree.nq, v=tree.nv, a=tree.nv).values()
-
-    def size(prepared: Tree) -> int:
-        return int(ca.n_nodes(ca.cse([inverse_dynamics(prepared, q, v, a)])[0]))
-
-    return tuple(
-        min((prepare(tree, regroup_symbols=regroup, keep_axes=keep) for regroup in (False, True)), key=size)
-        for keep in keeping
-    )

@@ -130,7 +130,7 @@ class Arm(Dynamics):
         self.nominal, self.flexibility = tree, flexibility
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
-        self._given_actuation = actuation = options.get("actuation")
+        actuation = options.get("actuation")
         self.actuators = actuators_of(tree, actuation, flexibility.actuation)
         if flexibility.links:
             self._check_mass_matrix()

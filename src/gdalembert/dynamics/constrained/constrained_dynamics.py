@@ -319,7 +319,7 @@ def constrained_dynamics_derivatives(
     robot: Dynamics, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
 ) -> Matrix:
     """∂a (nv) above ∂f (n), side by side by q in the tangent space, by v and by tau (3 nv columns)."""
-    tree, nv, free = robot.tree, robot.tree.nv, FreeBases.of(robot.tree)
+    tree, nv, free = robot.tree, robot.tree.nv, FreeBases(robot.tree)
     rows = ConstraintJacobian(constraints, tree, q)
     m = robot.mass_matrix_expression(q) + robot._armature_matrix
     kkt = KKTInverse(m, rows)

@@ -15,7 +15,7 @@ from gdalembert import spatial
 from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters, pseudo_inertia_of, transformed
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, homogeneous
 
@@ -76,16 +76,24 @@ def selected(what: str, chosen: Sequence[str] | None, known: Iterable[str]) -> t
     return available if chosen is None else tuple(chosen)
 
 
-def with_entries(values: Array, index: Sequence[int], p: Matrix) -> Any:
-    """A vector with p in some of its entries, as a tree holds it."""
-    column = [spatial.constant(x) for x in values]
-    for k, i in enumerate(index):
-        column[i] = p[k]
-    return entries(ca.vertcat(*column))
+class VectorEntries(ParameterGroup):
+    """Some entries of a vector of the tree that has the name of the kind."""
+
+    columns: tuple[int, ...]
+
+    def values(self, tree: Tree) -> Array:
+        return np.array(getattr(tree, self.kind))[list(self.columns)]
+
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        column = [spatial.constant(x) for x in getattr(tree, self.kind)]
+        for k, i in enumerate(self.columns):
+            column[i] = p[k]
+        changed: Any = {self.kind: entries(ca.vertcat(*column))}
+        return replace(tree, **changed)
 
 
 @dataclass(frozen=True)
-class Armature(ParameterGroup):
+class Armature(VectorEntries):
     """Rotor inertias on the diagonal of M [kg m², kg], one for each of some entries of v and their names."""
 
     kind: ClassVar[str] = "armature"
@@ -105,9 +113,6 @@ class Armature(ParameterGroup):
         columns = tuple(i for name in elements for i in own[name].columns)
         return cls(elements, columns, tuple(tree.velocity_names[i] for i in columns))
 
-    def values(self, tree: Tree) -> Array:
-        return np.array(tree.armature)[list(self.columns)]
-
     def values_of(self, tree: Tree, nominal: Tree) -> Array:
         """Rotors of flexible joints keep their values, which no model has."""
         values = dict(zip(self.labels, self.values(nominal), strict=True))
@@ -119,10 +124,6 @@ class Armature(ParameterGroup):
         own = self.values(tree)
         return np.where(own > 0, own, 1.0) * rng.uniform(0.1, 2.0, len(own))
 
-    def substitute(self, tree: Tree, p: Matrix) -> Tree:
-        armature: Any = with_entries(tree.armature, self.columns, p)
-        return replace(tree, armature=armature)
-
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for column, value in zip(self.columns, p, strict=True):
             if column < model.nv:  # rotors of flexible joints are not in a model
@@ -130,39 +131,29 @@ class Armature(ParameterGroup):
 
 
 @dataclass(frozen=True)
-class GravityVector(ParameterGroup):
+class GravityVector(VectorEntries):
     """The acceleration of gravity in the universe frame [m/s²]; its elements are x, y, z."""
 
     kind: ClassVar[str] = "gravity"
 
     elements: tuple[str, ...]
+    columns: tuple[int, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"gravity.{axis}" for axis in self.elements)
 
-    @property
-    def rows(self) -> list[int]:
-        """The entries of the vector."""
-        return ["xyz".index(axis) for axis in self.elements]
-
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> GravityVector:
-        return cls(selected("component of gravity", chosen, "xyz"))
-
-    def values(self, tree: Tree) -> Array:
-        return np.array(tree.gravity)[self.rows]
+        axes = selected("component of gravity", chosen, "xyz")
+        return cls(axes, tuple("xyz".index(axis) for axis in axes))
 
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
         return 5.0 * rng.normal(size=len(self.elements))
 
-    def substitute(self, tree: Tree, p: Matrix) -> Tree:
-        gravity: Any = with_entries(tree.gravity, self.rows, p)
-        return replace(tree, gravity=gravity)
-
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         linear = np.array(model.gravity.linear)
-        linear[self.rows] = p
+        linear[list(self.columns)] = p
         model.gravity.linear = linear
 
 
@@ -176,6 +167,9 @@ class Bodies(ParameterGroup):
     m [kg], m c [kg m] and the inertia tensor [kg m²], all about the origin and in the axes of the body's frame.
     """
 
+    replaces: ClassVar[bool]
+    """Whether they are all that a link has, and not beside what it has."""
+
     def __init__(self, places: Iterable[Place]) -> None:
         self.places = tuple(places)
         self.elements = tuple(name for name, *_ in self.places)
@@ -184,24 +178,21 @@ class Bodies(ParameterGroup):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{name}.{x}" for name in self.elements for x in DYNAMIC_PARAMETERS)
 
-    @abstractmethod
-    def carried(self, joint: Joint) -> Matrix:
-        """The pseudo-inertia of a link without the bodies."""
-
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
         bodies = self.values(tree).reshape(-1, 10)
         return np.concatenate([np.zeros(0), *(_random_body(values, rng) for values in bodies)])
 
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
         joints = list(tree.joints)
-        without = {i: self.carried(joints[i]) for _, i, _ in self.places}
+        own = {i: spatial.constant(joints[i].pseudo_inertia) for _, i, _ in self.places}
+        without = {i: ca.DM(4, 4) if self.replaces else inertia for i, inertia in own.items()}
         for k, (_, i, frame) in enumerate(self.places):
             body = pseudo_inertia_of(p[10 * k : 10 * k + 10])
             if not np.array_equal(frame, np.eye(4)):
                 body = transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())
             without[i] = without[i] + body
         for i, body in without.items():
-            if isinstance(body, ca.SX) and not spatial.constant(joints[i].pseudo_inertia)[3, 3].nnz():
+            if isinstance(body, ca.SX) and not own[i][3, 3].nnz():
                 body[3, 3] += _FAINT
             joints[i] = replace(joints[i], pseudo_inertia=entries(body))
         return replace(tree, joints=tuple(joints))
@@ -211,6 +202,7 @@ class Inertia(Bodies):
     """The inertia of the links, each in the frame of its joint."""
 
     kind: ClassVar[str] = "inertia"
+    replaces: ClassVar[bool] = True
 
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Inertia:
@@ -232,9 +224,6 @@ class Inertia(Bodies):
         own = (dynamic_parameters(tree.joints[i].pseudo_inertia) for _, i, _ in self.places)
         return ca.vertcat(ca.DM(0, 1), *own)
 
-    def carried(self, joint: Joint) -> Matrix:
-        return ca.DM(4, 4)
-
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):
             model.inertias[model.getJointId(name)] = inertia_of(name, values)
@@ -244,6 +233,7 @@ class Payload(Bodies):
     """Bodies that are fixed to frames, beside the bodies that are there; zero in the model."""
 
     kind: ClassVar[str] = "payload"
+    replaces: ClassVar[bool] = False
 
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Payload:
@@ -259,9 +249,6 @@ class Payload(Bodies):
 
     def values(self, tree: Tree) -> Array:
         return np.zeros(len(self.names))
-
-    def carried(self, joint: Joint) -> Matrix:
-        return spatial.constant(joint.pseudo_inertia)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):

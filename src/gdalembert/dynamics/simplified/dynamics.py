@@ -173,7 +173,7 @@ class SimplifiedDynamics(Dynamics):
         self._exact, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
         self._set_up(options, exact.forces)
-        self._given_actuation, self.actuators = None, exact.actuators
+        self.actuators = exact.actuators
 
     @property
     def modes(self) -> range:
@@ -236,7 +236,7 @@ class SimplifiedDynamics(Dynamics):
         x = self._random(_CONFIGURATIONS)
         lost = np.zeros((_CONFIGURATIONS, *b.shape))
         for (i, j), term in terms:
-            lost[:, i, j] += series.evaluate([(term.shape, term.cosine, term.sine)], x)
+            lost[:, i, j] += series.evaluate([term], x)
         lost = np.triu(lost) + np.triu(lost, 1).transpose(0, 2, 1)
         exact = BatchFunction(self._exact.mass_matrix, *b.shape)(self._coordinates.configurations(x))
         root = np.linalg.inv(np.linalg.cholesky(exact))
@@ -314,18 +314,11 @@ class SimplifiedDynamics(Dynamics):
         sampled = ca.SX(ca.vertcat(ca.diag(self._exact.mass_matrix_expression(q)), v))
         scale = np.abs(self._coordinates.evaluate(x, sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
-        rows = [
-            Expansion(f"D_{i + 1}_{j + 1}", ca.SX(d[i, j]), 2, float(np.sqrt(scale[i] * scale[j])))
-            for d in matrices(q)
-            for i, j in entries
-        ]
-        waves = series.expand(self._coordinates, x, [*rows, Expansion("V", v, 1, float(scale[nv]))])
-        terms = [
-            [Term(None if k == len(rows) else entries[k % len(entries)], *one) for one in own]
-            for k, own in enumerate(waves)
-        ]
+        size = np.sqrt(np.outer(scale[:nv], scale[:nv]))
+        rows = [Expansion((i, j), ca.SX(d[i, j]), float(size[i, j])) for d in matrices(q) for i, j in entries]
+        found = series.expand(self._coordinates, x, [*rows, Expansion(None, v, float(scale[nv]))])
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
-        return [[term for own in terms[k:end] for term in own] for k, end in itertools.pairwise(cuts)]
+        return [list(itertools.chain(*found[k:end])) for k, end in itertools.pairwise(cuts)]
 
     def _random(self, n: int) -> Array:
         """x at random, n × nv."""

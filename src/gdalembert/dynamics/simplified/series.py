@@ -62,9 +62,6 @@ _BATCH = 10_000  # points at once
 
 _ZERO = ca.DM(1, 1)
 
-Wave = tuple["Shape", float, float]
-"""A shape with its α and β."""
-
 Amplitudes = dict[tuple[int, int], tuple[float, float]]
 """α and β of one shape in each entry of D."""
 
@@ -85,20 +82,10 @@ class Shape:
         """The angles in φ."""
         return tuple(k for k, frequency in enumerate(self.frequencies) if frequency)
 
-    @property
-    def factors(self) -> str:
-        """X in words, as ``x3^2``; empty if it is one."""
-        return " ".join(f"x{k + 1}" if m == 1 else f"x{k + 1}^{m}" for k, m in enumerate(self.powers) if m)
 
-    @property
-    def phase(self) -> str:
-        """φ in words, as ``q2 + 2 q3``; empty if it is zero."""
-        parts = [
-            ("- " if k < 0 else "+ ") + (f"{abs(k)} " if abs(k) > 1 else "") + f"q{i + 1}"
-            for i, k in enumerate(self.frequencies)
-            if k
-        ]
-        return " ".join(parts).removeprefix("+ ")
+def named(entry: tuple[int, int] | None) -> str:
+    """``D_1_2``, or ``V``."""
+    return "V" if entry is None else "D" + "".join(f"_{k + 1}" for k in entry)
 
 
 @dataclass(frozen=True)
@@ -128,8 +115,11 @@ class Term:
         return constant and (self.entry is None or self.entry[0] == self.entry[1])
 
     def __str__(self) -> str:
-        name = "V" if self.entry is None else "D" + "".join(f"_{k + 1}" for k in self.entry)
-        phase = self.shape.phase
+        factors = [f"x{k + 1}" if m == 1 else f"x{k + 1}^{m}" for k, m in enumerate(self.shape.powers) if m]
+        angles = [
+            (k, f"q{i + 1}" if abs(k) == 1 else f"{abs(k)} q{i + 1}") for i, k in enumerate(self.shape.frequencies)
+        ]
+        phase = " ".join(("- " if k < 0 else "+ ") + angle for k, angle in angles if k).removeprefix("+ ")
         turned = math.atan2(-self.sine, self.cosine)
         if not phase:
             value, wave = self.cosine, ""
@@ -139,7 +129,7 @@ class Term:
             value, wave = self.sine, f"sin({phase})"
         else:
             value, wave = self.amplitude, f"cos({phase} {'-' if turned < 0 else '+'} {abs(turned):.4g})"
-        return f"{name}: {' '.join(part for part in (f'{value:.6g}', self.shape.factors, wave) if part)}"
+        return " ".join(part for part in (f"{named(self.entry)}: {value:.6g}", *factors, wave) if part)
 
 
 @dataclass(frozen=True)
@@ -207,12 +197,11 @@ def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, releva
 
 @dataclass(frozen=True)
 class Expansion:
-    """An expression to expand."""
+    """An expression of x to expand: an entry of D, or V (``None``), and the magnitude that rounding is measured by."""
 
-    name: str  # for messages
-    expression: ca.SX  # of x
-    degree: int  # in the positions of points: 2 of D, 1 of V
-    scale: float  # the magnitude that rounding is measured by
+    entry: tuple[int, int] | None
+    expression: ca.SX
+    scale: float
 
 
 def joints_of(tree: Tree) -> tuple[Joint, ...]:
@@ -233,43 +222,44 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     return tuple(own[k] for k in range(tree.nv))
 
 
-def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> list[list[Wave]]:
+def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> list[list[Term]]:
     """The terms of each row, an expression of x; their sum has to reproduce the row at other points than the grid's."""
     stacked = ca.densify(ca.vertcat(*(row.expression for row in rows)))
     depends = ca.jacobian_sparsity(stacked, x)
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for k, row in enumerate(rows):
         own = tuple(i for i in range(x.numel()) if depends.has_nz(k, i))
-        counts = tuple(coordinates.points_of(i, row.degree) for i in own)
+        counts = tuple(coordinates.points_of(i, 1 if row.entry is None else 2) for i in own)
         groups.setdefault((own, counts), []).append(k)
         if math.prod(counts) > MOST_POINTS:
             raise UnsupportedError(
-                f"{coordinates.tree.name}: {row.name} depends on {len(own)} joints, whose grid has "
+                f"{coordinates.tree.name}: {named(row.entry)} depends on {len(own)} joints, whose grid has "
                 f"{math.prod(counts):,} points, more than {MOST_POINTS:,}; lock joints with pin.buildReducedModel"
             )
-    found: list[list[Wave]] = [[] for _ in rows]
+    found: list[list[Term]] = [[] for _ in rows]
     for (own, counts), members in groups.items():
         values = coordinates.evaluate(x, stacked[members], _grid(coordinates, own, counts))
         for k, value in zip(members, values, strict=True):
-            found[k] = list(_waves(coordinates, own, value.reshape(counts), _ROUNDING * rows[k].scale))
+            found[k] = list(_terms(coordinates, own, value.reshape(counts), rows[k]))
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, x.numel())) * coordinates.half
-    for row, waves, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
-        error = np.abs(evaluate(waves, points) - true).max()
+    for row, terms, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
+        error = np.abs(evaluate(terms, points) - true).max()
         if error > _REPRODUCED * row.scale:
             raise UnsupportedError(
-                f"{coordinates.tree.name}: {row.name} differs from the sum of its {len(waves)} terms by {error:.1e}; "
-                "it is no finite sum of such terms; if sections of a flexible arm turn by rotations, take FirstOrderArm"
+                f"{coordinates.tree.name}: {named(row.entry)} differs from the sum of its {len(terms)} terms by "
+                f"{error:.1e}; it is no finite sum of such terms; if sections of a flexible arm turn by rotations, "
+                "take FirstOrderArm"
             )
     return found
 
 
-def evaluate(waves: Sequence[Wave], x: Array) -> Array:
+def evaluate(terms: Sequence[Term], x: Array) -> Array:
     """The sum of the terms at N points x (N × nv)."""
     total = np.zeros(len(x))
-    for shape, cosine, sine in waves:
-        phase = x @ np.array(shape.frequencies)
-        power = np.prod(x ** np.array(shape.powers), axis=1)
-        total += power * (cosine * np.cos(phase) + sine * np.sin(phase))
+    for term in terms:
+        phase = x @ np.array(term.shape.frequencies)
+        power = np.prod(x ** np.array(term.shape.powers), axis=1)
+        total += power * (term.cosine * np.cos(phase) + term.sine * np.sin(phase))
     return total
 
 
@@ -285,8 +275,8 @@ def _grid(coordinates: Coordinates, own: Sequence[int], counts: Sequence[int]) -
     return grid
 
 
-def _waves(coordinates: Coordinates, own: Sequence[int], values: Array, floor: float) -> Iterator[Wave]:
-    """The terms above the floor of values on a grid.
+def _terms(coordinates: Coordinates, own: Sequence[int], values: Array, row: Expansion) -> Iterator[Term]:
+    """The terms of a row with these values on its grid, but for rounding.
 
     Of c in Σ c Π exp(i κ x) Π (x / half)^m, κ as ``np.fft`` orders it and m = 0, 1, …, each pair κ, −κ is one term.
     """
@@ -298,7 +288,7 @@ def _waves(coordinates: Coordinates, own: Sequence[int], values: Array, floor: f
             c = np.moveaxis(np.tensordot(powers_of_points, c, axes=(1, axis)), 0, axis)
         else:
             c = np.fft.fft(c, axis=axis) / n
-    nv = len(coordinates.joints)
+    nv, floor = len(coordinates.joints), _ROUNDING * row.scale
     for index in map(tuple, np.argwhere(2 * np.abs(c) > floor)):
         frequencies, powers, reach = [0] * nv, [0] * nv, 1.0
         for k, i, n in zip(own, index, c.shape, strict=True):
@@ -312,7 +302,7 @@ def _waves(coordinates: Coordinates, own: Sequence[int], values: Array, floor: f
         value = c[index] * (2 if first else 1)
         cosine, sine = (float(part / reach) if abs(part) > floor else 0.0 for part in (value.real, -value.imag))
         if cosine or sine:
-            yield Shape(tuple(frequencies), tuple(powers)), cosine, sine
+            yield Term(row.entry, Shape(tuple(frequencies), tuple(powers)), cosine, sine)
 
 
 def largest(coordinates: Coordinates, term: Term) -> float:
