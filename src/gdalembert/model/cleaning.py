@@ -7,13 +7,15 @@ how much, is never hidden: every change is reported.
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.inertia import pseudo_inertia
-from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import MOST_CLEANED, clean_inertia, clean_rotation, clean_unit_vector, drop
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen
@@ -47,16 +49,7 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
     Nothing else is changed: masses, armature and gravity stay as they are. Centres of mass and inertias are cleaned as
     the views that a joint has of them; a pseudo-inertia is written anew only where one of them changes.
 
-    Args:
-        tree: the tree to clean.
-        tolerance: relative size of what counts as noise; 0 returns the tree as it is, as does a tree with symbols.
-
-    Returns:
-        The cleaned tree, and every change that was made.
-
-    Raises:
-        ArgumentTypeError: if the tolerance is not a number.
-        ArgumentError: if it is not in [0, 1e-6].
+    A tolerance of 0 returns the tree as it is, as does a tree with symbols. Beside the tree stands every change.
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real):
         raise ArgumentTypeError(f"clean={tolerance!r}: give a number from 0 (take every bit as given) to 1e-6")
@@ -64,87 +57,61 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         raise ArgumentError(f"clean={tolerance!r}: give a tolerance from 0 (take every bit as given) to 1e-6")
     if tolerance == 0 or not tree.is_numeric:
         return tree, ()
-    lengths, changes = _lengths(tree), []
-    joints, frames = [], []
-    for joint, on_link in zip(tree.joints, lengths, strict=True):
-        placed = float(np.abs(joint.translation).max())
-        around = max(placed, lengths[joint.parent] if joint.parent >= 0 else 0.0)
-        element = _Element(f"joint {joint.name!r}", float(tolerance), around, on_link)
-        joints.append(element.joint(joint))
-        changes += element.changes
-    for frame in tree.frames:
-        around = max(float(np.abs(frame.translation).max()), lengths[frame.joint] if frame.joint >= 0 else 0.0)
-        element = _Element(f"frame {frame.name!r}", float(tolerance), around, 0.0)
-        frames.append(element.frame(frame))
-        changes += element.changes
-    return replace(tree, joints=tuple(joints), frames=tuple(frames)), tuple(changes)
-
-
-@dataclass
-class _Element:
-    """A joint or frame that is cleaned, and what was changed.
-
-    The largest of the lengths [m] around its placement, and of those on its own link.
-    """
-
-    name: str
-    tolerance: float
-    around: float
-    on_link: float
-    changes: list[Change] = field(default_factory=list)
-
-    def joint(self, joint: Joint) -> Joint:
-        return replace(
-            joint,
-            type=self.type(joint.type),
-            rotation=self.noted("rotation", joint.rotation, clean_rotation(joint.rotation, self.tolerance)),
-            translation=self.coordinates("translation", joint.translation, self.around),
-            pseudo_inertia=self.body(joint),
-        )
-
-    def frame(self, frame: Frame) -> Frame:
-        return replace(
-            frame,
-            rotation=self.noted("rotation", frame.rotation, clean_rotation(frame.rotation, self.tolerance)),
-            translation=self.coordinates("translation", frame.translation, self.around),
-        )
-
-    def type(self, joint_type: JointType) -> JointType:
-        if joint_type.axis is None:
-            return joint_type
-        given = np.array(joint_type.axis)
-        x, y, z = self.noted("axis", given, clean_unit_vector(given, self.tolerance)).tolist()
-        return joint_type.with_axis((x, y, z))
-
-    def body(self, joint: Joint) -> Array:
-        before = len(self.changes)
-        com = self.coordinates("com", joint.com, self.on_link)
-        inertia = self.noted("inertia", joint.inertia, clean_inertia(joint.inertia, self.tolerance))
-        if len(self.changes) == before:
-            return joint.pseudo_inertia
-        body: Array = pseudo_inertia(joint.mass, com, inertia)
-        return body
-
-    def coordinates(self, quantity: str, values: Array, lengths: float) -> Array:
-        return self.noted(quantity, values, drop(values, self.tolerance * lengths))
-
-    def noted(self, quantity: str, before: Array, after: Array) -> Array:
-        for index in np.argwhere(after != before):
-            position = tuple(int(k) for k in index)
-            entry = f"{quantity}[{', '.join(map(str, position))}]"
-            self.changes.append(Change(self.name, entry, float(before[position]), float(after[position])))
-        return frozen(after)
-
-
-def _lengths(tree: Tree) -> list[float]:
-    """Length of each link: the largest coordinate of its centre of mass and its joints, or its radius of gyration."""
+    # of each link: the largest coordinate of its centre of mass and its joints, or its radius of gyration
     lengths = [max(float(np.abs(joint.com).max()), _gyration(joint)) for joint in tree.joints]
     for joint in tree.joints:
         if joint.parent >= 0:
             lengths[joint.parent] = max(lengths[joint.parent], float(np.abs(joint.translation).max()))
-    return lengths
+    changes: list[Change] = []
+
+    def around(element: Joint | Frame, link: int) -> float:
+        return max(float(np.abs(element.translation).max()), lengths[link] if link >= 0 else 0.0)
+
+    joints = [
+        _cleaned_joint(joint, tolerance, around(joint, joint.parent), on_link, changes)
+        for joint, on_link in zip(tree.joints, lengths, strict=True)
+    ]
+    frames = [
+        replace(frame, **_placement(frame, tolerance, around(frame, frame.joint), partial(_noted, changes, frame)))
+        for frame in tree.frames
+    ]
+    return replace(tree, joints=tuple(joints), frames=tuple(frames)), tuple(changes)
 
 
 def _gyration(joint: Joint) -> float:
     largest = float(np.abs(np.diag(joint.inertia)).max())
     return float(np.sqrt(largest / joint.mass)) if joint.mass > 0 else 0.0
+
+
+def _cleaned_joint(joint: Joint, tolerance: float, around: float, on_link: float, changes: list[Change]) -> Joint:
+    """A joint without noise beside the lengths [m] around its placement, and those on its own link."""
+    noted, joint_type, body = partial(_noted, changes, joint), joint.type, joint.pseudo_inertia
+    if joint_type.axis is not None:
+        axis = np.array(joint_type.axis)
+        x, y, z = noted("axis", axis, clean_unit_vector(axis, tolerance)).tolist()
+        joint_type = joint_type.with_axis((x, y, z))
+    placement, before = _placement(joint, tolerance, around, noted), len(changes)
+    com = noted("com", joint.com, drop(joint.com, tolerance * on_link))
+    inertia = noted("inertia", joint.inertia, clean_inertia(joint.inertia, tolerance))
+    if len(changes) > before:
+        body = pseudo_inertia(joint.mass, com, inertia)
+    return replace(joint, type=joint_type, pseudo_inertia=body, **placement)
+
+
+def _placement(
+    element: Joint | Frame, tolerance: float, around: float, noted: Callable[[str, Array, Array], Array]
+) -> dict[str, Any]:
+    """The rotation and the translation of a joint or frame, cleaned."""
+    r, p = element.rotation, element.translation
+    rotation = noted("rotation", r, clean_rotation(r, tolerance))
+    return {"rotation": rotation, "translation": noted("translation", p, drop(p, tolerance * around))}
+
+
+def _noted(changes: list[Change], element: Joint | Frame, quantity: str, before: Array, after: Array) -> Array:
+    """What is after, frozen; its changes are noted."""
+    where = f"{'joint' if isinstance(element, Joint) else 'frame'} {element.name!r}"
+    for index in np.argwhere(after != before):
+        position = tuple(int(k) for k in index)
+        entry = f"{quantity}[{', '.join(map(str, position))}]"
+        changes.append(Change(where, entry, float(before[position]), float(after[position])))
+    return frozen(after)

@@ -126,11 +126,7 @@ class Bounds:
         return tuple(name for name, zero in zip(self.u_names, held, strict=True) if zero)
 
     def check_drives(self, tree: Tree) -> None:
-        """Refuse a floating robot all of whose actuators are held at 0.
-
-        Raises:
-            ArgumentError: with what to do.
-        """
+        """Raises ArgumentError for a floating robot all of whose actuators are held at 0."""
         floating = [joint.name for joint in tree.joints if not joint.type.is_actuated]
         if floating and len(self.passive) == len(self.u_names):
             raise ArgumentError(
@@ -151,16 +147,12 @@ class Bounds:
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
         """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6."""
         found: dict[str, float] = {}
-        for names, rows, lower, upper in (
-            (self.q_names, np.asarray(q), self.q_lower, self.q_upper),
-            (self.v_names, np.asarray(v), self.v_lower, self.v_upper),
+        for prefix, names, rows, lower, upper in (
+            ("", self.q_names, np.asarray(q), self.q_lower, self.q_upper),
+            ("rate of ", self.v_names, np.asarray(v), self.v_lower, self.v_upper),
         ):
             over = np.maximum(lower - rows, rows - upper).max(axis=0)
-            found |= {
-                (f"rate of {name}" if names is self.v_names else name): float(x)
-                for name, x in zip(names, over, strict=True)
-                if x > NEGLIGIBLE
-            }
+            found |= {prefix + name: float(x) for name, x in zip(names, over, strict=True) if x > NEGLIGIBLE}
         return found
 
 
@@ -179,9 +171,8 @@ def _effort_limits(robot: Robot, model: pin.Model | None) -> tuple[Array, Array]
 
 
 def _check_tensions(robot: Robot, lower: Array) -> None:
-    least, _ = _effort_limits(robot, None)
-    for name, below, tension in zip(robot.actuator_names, lower < least, lower, strict=True):
-        if below:
+    for name, least, tension in zip(robot.actuator_names, _effort_limits(robot, None)[0], lower, strict=True):
+        if tension < least:
             raise ArgumentError(
                 f"{robot.tree.name}: {name!r} is a tendon, which cannot push, and its least tension is {tension:g}; "
                 f"give u={{{name!r}: (0, largest)}}"
@@ -215,9 +206,8 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
 
 
 def _check(robot: str, key: str, names: tuple[str, ...], lower: Array, upper: Array) -> None:
-    may_be_held = key == "u"
     for name, low, high in zip(names, lower, upper, strict=True):
-        if not (low < high or (may_be_held and low == high)):
+        if not (low < high or (key == "u" and low == high)):
             what = {"q": "position", "v": "velocity", "u": "effort"}[key]
             raise ArgumentError(
                 f"{robot}: joint {name!r}: its {what} has the bounds ({low:.9g}, {high:.9g}); give others, as "
@@ -251,20 +241,15 @@ def limits_of(
     a_max: npt.ArrayLike,
     q_range: Ranges | None,
 ) -> Limits:
-    """The limits that are given, or else those of the model: ``effortLimit``, ``velocityLimit``, position limits.
-
-    Raises:
-        ArgumentTypeError: if a limit does not consist of numbers.
-        ArgumentError: if one is missing, infinite or not positive, with the joint's name.
-    """
+    """The limits that are given, or else those of the model: ``effortLimit``, ``velocityLimit``, position limits."""
     own = model if isinstance(model, pin.Model) else None
     columns = [joint.idx_q for joint in joints]
     if q_range is not None:
         try:
             first, last = q_range
         except (TypeError, ValueError):
-            message = f"q_range={q_range!r}: give (lower, upper), each {tree.nv} numbers or one"
-            raise ArgumentTypeError(message) from None
+            hint = f"give (lower, upper), each {tree.nv} numbers or one"
+            raise ArgumentTypeError(f"q_range={q_range!r}: {hint}") from None
         lower, upper = (vector("q_range", x, tree.nv, finite=False, repeat=True) for x in (first, last))
     elif own is not None:
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]

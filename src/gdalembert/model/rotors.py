@@ -136,12 +136,31 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
         )
     carrier, frame = _carrier(where, model, index, rotor)
     placement, body = _mounted(model, index, joint, carrier, frame, rotor)
-    mimic = _mimic_joint(model, index, joint, rotor.ratio)
-    _check_armature(where, model.armature[joint.idx_v], mimic, body)
-    if joint.type.nq == 2:
-        _check_turns(where, mimic, body)
+    driver, scaling, offset = model.joints[index], rotor.ratio, 0.0
+    if joint.scaling is not None and joint.offset is not None:  # the joint that it mimics drives both
+        mimicked = model.mimicked_joints[list(model.mimicking_joints).index(index)]
+        driver, scaling, offset = model.joints[mimicked], rotor.ratio * joint.scaling, rotor.ratio * joint.offset
+    rotation = pin.JointModelRUBZ() if joint.type.nq == 2 else pin.JointModelRZ()
+    rotation.setIndexes(driver.id, driver.idx_q, driver.idx_v)
+
+    tensor, (x, y, _), armature = body.inertia, body.lever, model.armature[joint.idx_v]
+    reflected = scaling**2 * (tensor[2, 2] + body.mass * (x**2 + y**2))
+    if reflected and abs(armature - reflected) <= _REFLECTED * reflected:
+        raise ArgumentError(
+            f"{where}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "
+            "set it to zero in the model"
+        )
+    uneven = [tensor[0, 0] - tensor[1, 1], tensor[0, 1], tensor[0, 2], tensor[1, 2], body.mass * x, body.mass * y]
+    is_uneven = np.abs(uneven).max() > MOMENT_TOLERANCE * np.abs(tensor).max()
+    if joint.type.nq == 2 and is_uneven and not float(scaling).is_integer():
+        raise ArgumentError(
+            f"{where}: is continuous, and its q does not tell the angle of a rotor with the ratio {scaling:g}; "
+            "give a rotor that is symmetric about its axis, or an integer ratio"
+        )
+
     taken = {*result.names, *(known.name for known in result.frames)}
     names = (f"{name}_rotor{k if k > 1 else ''}" for k in itertools.count(1))
+    mimic = pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
     added = result.addJoint(carrier, mimic, placement, next(each for each in names if each not in taken))
     result.appendBodyToJoint(added, body, pin.SE3.Identity())
     result.addJointFrame(added, next((k for k, f in enumerate(model.frames) if f.parentJoint == carrier), 0))
@@ -171,51 +190,14 @@ def _mounted(
     model: pin.Model, index: int, joint: Joint, carrier: int, frame: pin.SE3, rotor: Rotor
 ) -> tuple[pin.SE3, pin.Inertia]:
     """Placement of the rotor on the joint of its carrier, z on the spin axis, and its body in these axes."""
-    neutral = _neutral_placement(model, index, carrier)
+    neutral = model.jointPlacements[index]  # the frame of the joint at q = 0 in that of the carrier
+    if model.parents[index] != carrier:
+        data = model.createData()
+        pin.forwardKinematics(model, data, pin.neutral(model))
+        neutral = data.oMi[carrier].actInv(data.oMi[model.parents[index]] * neutral)
     given = neutral if rotor.placement is None else frame * rotor.placement
     axis = neutral.rotation @ joint.type.axis if rotor.axis is None else frame.rotation @ rotor.axis
     turn = pin.SE3(turned_to(clean_unit_vector(given.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
     if isinstance(rotor.inertia, pin.Inertia):
         return given * turn, turn.actInv(rotor.inertia)
     return given * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))
-
-
-def _neutral_placement(model: pin.Model, index: int, carrier: int) -> pin.SE3:
-    """The frame of a joint at q = 0 in that of the carrier, in the neutral configuration."""
-    parent, placement = model.parents[index], model.jointPlacements[index]
-    if parent == carrier:
-        return placement
-    data = model.createData()
-    pin.forwardKinematics(model, data, pin.neutral(model))
-    return data.oMi[carrier].actInv(data.oMi[parent] * placement)
-
-
-def _mimic_joint(model: pin.Model, index: int, joint: Joint, ratio: float) -> pin.JointModelMimic:
-    """Rotation about z by the ratio times the joint; behind a joint that mimics, by that of the mimicked one."""
-    driver, scaling, offset = model.joints[index], ratio, 0.0
-    if joint.scaling is not None and joint.offset is not None:
-        mimicked = model.mimicked_joints[list(model.mimicking_joints).index(index)]
-        driver, scaling, offset = model.joints[mimicked], ratio * joint.scaling, ratio * joint.offset
-    rotation = pin.JointModelRUBZ() if joint.type.nq == 2 else pin.JointModelRZ()
-    rotation.setIndexes(driver.id, driver.idx_q, driver.idx_v)
-    return pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
-
-
-def _check_armature(where: str, armature: float, mimic: pin.JointModelMimic, body: pin.Inertia) -> None:
-    x, y, _ = body.lever
-    reflected = mimic.scaling**2 * (body.inertia[2, 2] + body.mass * (x**2 + y**2))
-    if reflected and abs(armature - reflected) <= _REFLECTED * reflected:
-        raise ArgumentError(
-            f"{where}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "
-            "set it to zero in the model"
-        )
-
-
-def _check_turns(where: str, mimic: pin.JointModelMimic, body: pin.Inertia) -> None:
-    tensor, least = body.inertia, MOMENT_TOLERANCE * np.abs(body.inertia).max()
-    uneven = [tensor[0, 0] - tensor[1, 1], tensor[0, 1], tensor[0, 2], tensor[1, 2], *body.mass * body.lever[:2]]
-    if not float(mimic.scaling).is_integer() and np.abs(uneven).max() > least:
-        raise ArgumentError(
-            f"{where}: is continuous, and its q does not tell the angle of a rotor with the ratio {mimic.scaling:g}; "
-            "give a rotor that is symmetric about its axis, or an integer ratio"
-        )
