@@ -23,8 +23,8 @@ from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, i
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
+from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.regrouping import prepare
-from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen

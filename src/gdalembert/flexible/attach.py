@@ -17,9 +17,8 @@ from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
 from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
 from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, pseudo_inertia_of
-from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
-from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 

@@ -25,8 +25,8 @@ from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink, Where
 from gdalembert.flexible.station import Station, root
 from gdalembert.model.joints import Fixed, JointType, Revolute
 from gdalembert.model.joints.strain_segment import Step, StrainSegment, StrainStation
+from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop
-from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import Property, evaluate, integer, number

@@ -20,8 +20,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.model.joints.deflection import Deflection
-from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.segment_inertia import SegmentInertia
+from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 

@@ -26,8 +26,7 @@ from gdalembert.dynamics.newton_euler.links import (
 from gdalembert.dynamics.newton_euler.strained_segment import StrainedSegment, StrainedStation, Straining
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation
-from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.segment_inertia import SegmentInertia
+from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array

@@ -1,6 +1,6 @@
 """Strain segments at q: their stations and their inertia, with the interface of a flexible link in assumed modes.
 
-With U, ω of the sections and the particles z_k of :class:`~gdalembert.model.segment_inertia.SegmentInertia` (ours):
+With U, ω of the sections and the particles z_k of :class:`~gdalembert.model.modal_inertia.SegmentInertia` (ours):
 
     ẗ_j = R_j (U_j ν_j + 2 ω_j × ν̇_j + ν̈_j)        z̈_k = Σ_j L_jk ẗ_j
     f   = ∫ (ẍ + ḧ) dm = m ẍ + Σ β_k z̈_k              f_j = ∫ a_j (ẍ + ḧ) dm = Σ_k L_jk (z̈_k + β_k ẍ)
@@ -39,8 +39,8 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.links import LinkMotion, Spin, spin_of
 from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation, Turn, sums, weighted_sum
+from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ENTRY_ERROR, drop
-from gdalembert.model.segment_inertia import SegmentInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Motion, Wrench

@@ -39,8 +39,7 @@ from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.joints.strain_segment import StrainStation
-from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.segment_inertia import SegmentInertia
+from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen
