@@ -110,20 +110,11 @@ Actuation: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike | Tendon] | ca
 
 
 class Actuators:
-    """The torque tau(q, u) (nv) of the actuators' efforts u (nu) at q.
-
-    Args:
-        function: (q, u …) → (tau); u are all inputs behind q.
-        tree: of the robot.
-
-    Attributes:
-        nu: the number of actuators.
-        kind: what messages call them.
-        are_default: whether nothing was said of them, so that each joint has its own.
-    """
+    """The torque tau(q, u) (nv) of the efforts u of ``nu`` actuators: a Function, whose inputs behind q are u."""
 
     kind: ClassVar[str] = "a Function"
     are_default = False
+    """Whether nothing was said of them, so that each joint has its own."""
 
     def __init__(self, function: ca.Function, tree: Tree) -> None:
         self.function, self.tree = function, tree
@@ -182,14 +173,7 @@ class Actuators:
 
 
 class LinearActuators(Actuators):
-    """tau = B u.
-
-    Args:
-        tree: of the robot.
-        b: B (nv × nu).
-        own_names: of the columns; by default those of the coordinates that they drive.
-        are_default: whether B is that of a robot of which nothing else was said.
-    """
+    """tau = B u; columns have names of their own, or those of the coordinates that they drive."""
 
     def __init__(
         self, tree: Tree, b: Array, own_names: tuple[str, ...] | None = None, are_default: bool = False
@@ -284,7 +268,23 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
     if given is None:
         return LinearActuators(tree, frozen(np.eye(tree.nv) if own is None else own), are_default=True)
     if isinstance(given, ca.Function):
-        return _function_of_actuators(tree, given)
+        wanted = f"give a casadi.Function (q, u) -> (tau) with q ({tree.nq}), u (nu), tau ({tree.nv})"
+        inputs = [given.size_in(i) for i in range(given.n_in())]
+        outputs = [given.size_out(i) for i in range(given.n_out())]
+        if len(inputs) < 2 or inputs[0] != (tree.nq, 1) or outputs != [(tree.nv, 1)]:
+            raise ArgumentError(f"actuation: the Function has inputs {inputs} and outputs {outputs}; {wanted}")
+        if any(rows == 0 or columns != 1 for rows, columns in inputs):
+            raise ArgumentError(f"actuation: the Function has inputs {inputs}; {wanted}")
+        q, *u = (ca.SX.sym("x", rows) for rows, _ in inputs)
+        try:
+            tau = given(q, *u)
+        except RuntimeError:
+            raise ArgumentError(
+                "actuation: the Function does not evaluate symbols of SX; write it in scalars"
+            ) from None
+        if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
+            raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
+        return Actuators(given, tree)
     if isinstance(given, Tendon):
         raise ArgumentTypeError("actuation: got a Tendon without a name; give {name: tendon}")
     if isinstance(given, Mapping):
@@ -301,21 +301,3 @@ def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) 
     if not b.any():
         raise ArgumentError("actuation: all entries of B are 0, so that nothing drives the robot; give tau = B u")
     return LinearActuators(tree, b, names)
-
-
-def _function_of_actuators(tree: Tree, given: ca.Function) -> Actuators:
-    wanted = f"give a casadi.Function (q, u) -> (tau) with q ({tree.nq}), u (nu), tau ({tree.nv})"
-    inputs = [given.size_in(i) for i in range(given.n_in())]
-    outputs = [given.size_out(i) for i in range(given.n_out())]
-    if len(inputs) < 2 or inputs[0] != (tree.nq, 1) or outputs != [(tree.nv, 1)]:
-        raise ArgumentError(f"actuation: the Function has inputs {inputs} and outputs {outputs}; {wanted}")
-    if any(rows == 0 or columns != 1 for rows, columns in inputs):
-        raise ArgumentError(f"actuation: the Function has inputs {inputs}; {wanted}")
-    q, *u = (ca.SX.sym("x", rows) for rows, _ in inputs)
-    try:
-        tau = given(q, *u)
-    except RuntimeError:
-        raise ArgumentError("actuation: the Function does not evaluate symbols of SX; write it in scalars") from None
-    if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
-        raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
-    return Actuators(given, tree)

@@ -14,7 +14,6 @@ base, which they leave out, stand still and have no part in it but in the centre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -23,14 +22,13 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import of_columns
 from gdalembert.dynamics.newton_euler.crba import Composite, composites, modal_columns
-from gdalembert.dynamics.newton_euler.links import Link
 from gdalembert.dynamics.newton_euler.rnea import joint_wrenches
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.errors import ModelError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import ENTRY_ERROR, drop
-from gdalembert.model.tree import Tree
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import derivative_along, directional_derivative
 from gdalembert.spatial.spatial_vectors import Wrench
@@ -85,20 +83,13 @@ def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> 
 
 @dataclass(frozen=True)
 class _Robot:
-    """The links at q, with base parameters, in frames and a unit of length of our own.
+    """The links at q, with base parameters, in frames and a unit of length of our own."""
 
-    Attributes:
-        links: their forces are ``unit`` times those in SI units; moments and torques are the same.
-        bodies: the composite body of each link's subtree.
-        mass: of all links [kg].
-        standing: Σ m x (3, kg m) of the masses that base parameters leave out, in the universe.
-    """
-
-    links: RobotAtQ
-    bodies: list[Composite]
+    links: RobotAtQ  # forces are ``unit`` times those in SI units; moments and torques are the same
+    bodies: list[Composite]  # the composite body of each link's subtree
     unit: float
-    mass: float
-    standing: Matrix
+    mass: float  # of all links [kg]
+    standing: Matrix  # Σ m x (3, kg m) of the masses that base parameters leave out, in the universe
 
     @classmethod
     def at(cls, tree: Tree, q: Matrix) -> _Robot:
@@ -133,28 +124,26 @@ class _Robot:
         """(6), in SI units."""
         return ca.vertcat(wrench.force / self.unit, wrench.moment)
 
-    def column_wrenches(self) -> Iterator[tuple[Link, Wrench]]:
-        """The wrenches that the columns of each joint need, in the axes of the universe about the centre of mass."""
-        robot, placed = self.links, {-1: (ca.DM.eye(3), -self.center)}
-        for i, link in robot:
-            above, p = placed[link.joint.parent]
-            if i in robot.stations:
-                station = robot.stations[i]
-                placed[i] = above @ station.rotation, p + above @ station.origin
-                continue
-            r, p = (link.fixed.T @ above.T).T, p + above @ link.origin  # of the joint, before its turn
-            placed[i] = (link.turn.T @ r.T).T, p
-            yield link, self.bodies[i].turned(link.turn).wrench(link.columns).to_parent(r, p)
-            if i in robot.bodies:
-                _, wrench = modal_columns(robot, self.bodies, i)
-                yield robot.links[robot.tree.first_station(i)], wrench.to_parent(*placed[i])
-
 
 def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
     """A (6 × nv) of h = A v."""
     robot = _Robot.at(tree, q)
-    needed = ((link.joint, link.rate * robot.in_si(wrench)) for link, wrench in robot.column_wrenches())
-    return of_columns(tree.nv, 6, needed)
+    links, placed = robot.links, {-1: (ca.DM.eye(3), -robot.center)}  # about the centre of mass, in the universe's axes
+    columns: list[tuple[Joint, Matrix]] = []
+    for i, link in links:
+        above, p = placed[link.joint.parent]
+        if i in links.stations:
+            station = links.stations[i]
+            placed[i] = above @ station.rotation, p + above @ station.origin
+            continue
+        r, p = (link.fixed.T @ above.T).T, p + above @ link.origin  # of the joint, before its turn
+        placed[i] = (link.turn.T @ r.T).T, p
+        needed = robot.bodies[i].turned(link.turn).wrench(link.columns).to_parent(r, p)
+        columns.append((link.joint, link.rate * robot.in_si(needed)))
+        if i in links.bodies:
+            modes, (_, needed) = links.links[links.tree.first_station(i)], modal_columns(links, robot.bodies, i)
+            columns.append((modes.joint, modes.rate * robot.in_si(needed.to_parent(*placed[i]))))
+    return of_columns(tree.nv, 6, columns)
 
 
 def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:

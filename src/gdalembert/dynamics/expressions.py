@@ -225,7 +225,7 @@ class Expressions(ABC):
 
     @property
     def _armature_matrix(self) -> Matrix:
-        return ca.diag(spatial.constant(self.tree.armature))
+        return ca.diag(self._armature)
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, p last.

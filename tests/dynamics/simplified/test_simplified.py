@@ -529,9 +529,9 @@ def test_a_robot_too_large_is_told_its_size() -> None:
 @pytest.mark.long
 def test_what_is_no_finite_sum_is_refused() -> None:
     dyn = puma(0)
-    x = ca.SX.sym("x", 6)
+    x = dyn._coordinates.x
     with pytest.raises(UnsupportedError, match="D_1_2 differs from the sum"):
-        series.expand(dyn._coordinates, x, [series.Expansion((0, 1), ca.cos(3 * x[1]), 1.0)])
+        series.expand(dyn._coordinates, [series.Expansion((0, 1), ca.cos(3 * x[1]), 1.0)])
 
 
 # The benchmark and its page

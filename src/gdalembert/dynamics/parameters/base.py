@@ -142,19 +142,13 @@ class Base(ParameterGroup):
         inertia = Inertia.select(tree, None)
         added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
         change = spatial.constant(self.bodies) @ (p - ca.DM(self.values(self._nominal)))
-        bodies = inertia.substitute(tree, ca.DM(self._with_masses()) + added + change)
+        # with 1 kg for each link without mass: its centre of mass has a meaning, whatever first moment p gives it
+        own = _dynamic_parameters(self._nominal)
+        massless = np.where(np.arange(len(own)) % 10 == 0, own == 0, 0.0)
+        heavier = own + massless - self.bodies @ (self.found.matrix @ massless)
+        bodies = inertia.substitute(tree, ca.DM(heavier) + added + change)
         regrouped = self.regrouped(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
         return RegroupedTree(**vars(bodies), prepared=regrouped)
-
-    def _with_masses(self) -> Array:
-        """Dynamic parameters with the base parameters of the model, and 1 kg for each link without mass.
-
-        The centre of mass of a link then has a meaning, whatever first moment p gives it.
-        """
-        own = _dynamic_parameters(self._nominal)
-        added = np.zeros_like(own)
-        added[::10] = own[::10] == 0
-        return np.asarray(own + added - self.bodies @ (self.found.matrix @ added))
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         """Bodies near those of the model; those that get a first moment have a mass."""

@@ -30,10 +30,7 @@ Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 Values = npt.ArrayLike | Mapping[str, float] | None
 """p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
 KINDS: dict[str, type[ParameterGroup]] = {each.kind: each for each in (Inertia, Payload, Base, Armature, GravityVector)}
-"""The kinds that stand in a tree, in the order in which they are put there: bodies, then what is added to them.
-
-Each force element with parameters is one more kind.
-"""
+"""The kinds that stand in a tree, in the order in which they are put there: bodies, then what is added to them."""
 _FORCES = {"springs": "springs={joint: (stiffness, rest)}", "friction": "friction='model' or {joint: gd.Friction(…)}"}
 """The arguments that give a robot its force elements."""
 
@@ -220,13 +217,7 @@ class Parameters:
 
 
 class ModelParameters(Parameters):
-    """Constants of a model, and of its force elements, as parameters.
-
-    Args:
-        tree: the robot, in numbers. ``forces``: its force elements.
-        given: kinds of parameters.
-        clean: tolerance of the cleaning of other models.
-    """
+    """Constants of a model, and of its force elements, as parameters; ``clean`` is for other models."""
 
     def __init__(self, tree: Tree, forces: Sequence[Force], given: Given, clean: float) -> None:
         self._nominal, self._nominal_forces, self._clean = tree, tuple(forces), clean

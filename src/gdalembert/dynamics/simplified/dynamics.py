@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import numbers
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Unpack
@@ -124,6 +124,7 @@ class SimplifiedDynamics(Dynamics):
     """
 
     _exact: Dynamics
+    _recipe: Mapping[str, Any]  # the arguments of the subclass
 
     def __init__(
         self,
@@ -189,11 +190,6 @@ class SimplifiedDynamics(Dynamics):
         own = {**self._recipe, **given, **({} if self._source else self._arguments)}
         return partial(type(self), **own), (self._source or self._given,)
 
-    @property
-    @abstractmethod
-    def _recipe(self) -> Mapping[str, Any]:
-        """The arguments of the subclass."""
-
     @abstractmethod
     def _choose(self) -> tuple[list[Term], list[Term]]:
         """The terms to keep, and those of what the exact D and V have besides."""
@@ -238,7 +234,7 @@ class SimplifiedDynamics(Dynamics):
         for (i, j), term in terms:
             lost[:, i, j] += series.evaluate([term], x)
         lost = np.triu(lost) + np.triu(lost, 1).transpose(0, 2, 1)
-        exact = BatchFunction(self._exact.mass_matrix, *b.shape)(self._coordinates.configurations(x))
+        exact = BatchFunction(self._exact.mass_matrix, *b.shape)(self._coordinates.evaluate(self._coordinates.q, x).T)
         root = np.linalg.inv(np.linalg.cholesky(exact))
         part = float(np.linalg.eigvalsh(root @ lost @ root.transpose(0, 2, 1)).max())
         return Definiteness(False, 1 - part, _CONFIGURATIONS)
@@ -265,7 +261,7 @@ class SimplifiedDynamics(Dynamics):
             x, v, a = rng.uniform(-1, 1, size=(3, n, nv))
             if corners:
                 v, a = np.sign(v), np.sign(a)
-            q = self._coordinates.configurations(x * self._coordinates.half)
+            q = self._coordinates.evaluate(self._coordinates.q, x * self._coordinates.half).T
             state = q, v * self.limits.v, a * self.limits.a
             tau = exact(*state)
             error = np.abs(own(*state) - tau)
@@ -305,18 +301,16 @@ class SimplifiedDynamics(Dynamics):
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         return self._lagrangian.potential(q)
 
-    def _expand(self, matrices: Callable[[Matrix], Sequence[Matrix]]) -> list[list[Term]]:
-        """The terms of each of the matrices (nv × nv, symmetric, D their sum), and last those of V."""
-        nv = self.tree.nv
-        x = ca.SX.sym("x", nv)
-        q = self._coordinates.configuration(x)
+    def _expand(self, *matrices: Matrix) -> list[list[Term]]:
+        """The terms of each of the matrices (nv × nv, symmetric, D their sum) at the q of x, and last those of V."""
+        nv, q = self.tree.nv, self._coordinates.q
         v = ca.SX(super().gravitational_energy_expression(q))
         sampled = ca.SX(ca.vertcat(ca.diag(self._exact.mass_matrix_expression(q)), v))
-        scale = np.abs(self._coordinates.evaluate(x, sampled, self._random(200))).max(axis=1)
+        scale = np.abs(self._coordinates.evaluate(sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
         size = np.sqrt(np.outer(scale[:nv], scale[:nv]))
-        rows = [Expansion((i, j), ca.SX(d[i, j]), float(size[i, j])) for d in matrices(q) for i, j in entries]
-        found = series.expand(self._coordinates, x, [*rows, Expansion(None, v, float(scale[nv]))])
+        rows = [Expansion((i, j), ca.SX(d[i, j]), float(size[i, j])) for d in matrices for i, j in entries]
+        found = series.expand(self._coordinates, [*rows, Expansion(None, v, float(scale[nv]))])
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
         return [list(itertools.chain(*found[k:end])) for k, end in itertools.pairwise(cuts)]
 
@@ -370,14 +364,11 @@ class PrunedDynamics(SimplifiedDynamics):
         if not 0 <= error < 1:
             raise ArgumentError(wanted)
         self.error: float = float(error)
+        self._recipe = {"error": self.error}
         super().__init__(model, a_max=a_max, **options)
 
-    @property
-    def _recipe(self) -> Mapping[str, Any]:
-        return {"error": self.error}
-
     def _choose(self) -> tuple[list[Term], list[Term]]:
-        inertia, energy = self._expand(lambda q: [self._exact.mass_matrix_expression(q)])
+        inertia, energy = self._expand(self._exact.mass_matrix_expression(self._coordinates.q))
         terms = [*inertia, *energy]
         candidates = [term for term in terms if not term.is_free]
         effects = series.contributions(self._coordinates, self.limits, candidates)
@@ -416,6 +407,7 @@ class TranslationalRotational(SimplifiedDynamics):
         if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
             raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
         self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
+        self._recipe = {"wrist": self._wrist}
         super().__init__(model, a_max=a_max, **options)
 
     @property
@@ -427,20 +419,11 @@ class TranslationalRotational(SimplifiedDynamics):
                 raise UnknownNameError("joint", name, names)
         return names[3:] if self._wrist is None else self._wrist
 
-    @property
-    def _recipe(self) -> Mapping[str, Any]:
-        return {"wrist": self._wrist}
-
     def _choose(self) -> tuple[list[Term], list[Term]]:
         self.tree.require_rigid_links("TranslationalRotational takes them for rigid; take PrunedDynamics")
         rotational = np.isin(self.tree.velocity_names, self.wrist)
-        takes_rotation = rotational[:, None] | rotational[None, :]
-
-        def kept_and_dropped(q: Matrix) -> list[Matrix]:
-            rot = rotational_mass_matrix(self.tree, place(self.tree, q))
-            tra = self._exact.mass_matrix_expression(q) - rot
-            mask = np.array(takes_rotation, dtype=float)
-            return [mask * rot + (1 - mask) * tra, mask * tra + (1 - mask) * rot]
-
-        kept, dropped, energy = self._expand(kept_and_dropped)
+        mask = np.array(rotational[:, None] | rotational[None, :], dtype=float)
+        rot = rotational_mass_matrix(self.tree, place(self.tree, self._coordinates.q))
+        tra = self._exact.mass_matrix_expression(self._coordinates.q) - rot
+        kept, dropped, energy = self._expand(mask * rot + (1 - mask) * tra, mask * tra + (1 - mask) * rot)
         return [*kept, *energy], dropped

@@ -40,6 +40,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -155,18 +156,19 @@ class Coordinates:
         """Index in q of the distance k."""
         return self.joints[k].idx_q + k - self.joints[k].idx_v
 
-    def configuration(self, x: Matrix) -> Matrix:
-        """q (nq) of x (nv)."""
-        return integrate(self.tree, neutral(self.tree), x + ca.DM(self.centre))
+    @cached_property
+    def x(self) -> ca.SX:
+        """The coordinates (nv), symbols."""
+        return ca.SX.sym("x", len(self.joints))
 
-    def configurations(self, x: Array) -> Array:
-        """N × nq of N × nv."""
-        symbol = ca.SX.sym("x", len(self.joints))
-        return self.evaluate(symbol, self.configuration(symbol), x).T
+    @cached_property
+    def q(self) -> Matrix:
+        """q (nq) of x."""
+        return integrate(self.tree, neutral(self.tree), self.x + ca.DM(self.centre))
 
-    def evaluate(self, x: ca.SX, rows: ca.SX, points: Array) -> Array:
+    def evaluate(self, rows: ca.SX, points: Array) -> Array:
         """Expressions of x at N points (N × nv): rows × N."""
-        graph = ca.Function("rows", [x], [ca.densify(rows)])
+        graph = ca.Function("rows", [self.x], [ca.densify(rows)])
         parts = np.array_split(points, 1 + len(points) // _BATCH)
         return np.concatenate([graph.map(len(part))(part.T).full() for part in parts], axis=1)
 
@@ -222,13 +224,13 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     return tuple(own[k] for k in range(tree.nv))
 
 
-def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> list[list[Term]]:
+def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Term]]:
     """The terms of each row, an expression of x; their sum has to reproduce the row at other points than the grid's."""
     stacked = ca.densify(ca.vertcat(*(row.expression for row in rows)))
-    depends = ca.jacobian_sparsity(stacked, x)
+    depends, nv = ca.jacobian_sparsity(stacked, coordinates.x), len(coordinates.joints)
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for k, row in enumerate(rows):
-        own = tuple(i for i in range(x.numel()) if depends.has_nz(k, i))
+        own = tuple(i for i in range(nv) if depends.has_nz(k, i))
         counts = tuple(coordinates.points_of(i, 1 if row.entry is None else 2) for i in own)
         groups.setdefault((own, counts), []).append(k)
         if math.prod(counts) > MOST_POINTS:
@@ -238,11 +240,11 @@ def expand(coordinates: Coordinates, x: ca.SX, rows: Sequence[Expansion]) -> lis
             )
     found: list[list[Term]] = [[] for _ in rows]
     for (own, counts), members in groups.items():
-        values = coordinates.evaluate(x, stacked[members], _grid(coordinates, own, counts))
+        values = coordinates.evaluate(stacked[members], _grid(coordinates, own, counts))
         for k, value in zip(members, values, strict=True):
             found[k] = list(_terms(coordinates, own, value.reshape(counts), rows[k]))
-    points = np.random.default_rng(1).uniform(-1, 1, size=(100, x.numel())) * coordinates.half
-    for row, terms, true in zip(rows, found, coordinates.evaluate(x, stacked, points), strict=True):
+    points = np.random.default_rng(1).uniform(-1, 1, size=(100, nv)) * coordinates.half
+    for row, terms, true in zip(rows, found, coordinates.evaluate(stacked, points), strict=True):
         error = np.abs(evaluate(terms, points) - true).max()
         if error > _REPRODUCED * row.scale:
             raise UnsupportedError(
