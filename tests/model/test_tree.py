@@ -13,7 +13,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import Tree, from_pinocchio, read_tree
-from gdalembert.model.checks import idle_joints
+from gdalembert.model.from_pinocchio import idle_joints
 from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states
 
 

@@ -23,7 +23,7 @@ from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
 from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.checks import is_singular
+from gdalembert.model.from_pinocchio import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array

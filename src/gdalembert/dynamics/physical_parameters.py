@@ -11,7 +11,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ModelError
-from gdalembert.model.checks import check_body
+from gdalembert.model.from_pinocchio import check_body
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
 from gdalembert.model.regrouping import RegroupedTree
 from gdalembert.model.rounding import SINGULAR, least_moment

@@ -13,8 +13,7 @@ import pinocchio as pin
 
 from gdalembert import errors
 from gdalembert.errors import ArgumentTypeError, UrdfError, quoted
-from gdalembert.model.checks import idle_joints
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import least_moment
 from gdalembert.model.urdf_checks import MAX_SIZE, CheckedUrdf
 from gdalembert.spatial.arguments import choice

@@ -22,8 +22,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.model.checks import check_body
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import check_body, read_tree
 from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_unit_vector
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector

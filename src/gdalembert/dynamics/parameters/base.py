@@ -26,9 +26,8 @@ from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.parameters.groups import Inertia, ParameterGroup, selected
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.checks import check_same_joints
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import check_same_joints, read_tree
 from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import Tree

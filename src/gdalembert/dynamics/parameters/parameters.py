@@ -15,9 +15,8 @@ from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.base import Base
 from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.model.checks import check_same_joints
 from gdalembert.model.cleaning import clean_tree
-from gdalembert.model.from_pinocchio import name_of, read_tree
+from gdalembert.model.from_pinocchio import check_same_joints, name_of, read_tree
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
