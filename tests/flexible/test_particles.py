@@ -9,8 +9,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
-from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.particles import lumped
+from gdalembert.model.modal_inertia import ModalInertia, lumped
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
 

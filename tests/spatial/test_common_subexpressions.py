@@ -13,8 +13,8 @@ from benchmarks.common import robots
 from gdalembert.dynamics import recursive_newton_euler as newton_euler
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.regrouping import prepare
-from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 from gdalembert.spatial.functions import function
+from gdalembert.spatial.instructions import eliminate_common_subexpressions
 from tests.helpers.sets import with_extras
 
 Rng = np.random.Generator

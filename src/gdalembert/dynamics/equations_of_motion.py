@@ -27,9 +27,9 @@ from gdalembert.model.from_pinocchio import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import directional_derivative, function, symbols
+from gdalembert.spatial.instructions import eliminate_common_subexpressions
 
 FUNCTIONS = (
     "inverse_dynamics",

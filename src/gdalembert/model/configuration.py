@@ -41,11 +41,8 @@ def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
 
 def unit_blocks(tree: Tree) -> Blocks:
     """The parts of q that have unit length; joints that mimic another have none of their own."""
-    return tuple(
-        (joint.name, joint.idx_q + joint.type.unit_length[0], joint.idx_q + joint.type.unit_length[1])
-        for joint in tree.independent_joints
-        if joint.type.unit_length is not None
-    )
+    own = ((joint, joint.type.unit_length) for joint in tree.independent_joints)
+    return tuple((joint.name, joint.idx_q + part[0], joint.idx_q + part[1]) for joint, part in own if part is not None)
 
 
 def lengths(q: Array, blocks: Blocks) -> Array:
@@ -55,11 +52,7 @@ def lengths(q: Array, blocks: Blocks) -> Array:
 
 
 def check_unit_lengths(what: str, q: Array, tree: Tree, tolerance: float = UNIT_ERROR) -> None:
-    """Check that these lengths are 1, for a configuration (nq) or for one in each row of q.
-
-    Raises:
-        ArgumentError: if one is off by more than the tolerance.
-    """
+    """Raises ArgumentError unless these lengths are 1, for a configuration (nq) or for one in each row of q."""
     off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
     if np.any(off > tolerance):
         joint = blocks[int(off.argmax()) % len(blocks)][0]
@@ -67,11 +60,7 @@ def check_unit_lengths(what: str, q: Array, tree: Tree, tolerance: float = UNIT_
 
 
 def checked_configuration(what: str, given: npt.ArrayLike, tree: Tree) -> Array:
-    """A configuration (nq): finite, with unit lengths.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if it is not.
-    """
+    """A configuration (nq): finite, with unit lengths."""
     q = vector(what, given, tree.nq)
     check_unit_lengths(what, q, tree)
     return q

@@ -88,8 +88,7 @@ class LinkFrame:
     @property
     def inverse(self) -> Array:
         """The link in the frame, 4 × 4."""
-        c, s = np.cos(self.angle), np.sin(self.angle)
-        return np.array([[c, s, 0, 0], [-s, c, 0, 0], [0, 0, 1, -self.slide], [0, 0, 0, 1]])
+        return LinkFrame(-self.slide, -self.angle).matrix
 
     def body(self, link: LinkGeometry) -> Any:
         """The pseudo-inertia of a link in this frame."""
@@ -117,12 +116,7 @@ def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array
 
 
 def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[LinkFrame]:
-    """The frame of each link in the cheapest combination; links come after their parents.
-
-    Args:
-        links: the robot.
-        keep_axes: whether links may keep the axes of their joints.
-    """
+    """The frame of each link in the cheapest combination; links come after their parents, and may keep their axes."""
     links = [link.with_generic_body() for link in links]
     children: list[list[int]] = [[] for _ in links]
     outward = [1] * len(links)  # links in each subtree

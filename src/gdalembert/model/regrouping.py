@@ -13,7 +13,7 @@ its parent: its second moments about its centre of mass move there, and only m s
 become one.
 
 **Modes.** Of a link with modes, x lies as near to its beam as z allows; stations have the axes of their link. The mass
-of a link that shortens is that of particles (:mod:`gdalembert.model.particles`), which are further stations. What a
+of a link that shortens is that of particles (:mod:`gdalembert.model.modal_inertia`), which are further stations. What a
 prismatic joint shares with its parent stays (on a station without inertia of its own it would cost more than it saves),
 and so do symbols, since moving them costs more than it saves. The constants of stations have the digits that rounding
 has left them, so that 1 and 0.9999999999999998 are one number.
@@ -29,21 +29,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.model import rounding
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
 from gdalembert.model.joints.deflection import Deflection, ModalMotion
 from gdalembert.model.link_frames import AS_GIVEN, LinkGeometry, choose, placed
-from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.particles import lumped
-from gdalembert.model.rounding import (
-    NEGLIGIBLE,
-    PRODUCT_ERROR,
-    SAME,
-    clean_matrix,
-    clean_product,
-    clean_rotation,
-    known_digits,
-)
+from gdalembert.model.modal_inertia import ModalInertia, lumped
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -91,8 +82,8 @@ def _seen(frame: Frame, link: Array, unit: float = 1.0) -> Frame:
     """An operational frame of a link that stands at ``link`` in its frame of our own, in our unit of length."""
     placement = homogeneous(frame.rotation, frame.translation)
     if frame.joint >= 0:
-        placement = clean_matrix(link @ placement)
-        placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
+        placement = rounding.clean_matrix(link @ placement)
+        placement[:3, :3] = rounding.clean_rotation(placement[:3, :3], rounding.SAME)
     return replace(frame, rotation=frozen(placement[:3, :3]), translation=frozen(placement[:3, 3] / unit))
 
 
@@ -150,7 +141,7 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTre
         placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
         changed = {
             "type": link.type,
-            "rotation": frozen(clean_rotation(placement[:3, :3], SAME)),
+            "rotation": frozen(rounding.clean_rotation(placement[:3, :3], rounding.SAME)),
             "translation": frozen(placement[:3, 3]),
             "pseudo_inertia": own.body(link),
             "frame_offset": angle * sense_of(link.type),
@@ -178,7 +169,7 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
         if joint.type.axis is not None:
             axis = np.array(joint.type.axis)
             z = placement[:3, :3] @ axis
-            opposite = any(np.abs(z + other).max() <= SAME for other in (np.array([0, 0, 1]), *siblings))
+            opposite = any(np.abs(z + other).max() <= rounding.SAME for other in (np.array([0, 0, 1]), *siblings))
             sense = -1.0 if opposite else 1.0
             frame[:3, :3] = turned_to(sense * axis)
             joint_type = joint.type.with_axis((0.0, 0.0, sense))
@@ -187,7 +178,7 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
         if is_known and not joint.type.can_rotate and i not in parents and body[3, 3] > 0:
             frame[:3, 3] = body[:3, 3] / body[3, 3]
         placement = placement @ frame
-        placement[:3, :3] = clean_rotation(placement[:3, :3], SAME)
+        placement[:3, :3] = rounding.clean_rotation(placement[:3, :3], rounding.SAME)
         back = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
         frames.append(frame)
         links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(back, body), frame))
@@ -219,8 +210,8 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
     lengths = [float(x) for joint in tree.joints if joint.parent >= 0 for x in np.abs(joint.translation) if x]
     if not lengths or any(joint.type.can_translate for joint in tree.joints):
         return tree
-    lengths = [x for x in lengths if x > NEGLIGIBLE * max(lengths)]
-    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=SAME, atol=0)))
+    lengths = [x for x in lengths if x > rounding.NEGLIGIBLE * max(lengths)]
+    unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=rounding.SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
     joints = (
         replace(j, translation=frozen(j.translation / unit), pseudo_inertia=transformed(scale, j.pseudo_inertia))
@@ -234,9 +225,9 @@ def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
     constants = [x for joint in tree.joints for x in (joint.translation, joint.pseudo_inertia)]
     numbers = [x.ravel() for x in constants if not isinstance(x, ca.SX)]
     magnitudes = np.unique(np.abs([0.0, 1.0, *np.concatenate(numbers)]))
-    starts = np.append(True, np.diff(magnitudes) > SAME * magnitudes[1:])
+    starts = np.append(True, np.diff(magnitudes) > rounding.SAME * magnitudes[1:])
     shared = magnitudes[starts][np.cumsum(starts) - 1]
-    shared[np.isclose(shared, 1.0, rtol=SAME, atol=0)] = 1.0
+    shared[np.isclose(shared, 1.0, rtol=rounding.SAME, atol=0)] = 1.0
 
     def settled(x: Array | ca.SX) -> Any:
         if isinstance(x, ca.SX):
@@ -299,7 +290,7 @@ def _link_axes(tree: Tree, i: int) -> Array:
     axis = np.array(tree.joints[i].type.axis)
     for beam in [own.beam for k in tree.stations(i) if isinstance(own := tree.joints[k].type, ModalMotion)][:1]:
         across = beam - axis * (axis @ beam)
-        if np.linalg.norm(across) > NEGLIGIBLE:
+        if np.linalg.norm(across) > rounding.NEGLIGIBLE:
             x = across / np.linalg.norm(across)
             return np.column_stack([x, np.cross(axis, x), axis])
     return turned_to(axis)
@@ -310,7 +301,7 @@ def _between(joint: Joint, parent: Array, own: Array) -> Joint:
     body = transformed(own, joint.pseudo_inertia)
     if isinstance(joint.type, ModalMotion):
         return replace(joint, type=joint.type.seen_from(own[:3, :3].T), pseudo_inertia=body)
-    placement = clean_product(parent, homogeneous(joint.rotation, joint.translation), own.T)
+    placement = rounding.clean_product(parent, homogeneous(joint.rotation, joint.translation), own.T)
     rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
     along = joint.type.with_axis((0.0, 0.0, 1.0))
     return replace(joint, type=along, rotation=rotation, translation=translation, pseudo_inertia=body)
@@ -320,7 +311,7 @@ def _with_known_digits(motion: JointType) -> JointType:
     """A motion whose constants have as many digits as rounding has left them."""
 
     def rounded(x: Array) -> Array:
-        return frozen(known_digits(x, np.full(x.shape, PRODUCT_ERROR * np.abs(x).max(initial=0))))
+        return frozen(rounding.known_digits(x, np.full(x.shape, rounding.PRODUCT_ERROR * np.abs(x).max(initial=0))))
 
     if not isinstance(motion, Deflection):
         return motion
@@ -329,4 +320,4 @@ def _with_known_digits(motion: JointType) -> JointType:
 
 
 def _cleaned(body: Array | ca.SX) -> Any:
-    return body if isinstance(body, ca.SX) else frozen(clean_matrix(body))
+    return body if isinstance(body, ca.SX) else frozen(rounding.clean_matrix(body))

@@ -16,55 +16,40 @@ from gdalembert.spatial.arrays import Array
 _EPS = float(np.finfo(float).eps)
 
 # Numbers that somebody wrote down.
-
 DOUBTFUL = 1e-3
 """How far, relatively, a URDF's axis may lie from unit length (the parser normalises it), and its largest principal
 moment above the sum of the others, without a doubt: published tables have three digits."""
-
 NEGLIGIBLE = 1e-6
 """Below this part of the lengths around it a length is zero: a vector so short has no direction."""
-
 SAME_PLACE = 1e-12
 """How far a placement may lie from the identity [m, rad] and be it: Pinocchio composes it of others."""
-
 MOMENT_TOLERANCE = 1e-9
 """How far below zero a mass or principal moment may lie, relative to the largest, and be zero: differences of numbers
 with nine digits."""
-
 NOISE_PER_MASS = 1e-15
 """The same per mass [m²]: published tensors "of zero" hold 1e-20 kg m², and real bodies far more than this."""
-
 CLEANED = 1e-11
 """What cleaning takes away by default: a rpy of 1.57079632679 is π/2."""
-
 MOST_CLEANED = 1e-6
 """The most that it takes away: a larger number was meant."""
-
 LARGEST = 1e30
 """The largest mass, length or moment of inertia [SI units] that is a number of a robot, and of which m l² is finite."""
 
 # Numbers that we computed, in double precision.
-
 SAME = 1e-15
 """Relative difference of two numbers that rounding alone tells apart: some units in the last place."""
-
 ROUND_OFF = 1e-12
 """How far, relatively, a length or a time may pass a limit and count as on it: sums of many numbers are off by less."""
-
 ORTHOGONALITY_ERROR = 4e-16
 """By how much more than before R Rᵀ may differ from 1 when R was cleaned: two units in the last place of 1."""
-
 ENTRY_ERROR = 4 * _EPS
 """What the entries of a computed matrix may be off by, relative to the largest of them."""
-
 PRODUCT_ERROR = 8 * _EPS
 """What the entries of a product of a few matrices may be off by, relative to the same product of magnitudes."""
 
 # Matrices.
-
 NO_INERTIA = 1e-14
 """What the least eigenvalue of a joint's own block of M may be and be zero, relative to the products in its sum."""
-
 SINGULAR = 1e-13
 """The same for all of M, scaled to a diagonal of ones: a sum of many more."""
 

@@ -264,11 +264,7 @@ class Tree(ByValue):
         return tuple(name for name, i in zip(self.joint_names, self.links, strict=True) if i not in modal)
 
     def require_rigid_links(self, what: str) -> None:
-        """Refuse a tree with modes.
-
-        Raises:
-            UnsupportedError: if a link has modes; ``what`` begins the reason, and ends with "rigid".
-        """
+        """Raises UnsupportedError if a link has modes; ``what`` is the reason, and ends with "rigid"."""
         if self.modal:
             raise UnsupportedError(f"{self.name}: its links are flexible, and {what}")
 
@@ -283,10 +279,9 @@ class Tree(ByValue):
     def suffix_sums(self, values: list[Any]) -> list[Any]:
         """Sums, for each joint, of ``values`` over the links of its subtree, its own included."""
         sums = list(values)
-        for i in reversed(range(len(self.joints))):
-            parent = self.joints[i].parent
-            if parent >= 0:
-                sums[parent] = sums[parent] + sums[i]
+        for i, joint in reversed(list(enumerate(self.joints))):
+            if joint.parent >= 0:
+                sums[joint.parent] = sums[joint.parent] + sums[i]
         return sums
 
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -317,10 +312,8 @@ class Tree(ByValue):
 
         def both() -> Iterator[tuple[int, int, Matrix]]:
             for i, j, block in blocks:
-                if i == j:
-                    yield i, i, spatial.symmetric(block)
-                else:
-                    yield i, j, block
+                yield i, j, spatial.symmetric(block) if i == j else block
+                if i != j:
                     yield j, i, block.T
 
         return self.matrix(both())
@@ -353,12 +346,11 @@ class Tree(ByValue):
         total: Matrix = ca.DM(3, 1)
         for i, inertia in self.modal.items():
             moments[i] = moments[i] + inertia.first_moment(self.joints[self.first_station(i)].configuration(q))
-        for i in reversed(range(len(self.joints))):
-            r, p = self.joints[i].placement(q)
+        for i, joint in reversed(list(enumerate(self.joints))):
+            r, p = joint.placement(q)
             moment = r @ moments[i] + masses[i] * p
-            parent = self.joints[i].parent
-            if parent >= 0:
-                moments[parent] = moments[parent] + moment
+            if joint.parent >= 0:
+                moments[joint.parent] = moments[joint.parent] + moment
             else:
                 total = total + moment
         return total

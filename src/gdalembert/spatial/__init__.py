@@ -17,14 +17,3 @@ from gdalembert.spatial.algebra import translation as translation
 from gdalembert.spatial.algebra import twist as twist
 from gdalembert.spatial.factorization import Factorization as Factorization
 from gdalembert.spatial.factorization import symmetric_solve as symmetric_solve
-from gdalembert.spatial.lie.maps import cosine as cosine
-from gdalembert.spatial.lie.maps import inverse_screw_shift as inverse_screw_shift
-from gdalembert.spatial.lie.maps import quaternion_conjugate as quaternion_conjugate
-from gdalembert.spatial.lie.maps import quaternion_exp as quaternion_exp
-from gdalembert.spatial.lie.maps import quaternion_log as quaternion_log
-from gdalembert.spatial.lie.maps import quaternion_product as quaternion_product
-from gdalembert.spatial.lie.maps import quaternion_rotation as quaternion_rotation
-from gdalembert.spatial.lie.maps import screw_shift as screw_shift
-from gdalembert.spatial.lie.maps import sine_defect_over_cube as sine_defect_over_cube
-from gdalembert.spatial.lie.maps import sine_over_angle as sine_over_angle
-from gdalembert.spatial.lie.maps import versine_over_square as versine_over_square

@@ -12,7 +12,7 @@ import numpy as np
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.common_subexpressions import eliminate_common_subexpressions
+from gdalembert.spatial.instructions import eliminate_common_subexpressions
 
 _THREADS = min(4, os.cpu_count() or 1)
 

@@ -3,12 +3,20 @@
 An SX Function is a list of instructions on a work vector. Each instruction takes values from places of the vector, or
 an entry of an input, or a constant, and puts its result into a place, or into an entry of an output. Entries of sparse
 inputs and outputs are numbered among those that are stored.
+
+It is also how a graph gets every value once, up to its sign, and one reciprocal of what is divided by many times.
+``ca.cse`` finds what is written twice in the same way. Robots are symmetrical, and a left arm's constants are a right
+arm's with other signs: a + b and b + a, x (−c) and −(x c), a − b and b − a are one value here, and a sign costs
+nothing as long as a sum or an output downstream can take it. A division takes several times as long as a
+multiplication.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import casadi as ca
 
@@ -16,6 +24,7 @@ Value = TypeVar("Value")
 
 _MULTIPLICATIONS = {ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE, ca.OP_DIV, ca.OP_INV}
 _ADDITIONS = {ca.OP_ADD, ca.OP_SUB}
+_DIVISIONS = {ca.OP_DIV, ca.OP_INV}
 
 
 def evaluate(
@@ -70,3 +79,167 @@ def count(graph: ca.Function) -> dict[str, int]:
         "multiplications": sum(op in _MULTIPLICATIONS for op in found),
         "additions": sum(op in _ADDITIONS for op in found),
     }
+
+
+Signed = tuple[int, bool]
+"""The number of an expression in the table, and whether the value is minus that expression."""
+
+_EVEN = {ca.OP_COS, ca.OP_FABS}
+_ODD = {ca.OP_SIN, ca.OP_TWICE, ca.OP_INV}
+
+_MANY = 12
+"""Divisions by each value, on average, in a graph that has reciprocals, as those have that solve for the columns of a
+matrix. A reciprocal takes two instructions more: solving for a vector is smaller without."""
+_SEVERAL = 8
+"""Divisions by one value from which on such a graph makes its reciprocal."""
+
+
+class _Table:
+    """Every expression once, each but a constant without a sign of its own: an operation on numbers of others."""
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, ...] | ca.SX] = []
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self.given_signs: set[Signed] = set()
+        """The values that a minus is put before in the given graph."""
+        self._zero, self._one, self._two = (self.constant(float(x))[0] for x in range(3))
+
+    def input(self, entry: ca.SX) -> Signed:
+        """An entry of an input; each is given once."""
+        self.nodes.append(entry)
+        return len(self.nodes) - 1, False
+
+    def constant(self, x: float) -> Signed:
+        """A number."""
+        return self._number("constant", abs(x)), x < 0
+
+    def operation(self, op: int, *operands: Signed) -> Signed:
+        """The result of ``ca.OP_…``."""
+        if op == ca.OP_NEG:
+            self.given_signs.update(operands)
+            return _minus(*operands)
+        if op == ca.OP_ADD:
+            return self._sum(*operands)
+        if op == ca.OP_SUB:
+            return self._sum(operands[0], _minus(operands[1]))
+        if op == ca.OP_SQ:
+            return self._product(*operands, *operands)
+        if op == ca.OP_MUL:
+            return self._product(*operands)
+        if op == ca.OP_DIV:
+            return self._quotient(*operands)
+        if op in _EVEN | _ODD:
+            ((x, minus),) = operands
+            return self._number(op, x), minus and op in _ODD
+        return self._number(op, *map(self.with_sign, operands)), False
+
+    def with_sign(self, value: Signed) -> int:
+        """The number of the value with its sign taken in."""
+        number, minus = value
+        return self._number(ca.OP_NEG, number) if minus else number
+
+    def _number(self, *node: Any) -> int:
+        """The number of (``ca.OP_…``, numbers of its operands), or of ("constant", x)."""
+        if node not in self._numbers:
+            self._numbers[node] = len(self.nodes)
+            self.nodes.append(ca.SX(node[1]) if node[0] == "constant" else node)
+        return self._numbers[node]
+
+    def _product(self, a: Signed, b: Signed) -> Signed:
+        """a b, the sign apart."""
+        for one, other in ((a, b), (b, a)):
+            if one[0] == self._zero:
+                return one
+            if one[0] == self._one:
+                return other[0], a[1] != b[1]
+            if one[0] == self._two:
+                return self._number(ca.OP_TWICE, other[0]), a[1] != b[1]
+            if isinstance(node := self.nodes[one[0]], tuple) and node[0] == ca.OP_INV:
+                return self._quotient(other, (node[1], one[1]))
+        return self._number(ca.OP_MUL, *sorted((a[0], b[0]))), a[1] != b[1]
+
+    def _sum(self, a: Signed, b: Signed) -> Signed:
+        """a + b; a difference is kept the way round in which it is met first."""
+        if a[0] == self._zero:
+            return b
+        if b[0] == self._zero:
+            return a
+        if a[0] == b[0]:
+            return (self._number(ca.OP_TWICE, a[0]), a[1]) if a[1] == b[1] else (self._zero, False)
+        if a[1] == b[1]:
+            return self._number(ca.OP_ADD, *sorted((a[0], b[0]))), a[1]
+        x, y = (b[0], a[0]) if a[1] else (a[0], b[0])
+        if (other_way_round := self._numbers.get((ca.OP_SUB, y, x))) is not None:
+            return other_way_round, True
+        return self._number(ca.OP_SUB, x, y), False
+
+    def _quotient(self, a: Signed, b: Signed) -> Signed:
+        """a / b, the sign apart."""
+        if a[0] == self._zero:
+            return a
+        if a[0] == b[0]:
+            return self._one, a[1] != b[1]
+        node = (ca.OP_INV, b[0]) if a[0] == self._one else (ca.OP_DIV, a[0], b[0])
+        return self._number(*node), a[1] != b[1]
+
+    def expressions(self, wanted: Iterable[int]) -> dict[int, ca.SX]:
+        """Expressions with the wanted numbers, and what they are made of."""
+        needed = set(wanted)
+        for number in range(len(self.nodes) - 1, -1, -1):
+            if number in needed and isinstance(node := self.nodes[number], tuple):
+                needed.update(node[1:])
+        order = sorted(needed)
+        shared, reciprocals = self._shared_divisors(order), dict[int, ca.SX]()
+        made: dict[int, ca.SX] = {}
+        for number in order:
+            node = self.nodes[number]
+            if isinstance(node, ca.SX):
+                made[number] = node
+            elif node[0] in _DIVISIONS and node[-1] in shared:
+                if node[-1] not in reciprocals:
+                    reciprocals[node[-1]] = 2 / (2 * made[node[-1]])
+                reciprocal = reciprocals[node[-1]]
+                made[number] = reciprocal if node[0] == ca.OP_INV else made[node[1]] * reciprocal
+            elif len(node) == 2:
+                made[number] = ca.SX.unary(node[0], made[node[1]])
+            else:
+                made[number] = ca.SX.binary(node[0], made[node[1]], made[node[2]])
+        return made
+
+    def _shared_divisors(self, numbers: Iterable[int]) -> set[int]:
+        """What is divided by so many times that its reciprocal is made."""
+        nodes = (self.nodes[number] for number in numbers)
+        divisions = Counter(node[2] for node in nodes if isinstance(node, tuple) and node[0] == ca.OP_DIV)
+        if sum(divisions.values()) < _MANY * len(divisions):
+            return set()
+        return {x for x, times in divisions.items() if times >= _SEVERAL}
+
+
+def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> list[ca.SX]:
+    """The outputs with every value of their graph computed once, up to sign.
+
+    Where there are many divisions by p, x / p becomes x · (2 / (2 p)). It is not x · (1 / p), of which CasADi makes
+    x / p again. The inputs are dense symbols.
+    """
+    graph = ca.Function("graph", list(inputs), list(outputs))
+    if ca.OP_CALL in operations(graph):
+        return ca.cse(list(outputs))
+    table = _Table()
+    entries = [[table.input(x[k]) for k in range(x.numel())] for x in inputs]
+    results = evaluate(graph, entries, table.constant, table.operation)
+    stored = [
+        [table.with_sign(values[k]) for k in x.sparsity().find()] for values, x in zip(results, outputs, strict=True)
+    ]
+    made = table.expressions(itertools.chain.from_iterable(stored))
+    condensed = [
+        ca.SX(x.sparsity(), ca.vertcat(*(made[number] for number in numbers)))
+        for numbers, x in zip(stored, outputs, strict=True)
+    ]
+    if sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in table.nodes) <= len(table.given_signs):
+        return condensed
+    given = ca.cse(list(outputs))
+    return min(given, condensed, key=lambda made: ca.Function("graph", list(inputs), made).n_instructions())
+
+
+def _minus(value: Signed) -> Signed:
+    return value[0], not value[1]

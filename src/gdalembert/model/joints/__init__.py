@@ -24,6 +24,7 @@ from gdalembert.model.joints.joint_type import JointType as JointType
 from gdalembert.model.joints.joint_type import Vector3 as Vector3
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.lie import maps
 
 _NO_ROTATION = ca.DM.eye(3)
 _NO_COLUMN = ca.DM(3, 1)
@@ -185,14 +186,14 @@ class Planar(JointType):
 
     def integrate(self, q: Matrix, v: Matrix) -> Matrix:
         x = v[2] * v[2]
-        along, across = spatial.sine_over_angle(x), v[2] * spatial.versine_over_square(x)
+        along, across = maps.sine_over_angle(x), v[2] * maps.versine_over_square(x)
         shift = self.configuration_rate(q, ca.vertcat(along * v[0] - across * v[1], across * v[0] + along * v[1], 0))
         return ca.vertcat(q[:2] + shift[:2], UnboundedRevolute((0, 0, 1)).integrate(q[2:], v[2]))
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
         angle = UnboundedRevolute((0, 0, 1)).difference(q0[2:], q1[2:])
         half = angle / 2
-        stretch = spatial.cosine(half * half) / spatial.sine_over_angle(half * half)
+        stretch = maps.cosine(half * half) / maps.sine_over_angle(half * half)
         dx, dy = q1[0] - q0[0], q1[1] - q0[1]
         x, y = q0[2] * dx + q0[3] * dy, -q0[3] * dx + q0[2] * dy
         return ca.vertcat(stretch * x + half * y, -half * x + stretch * y, angle)
@@ -212,19 +213,19 @@ class Spherical(JointType):
         return ca.DM([0, 0, 0, 1])
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        return spatial.quaternion_rotation(q), _NO_COLUMN
+        return maps.quaternion_rotation(q), _NO_COLUMN
 
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         return ca.DM(3, 3), ca.DM.eye(3)
 
     def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
-        return spatial.quaternion_product(q, ca.vertcat(v / 2, 0))
+        return maps.quaternion_product(q, ca.vertcat(v / 2, 0))
 
     def integrate(self, q: Matrix, v: Matrix) -> Matrix:
-        return spatial.quaternion_product(q, spatial.quaternion_exp(v))
+        return maps.quaternion_product(q, maps.quaternion_exp(v))
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
-        return spatial.quaternion_log(spatial.quaternion_product(spatial.quaternion_conjugate(q0), q1))
+        return maps.quaternion_log(maps.quaternion_product(maps.quaternion_conjugate(q0), q1))
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class FreeFlyer(JointType):
         return ca.DM([0, 0, 0, 0, 0, 0, 1])
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        return spatial.quaternion_rotation(q[3:]), q[:3]
+        return maps.quaternion_rotation(q[3:]), q[:3]
 
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         return ca.horzcat(ca.DM.eye(3), ca.DM(3, 3)), ca.horzcat(ca.DM(3, 3), ca.DM.eye(3))
@@ -253,12 +254,12 @@ class FreeFlyer(JointType):
 
     def integrate(self, q: Matrix, v: Matrix) -> Matrix:
         r, p = self.placement(q)
-        return ca.vertcat(p + r @ (spatial.screw_shift(v[3:]) @ v[:3]), Spherical().integrate(q[3:], v[3:]))
+        return ca.vertcat(p + r @ (maps.screw_shift(v[3:]) @ v[:3]), Spherical().integrate(q[3:], v[3:]))
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
         r, p = self.placement(q0)
         omega = Spherical().difference(q0[3:], q1[3:])
-        return ca.vertcat(spatial.inverse_screw_shift(omega) @ (r.T @ (q1[:3] - p)), omega)
+        return ca.vertcat(maps.inverse_screw_shift(omega) @ (r.T @ (q1[:3] - p)), omega)
 
 
 _XYZ: tuple[Vector3, Vector3, Vector3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

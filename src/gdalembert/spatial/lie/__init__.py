@@ -50,42 +50,42 @@ _EXPECTED = "numbers, or one SX or MX (casadi.vertcat)"
 
 def exp3(w: Any) -> Any:
     """R of a rotation vector: equals ``pin.exp3``."""
-    return _like(w, maps.rotation_exp(_column("w", w, 3)))
+    return _like(w, maps.rotation_exp(_checked("w", w, 3)))
 
 
 def log3(R: Any) -> Any:
     """w, of length at most π, of a rotation matrix: equals ``pin.log3``."""
-    return _like(R, maps.rotation_log(_rotation("R", R)))
+    return _like(R, maps.rotation_log(_checked("R", R, 3, 3)))
 
 
 def exp6(twist: Any) -> Any:
     """T that a constant twist leads to in unit time: equals ``pin.exp6``."""
-    return _like(twist, maps.motion_exp(_column("twist", twist, 6)))
+    return _like(twist, maps.motion_exp(_checked("twist", twist, 6)))
 
 
 def log6(T: Any) -> Any:
     """The twist that leads to T in unit time, by an angle of at most π: equals ``pin.log6``."""
-    return _like(T, maps.motion_log(_rigid_motion("T", T)))
+    return _like(T, maps.motion_log(_checked("T", T, 4, 4)))
 
 
 def Jexp3(w: Any) -> Any:
     """J (3 × 3) of exp3(w + δ) = exp3(w) exp3(J δ), to first order: equals ``pin.Jexp3``."""
-    return _like(w, maps.screw_shift(-_column("w", w, 3)))
+    return _like(w, maps.screw_shift(-_checked("w", w, 3)))
 
 
 def Jlog3(R: Any) -> Any:
     """J (3 × 3) of log3(R exp3(δ)) = log3(R) + J δ, to first order: equals ``pin.Jlog3``."""
-    return _like(R, maps.inverse_screw_shift(-maps.rotation_log(_rotation("R", R))))
+    return _like(R, maps.inverse_screw_shift(-maps.rotation_log(_checked("R", R, 3, 3))))
 
 
 def Jexp6(twist: Any) -> Any:
     """J (6 × 6) of exp6(twist + δ) = exp6(twist) exp6(J δ), to first order: equals ``pin.Jexp6``."""
-    return _like(twist, maps.motion_exp_jacobian(_column("twist", twist, 6)))
+    return _like(twist, maps.motion_exp_jacobian(_checked("twist", twist, 6)))
 
 
 def Jlog6(T: Any) -> Any:
     """J (6 × 6) of log6(T exp6(δ)) = log6(T) + J δ, to first order: equals ``pin.Jlog6``."""
-    return _like(T, maps.motion_log_jacobian(_rigid_motion("T", T)))
+    return _like(T, maps.motion_log_jacobian(_checked("T", T, 4, 4)))
 
 
 def inverse(T: Any) -> Any:
@@ -117,44 +117,36 @@ def adjoint_dual(T: Any) -> Any:
 
 def quaternion_of(R: Any) -> Any:
     """The unit quaternion (x, y, z, w) of a rotation matrix: equals ``pin.Quaternion(R).coeffs()``, its sign too."""
-    return _like(R, maps.quaternion_of(_rotation("R", R)))
+    return _like(R, maps.quaternion_of(_checked("R", R, 3, 3)))
 
 
 def rotation_of(x: Any) -> Any:
     """R of a unit quaternion (x, y, z, w), which is not normalised: equals ``pin.Quaternion.toRotationMatrix``."""
-    column = _column("quaternion", x, 4)
+    column = _checked("quaternion", x, 4)
     if isinstance(column, ca.DM) and not abs(float(ca.norm_2(column)) - 1) <= UNIT_ERROR:
         raise ArgumentError(f"quaternion: its length is {float(ca.norm_2(column)):.9g}; normalise it")
     return _like(x, maps.quaternion_rotation(column))
 
 
 def _parts(T: Any) -> tuple[Matrix, Matrix]:
-    t = _rigid_motion("T", T)
+    t = _checked("T", T, 4, 4)
     return t[:3, :3], t[:3, 3]
 
 
 # What these functions take and return: numbers as NumPy arrays, or one kind of CasADi matrix.
 
 
-def _column(what: str, given: Any, length: int) -> Matrix:
-    """A vector as a column: numbers, a ``pin.Motion``, or a CasADi matrix."""
+def _checked(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
+    """A vector, a rotation matrix (3 × 3) or a rigid motion (4 × 4): numbers, Pinocchio's, or a CasADi matrix."""
     if isinstance(given, ca.SX | ca.MX):
-        return _of_shape(what, given, length, 1)
-    return ca.DM(vector(what, getattr(given, "vector", given), length))
-
-
-def _rotation(what: str, given: Any) -> Matrix:
-    """A rotation matrix: numbers or a CasADi matrix, 3 × 3."""
-    if isinstance(given, ca.SX | ca.MX):
-        return _of_shape(what, given, 3, 3)
-    return ca.DM(checked_rotation(what, given, expected=_EXPECTED))
-
-
-def _rigid_motion(what: str, given: Any) -> Matrix:
-    """A rigid motion [R p; 0 1]: numbers, a ``pin.SE3``, or a CasADi matrix, 4 × 4."""
-    if isinstance(given, ca.SX | ca.MX):
-        return _of_shape(what, given, 4, 4)
-    return ca.DM(checked_transform(what, given, expected=_EXPECTED))
+        if given.shape != (rows, columns):
+            shape = f"{given.shape[0]} × {given.shape[1]}"
+            raise ArgumentError(f"{what}: got a matrix of {shape}; give {rows} × {columns}")
+        return given
+    if columns == 1:
+        return ca.DM(vector(what, getattr(given, "vector", given), rows))
+    check = checked_rotation if rows == 3 else checked_transform
+    return ca.DM(check(what, given, expected=_EXPECTED))
 
 
 def _like(given: Any, result: Matrix) -> Any:
@@ -163,9 +155,3 @@ def _like(given: Any, result: Matrix) -> Any:
         return ca.densify(result)
     values = ca.DM(result).full()
     return values.ravel() if values.shape[1] == 1 else values
-
-
-def _of_shape(what: str, given: Matrix, rows: int, columns: int) -> Matrix:
-    if given.shape != (rows, columns):
-        raise ArgumentError(f"{what}: got a matrix of {given.shape[0]} × {given.shape[1]}; give {rows} × {columns}")
-    return given
