@@ -8,8 +8,8 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.dynamics.equations_of_motion import FreeBases
 from gdalembert.dynamics.forces import Force
-from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from tests.dynamics.test_derivatives import EXACT, call

@@ -77,11 +77,8 @@ class Tendon:
 
     def parts(self, tree: Tree, q: Matrix) -> list[Matrix]:
         """The lengths of the straight parts [m], each in the axes of the last link that both of its ends move with."""
-        frames = [tree.frames[find_frame(tree, frame)] for frame, _ in self.points]
-        placed = [
-            (tree.path(frame.joint), spatial.constant(frame.translation + frame.rotation @ position))
-            for frame, (_, position) in zip(frames, self.points, strict=True)
-        ]
+        points = ((tree.frames[find_frame(tree, frame)], position) for frame, position in self.points)
+        placed = [(tree.path(at.joint), spatial.constant(at.translation + at.rotation @ x)) for at, x in points]
         found = []
         for (path, x), (other, y) in pairwise(placed):
             start = sum(i == j for i, j in zip(path, other, strict=False))  # links of both
@@ -175,12 +172,10 @@ class Actuators:
 class LinearActuators(Actuators):
     """tau = B u; columns have names of their own, or those of the coordinates that they drive."""
 
-    def __init__(
-        self, tree: Tree, b: Array, own_names: tuple[str, ...] | None = None, are_default: bool = False
-    ) -> None:
+    def __init__(self, tree: Tree, b: Array, own: tuple[str, ...] | None = None, are_default: bool = False) -> None:
         s = symbols(q=tree.nq, u=b.shape[1])
         super().__init__(function("tau", s, {"tau": spatial.constant(b) @ s["u"]}), tree)
-        self.b, self.own_names, self.are_default = b, own_names, are_default
+        self.b, self.own_names, self.are_default = b, own, are_default
 
     def tau(self, q: Matrix, u: Matrix) -> Matrix:
         return spatial.constant(self.b) @ u

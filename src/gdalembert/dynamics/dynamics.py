@@ -180,7 +180,12 @@ class Dynamics(EquationsOfMotion, ABC):
         losses = elements.JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
         self.external_wrenches = ExternalWrenches.of(tree, wrenches)
-        self.external_wrenches.check_moved(tree)
+        for name, index in zip(self.external_wrenches.names, self.external_wrenches.frames, strict=True):
+            if tree.frames[index].joint < 0:
+                raise ArgumentError(
+                    f"wrenches: frame {name!r}: no joint moves it, so that a wrench there does nothing; give a frame "
+                    "of a link that moves"
+                )
         by_frame: dict[str | int, pin.ReferenceFrame] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *forces)
@@ -352,7 +357,8 @@ class Dynamics(EquationsOfMotion, ABC):
                 f"{where}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
                 "linearize(q)"
             )
-        held = _held(stiffness)
+        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
+        held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
         if held.min(initial=0) < -elements.ASYMMETRY:
             raise ArgumentError(
                 f"{where}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
@@ -428,9 +434,3 @@ class Dynamics(EquationsOfMotion, ABC):
 def formulations() -> dict[str, type[Dynamics]]:
     """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
     return dict(sorted(REGISTRY.items()))
-
-
-def _held(stiffness: Array) -> Array:
-    """The eigenvalues of K in units of its own diagonal, rising."""
-    unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-    return np.asarray(np.linalg.eigvalsh(stiffness / np.outer(unit, unit)))

@@ -19,7 +19,6 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.actuation import Actuators
 from gdalembert.dynamics.expressions import Expressions
-from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
 from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
@@ -51,6 +50,43 @@ FUNCTIONS = (
 
 _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
 """Dynamic parameters of a body, any whose mass is not zero."""
+
+
+class FreeBases:
+    """The free-flyers on the universe, without armature, and what is known of the derivatives of their accelerations.
+
+    Newton's laws are the same in all frames that move at constant velocity, however they are turned, and weight
+    accelerates all masses alike. So a robot whose base is free moves its joints in the same way in whatever pose the
+    base is and at whatever linear velocity. The base itself, in its axes and with g in them, accelerates by
+
+        a_lin = g − ω × v_lin + …,   ∂a_lin/∂θ = [g×],   ∂a_lin/∂v_lin = −[ω×],   ∂a_lin/∂ω = [v_lin×] + …
+
+    where … is what depends neither on its pose nor on v_lin; only external wrenches and force elements may besides.
+    (Ours.)
+
+    Attributes:
+        pose: the projection (nv × nv) on their poses, among displacements of q.
+        linear: that on their linear velocities, among velocities v.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        armature, entries = spatial.constant(tree.armature), np.arange(tree.nv)
+        roots = (joint for joint in tree.joints if joint.parent < 0 and joint.type.is_free)
+        self.tree, self.joints = tree, [root for root in roots if not root.velocity(armature).nnz()]
+        columns = np.array([joint.columns for joint in self.joints]).reshape(-1, 6)
+        self.pose = spatial.constant(np.diag(1.0 * np.isin(entries, columns)))
+        self.linear = spatial.constant(np.diag(1.0 * np.isin(entries, columns[:, :3])))
+
+    def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        """What is known of ∂a/∂q and ∂a/∂v (nv × nv each): all of the columns of their poses and of v_lin."""
+        by_q, by_v = (ca.SX(self.tree.nv, self.tree.nv) for _ in range(2))
+        for joint in self.joints:
+            rotation, _ = joint.placement(q)
+            own, linear, angular = joint.velocity(v), joint.columns[:3], joint.columns[3:]
+            by_q[linear, angular] = spatial.skew(rotation.T @ spatial.constant(self.tree.gravity))
+            by_v[linear, linear] = -spatial.skew(own[3:])
+            by_v[linear, angular] = spatial.skew(own[:3])
+        return by_q, by_v
 
 
 class EquationsOfMotion(Expressions):

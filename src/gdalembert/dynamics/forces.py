@@ -446,7 +446,20 @@ class JointFriction(Force):
         chosen: list[int] = []
         for name, own in friction.items():
             joint = _joint(tree, name)
-            _check_friction(joint, own)
+            where = f"friction of joint {joint.name!r}"
+            if not isinstance(own, Friction):
+                raise ArgumentTypeError(f"{where}: got {own!r}; give gd.Friction(viscous, coulomb)")
+            if joint.scaling is not None:
+                s = abs(joint.scaling)
+                raise ArgumentError(
+                    f"{where}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
+                    f"viscous, {s:.6g} × coulomb and smoothing / {s:.6g}"
+                )
+            for quantity, given in (("viscous", own.viscous), ("coulomb", own.coulomb)):
+                if np.ndim(given) and len(np.ravel(given)) != joint.type.nv:
+                    raise ArgumentError(
+                        f"{where}: {quantity} has {np.size(given)} numbers; give {joint.type.nv}, or one"
+                    )
             viscous[joint.columns], coulomb[joint.columns] = own.viscous, own.coulomb
             smoothing[joint.columns] = own.smoothing
             chosen += joint.columns
@@ -501,21 +514,6 @@ class JointFriction(Force):
             for quantity, given in (("viscous", viscous), ("coulomb", coulomb)):
                 found[f"{name}.{quantity}"] = float(np.asarray(given)[columns[name]])
         return found
-
-
-def _check_friction(joint: Joint, friction: object) -> None:
-    where = f"friction of joint {joint.name!r}"
-    if not isinstance(friction, Friction):
-        raise ArgumentTypeError(f"{where}: got {friction!r}; give gd.Friction(viscous, coulomb)")
-    if joint.scaling is not None:
-        s = abs(joint.scaling)
-        raise ArgumentError(
-            f"{where}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × viscous, "
-            f"{s:.6g} × coulomb and smoothing / {s:.6g}"
-        )
-    for quantity, given in (("viscous", friction.viscous), ("coulomb", friction.coulomb)):
-        if np.ndim(given) and len(np.ravel(given)) != joint.type.nv:
-            raise ArgumentError(f"{where}: {quantity} has {np.size(given)} numbers; give {joint.type.nv}, or one")
 
 
 def _at_least_zero(what: str, given: object) -> float | tuple[float, ...]:

@@ -96,18 +96,12 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
         turning, sliding = link.angular @ v_i, link.linear @ v_i
 
         omega = before.omega + turning
-        alpha = (
-            before.alpha + link.angular @ a_i + ca.cross(before.omega, turning) + link.rotation @ (angular_rate @ v_i)
-        )
+        alpha = before.alpha + link.angular @ a_i + ca.cross(before.omega, turning)
+        alpha = alpha + link.rotation @ (angular_rate @ v_i)
         arm = link.origin - parent.origin
         velocity = before.velocity + ca.cross(before.omega, arm) + sliding
-        acceleration = (
-            before.acceleration
-            + spatial.spin(before.alpha, before.omega) @ arm
-            + link.linear @ a_i
-            + ca.cross(before.omega + omega, sliding)
-            + link.rotation @ (linear_rate @ v_i)
-        )
+        acceleration = before.acceleration + spatial.spin(before.alpha, before.omega) @ arm + link.linear @ a_i
+        acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.rotation @ (linear_rate @ v_i)
         to_com = link.com - link.origin
         com_velocity = velocity + ca.cross(omega, to_com)
         com_acceleration = acceleration + spatial.spin(alpha, omega) @ to_com
@@ -145,15 +139,11 @@ def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     first = tree.suffix_sums([link.mass * link.com for link in links])  # S = Σ m r
     second = tree.suffix_sums([point_inertia(link) for link in links])  # Q = Σ m (|r|² 1 − r rᵀ)
 
-    def column(j: int) -> tuple[Matrix, Matrix]:
-        """Force, and moment about the inertial frame's origin."""
-        angular = links[j].angular
-        at_origin = links[j].linear - spatial.cross_columns(angular, links[j].origin)
-        force = mass[j] * at_origin - spatial.skew(first[j]) @ angular
-        moment = spatial.skew(first[j]) @ at_origin + second[j] @ angular
-        return force, moment
-
-    columns = [column(j) for j in range(len(links))]
+    columns = []  # of forces, and of moments about the inertial frame's origin
+    for link, m, s, inertia in zip(links, mass, first, second, strict=True):
+        at_origin = link.linear - spatial.cross_columns(link.angular, link.origin)
+        force = m * at_origin - spatial.skew(s) @ link.angular
+        columns.append((force, spatial.skew(s) @ at_origin + inertia @ link.angular))
     return tree.symmetric_matrix((i, j, work(links[i], *columns[j])) for i, j in tree.pairs())
 
 
@@ -270,18 +260,12 @@ class GeneralizedDAlembert(Dynamics):
         tree, s = self.tree, self.symbols("q", "v")
         links = place(tree, s["q"])
         motions = move(tree, links, s["q"], s["v"], ca.DM(tree.nv, 1))
-        return function(
-            "terms",
-            s,
-            {
-                "D_tra": translational_mass_matrix(tree, links),
-                "D_rot": rotational_mass_matrix(tree, links),
-                "H_tra": translational_torques(tree, links, [motion.com_acceleration for motion in motions]),
-                "H_rot": rotational_torques(tree, links, motions),
-                "G": translational_torques(tree, links, [-link.gravity for link in links]),
-                "I_act": self._armature,
-            },
-        )
+        d_tra, d_rot = translational_mass_matrix(tree, links), rotational_mass_matrix(tree, links)
+        h_tra = translational_torques(tree, links, [motion.com_acceleration for motion in motions])
+        h_rot = rotational_torques(tree, links, motions)
+        g = translational_torques(tree, links, [-link.gravity for link in links])
+        parts = {"D_tra": d_tra, "D_rot": d_rot, "H_tra": h_tra, "H_rot": h_rot, "G": g, "I_act": self._armature}
+        return function("terms", s, parts)
 
     @cached_property
     def link_torques(self) -> ca.Function:

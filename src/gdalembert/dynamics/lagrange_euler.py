@@ -78,10 +78,7 @@ def commutator(x: Matrix, y: Matrix) -> Matrix:
 
 def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
     """Σ_k matrices_k weights_k."""
-    total: Matrix = _NULL
-    for k, matrix in enumerate(matrices):
-        total = total + matrix * weights[k]
-    return total
+    return sum((matrix * weights[k] for k, matrix in enumerate(matrices)), _NULL)
 
 
 def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[tuple[Matrix, Matrix]]:
@@ -90,13 +87,8 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
     for joint, link in zip(tree.joints, links, strict=True):
         velocity, acceleration = motions[joint.parent] if joint.parent >= 0 else (_NULL, _NULL)
         own, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
-        acceleration = (
-            acceleration
-            + weighted(link.q_hat, joint.velocity(a))
-            + commutator(velocity, own)
-            + weighted(rates, joint.velocity(v))
-        )
-        motions.append((velocity + own, acceleration))
+        acceleration = acceleration + weighted(link.q_hat, joint.velocity(a)) + commutator(velocity, own)
+        motions.append((velocity + own, acceleration + weighted(rates, joint.velocity(v))))
     return motions
 
 
@@ -228,13 +220,5 @@ class LagrangeEuler(Dynamics):
         # c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ
         p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
         c = tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
-        return function(
-            "terms",
-            s,
-            {
-                "D": mass_matrix(tree, links),
-                **{f"h_{i + 1}": h_i for i, h_i in enumerate(tensor)},
-                "c": c,
-                "I_act": self._armature,
-            },
-        )
+        d_and_h = {"D": mass_matrix(tree, links)} | {f"h_{i}": h_i for i, h_i in enumerate(tensor, 1)}
+        return function("terms", s, d_and_h | {"c": c, "I_act": self._armature})

@@ -33,7 +33,17 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
         dyn.parameters.refuse(where, p)
         return dyn.parameters.values
     values = dyn.parameters.vector(p, f"{where}: p")
-    _check_links(where, dyn, values)
+    tree = dyn.tree
+    bodies = [] if isinstance(tree, RegroupedTree) else [j for j in tree.joints if isinstance(j.pseudo_inertia, ca.SX)]
+    symbols = [ca.densify(ca.SX(x)) for x in (*(joint.pseudo_inertia for joint in bodies), constant(tree.armature))]
+    *found, rotors = ca.Function("constants", [dyn.parameters.symbols], symbols).call([ca.DM(values)])
+    for joint, body in zip(bodies, found, strict=True):
+        _check_link(f"{where}: joint {joint.name!r}", body.full())
+    for name, x in zip(tree.velocity_names, rotors.full().ravel(), strict=True):
+        if x < 0:
+            raise ArgumentError(
+                f"{where}: joint {name!r} has the negative armature {x:.9g} with this p; give at least 0"
+            )
     quantities = {quantity for force in dyn.forces for quantity in force.not_negative}
     for name, x in zip(dyn.parameters.names, values, strict=True):
         if x < 0 and name.rpartition(".")[2] in quantities:
@@ -65,22 +75,6 @@ def check_mass_matrix(where: str, dyn: Dynamics, q: Array, p: Array) -> None:
             f"{where}: M is not positive definite at the start with this p: its least eigenvalue is {least:.3g}, "
             "scaled to a diagonal of ones; give base parameters of bodies"
         )
-
-
-def _check_links(where: str, dyn: Dynamics, values: Array) -> None:
-    tree = dyn.tree
-    bodies = [] if isinstance(tree, RegroupedTree) else [j for j in tree.joints if isinstance(j.pseudo_inertia, ca.SX)]
-    numbers = [ca.densify(ca.SX(joint.pseudo_inertia)) for joint in bodies]
-    armature = ca.densify(ca.SX(constant(tree.armature)))
-    graph = ca.Function("constants", [dyn.parameters.symbols], [*numbers, armature])
-    *found, rotors = (x.full() for x in graph.call([ca.DM(values)]))
-    for joint, body in zip(bodies, found, strict=True):
-        _check_link(f"{where}: joint {joint.name!r}", body)
-    for name, x in zip(tree.velocity_names, rotors.ravel(), strict=True):
-        if x < 0:
-            raise ArgumentError(
-                f"{where}: joint {name!r} has the negative armature {x:.9g} with this p; give at least 0"
-            )
 
 
 def _check_link(where: str, body: Array) -> None:

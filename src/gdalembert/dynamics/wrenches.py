@@ -121,15 +121,6 @@ class ExternalWrenches:
     def __len__(self) -> int:
         return len(self.frames)
 
-    def check_moved(self, tree: Tree) -> None:
-        """Refuse wrenches that no motion feels, at frames that no joint moves."""
-        for name, index in zip(self.names, self.frames, strict=True):
-            if tree.frames[index].joint < 0:
-                raise ArgumentError(
-                    f"wrenches: frame {name!r}: no joint moves it, so that a wrench there does nothing; give a frame "
-                    "of a link that moves"
-                )
-
     @property
     def is_input(self) -> bool:
         """Whether the robot's Functions take the wrenches."""

@@ -54,8 +54,8 @@ from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.equations_of_motion import FreeBases
 from gdalembert.dynamics.frame_motion import placement
-from gdalembert.dynamics.free_base import FreeBases
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.model.configuration import checked_configuration

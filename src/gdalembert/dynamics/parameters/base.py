@@ -101,6 +101,9 @@ class Base(ParameterGroup):
     Attributes:
         found: the base parameters.
         bodies: R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters.
+
+    In the tree of the recursion, ``_geometry``, numbers of the bodies stand at ``_entries``: L (base parameters). L,
+    ``_spread``, is 1 but for joints that are a sequence, where massless links between its parts take shares of a body.
     """
 
     kind: ClassVar[str] = "base"
@@ -109,8 +112,8 @@ class Base(ParameterGroup):
     def __init__(self, tree: Tree) -> None:
         any_gravity = isinstance(tree.gravity, ca.SX)
         gravity = np.zeros(3) if any_gravity else tree.gravity
-        self._regrouping = _regrouping(replace(tree, gravity=gravity, armature=np.zeros(tree.nv)), any_gravity)
-        self.found, self.bodies = self._regrouping.parameters, self._regrouping.bodies
+        regrouped = _regrouping(replace(tree, gravity=gravity, armature=np.zeros(tree.nv)), any_gravity)
+        self.found, self.bodies, self._geometry, self._entries, self._spread = regrouped
         self._nominal = tree
 
     @property
@@ -119,8 +122,7 @@ class Base(ParameterGroup):
 
     def regrouped(self, p: Matrix) -> PreparedTree:
         """The tree of the recursion with the base parameters p."""
-        own = self._regrouping
-        return _with_entries(own.geometry, own.entries, spatial.constant(own.spread) @ p)
+        return _with_entries(self._geometry, self._entries, spatial.constant(self._spread) @ p)
 
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Base:
@@ -172,27 +174,9 @@ def _dynamic_parameters(tree: Tree) -> Array:
     return Inertia.select(tree, None).values(tree)
 
 
-@dataclass(frozen=True, eq=False)
-class _Regrouping:
-    """How base parameters follow from dynamic parameters, and stand in the tree of the recursion.
-
-    Attributes:
-        parameters: the base parameters. ``bodies``: those of :class:`Base`.
-        entries: where numbers of the bodies stand in ``geometry``, the prepared tree with symbols for bodies.
-        spread: L of numbers = L (base parameters); 1 but for joints that are a sequence, where the massless links
-            between its parts take shares of one body.
-    """
-
-    parameters: BaseParameters
-    entries: tuple[Entry, ...]
-    spread: Array
-    geometry: PreparedTree
-    bodies: Array
-
-
 @lru_cache(maxsize=16)
-def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
-    """Regrouping of a tree, whose bodies do not matter."""
+def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, Array, PreparedTree, list[Entry], Array]:
+    """Base parameters of a tree, whose bodies do not matter, R, the prepared tree, its entries and L, as of a Base."""
     inertia = Inertia.select(tree, None)
     pi = ca.SX.sym("pi", len(inertia.names))
     prepared = prepare(inertia.substitute(tree, pi), regroup_symbols=True)
@@ -223,8 +207,7 @@ def _regrouping(tree: Tree, any_gravity: bool) -> _Regrouping:
     chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
     bodies = np.zeros((matrix.shape[1], len(matrix)))
     bodies[chosen] = np.linalg.inv(matrix[:, chosen])
-    standing = tuple(places[k] for k in kept)
-    return _Regrouping(found, standing, frozen(spread), prepared, frozen(_cleaned(bodies)))
+    return found, frozen(_cleaned(bodies)), prepared, [places[k] for k in kept], frozen(spread)
 
 
 def _entries(tree: Tree) -> list[Entry]:

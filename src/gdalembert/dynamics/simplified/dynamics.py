@@ -277,12 +277,8 @@ class SimplifiedDynamics(Dynamics):
     def terms(self) -> ca.Function:
         """(q) → (D, G, I_act): the kept terms of the mass matrix and of gravity; armature is in I_act alone."""
         s = self.symbols("q")
-        parts = {
-            "D": self.mass_matrix_expression(s["q"]),
-            "G": self.generalized_gravity_expression(s["q"]),
-            "I_act": self._armature,
-        }
-        return function("terms", s, parts)
+        d, g = self.mass_matrix_expression(s["q"]), self.generalized_gravity_expression(s["q"])
+        return function("terms", s, {"D": d, "G": g, "I_act": self._armature})
 
     @cached_property
     def change_in_tau(self) -> float:

@@ -240,7 +240,14 @@ def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Ter
             )
     found: list[list[Term]] = [[] for _ in rows]
     for (own, counts), members in groups.items():
-        values = coordinates.evaluate(stacked[members], _grid(coordinates, own, counts))
+        axes = [
+            np.linspace(-1, 1, n) * coordinates.half[k] if coordinates.slides(k) else 2 * np.pi * np.arange(n) / n
+            for k, n in zip(own, counts, strict=True)
+        ]
+        grid = np.zeros((math.prod(counts), nv))
+        if own:
+            grid[:, own] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(own))
+        values = coordinates.evaluate(stacked[members], grid)
         for k, value in zip(members, values, strict=True):
             found[k] = list(_terms(coordinates, own, value.reshape(counts), rows[k]))
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, nv)) * coordinates.half
@@ -263,18 +270,6 @@ def evaluate(terms: Sequence[Term], x: Array) -> Array:
         power = np.prod(x ** np.array(term.shape.powers), axis=1)
         total += power * (term.cosine * np.cos(phase) + term.sine * np.sin(phase))
     return total
-
-
-def _grid(coordinates: Coordinates, own: Sequence[int], counts: Sequence[int]) -> Array:
-    """All points, N × nv."""
-    axes = [
-        np.linspace(-1, 1, n) * coordinates.half[k] if coordinates.slides(k) else 2 * np.pi * np.arange(n) / n
-        for k, n in zip(own, counts, strict=True)
-    ]
-    grid = np.zeros((math.prod(counts), len(coordinates.joints)))
-    if own:
-        grid[:, own] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(own))
-    return grid
 
 
 def _terms(coordinates: Coordinates, own: Sequence[int], values: Array, row: Expansion) -> Iterator[Term]:
