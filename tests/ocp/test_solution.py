@@ -13,7 +13,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.solution import FollowedPath, finer_motion
+from gdalembert.ocp.solution import Accuracy, FollowedPath
+from gdalembert.ocp.systems import System
 from tests.helpers.ocp import slider, turning
 
 # Expressions along the path.
@@ -144,9 +145,9 @@ def test_the_step_error_is_the_missed_part_of_the_largest_velocity() -> None:
     """Where there is one mass: without u it keeps 1 m/s, and the solution says 1.1 m/s."""
     dyn = gd.NewtonEuler(slider())
     x = np.array([[0.0, 1.0], [1.0, 1.1]])
-    error, t, motion = finer_motion(
-        dyn, ocp.rk4(dyn), np.array([0.0, 1.0]), x, np.zeros((1, 1)), "constant", np.zeros(0)
-    )
+    grid, u, system = np.array([0.0, 1.0]), np.zeros((1, 1)), System("solution", dyn)
+    accuracy = Accuracy(system, ocp.Bounds.of(dyn), "constant", grid, x, u, np.zeros(0), {})
+    error, t, motion = accuracy.finer_motion
     assert error == pytest.approx(0.1 / 1.1, rel=1e-12)
     np.testing.assert_allclose(motion, np.column_stack([t, np.ones(len(t))]), rtol=0, atol=1e-12)
 
@@ -154,7 +155,8 @@ def test_the_step_error_is_the_missed_part_of_the_largest_velocity() -> None:
 def test_finer_steps_that_diverge_are_infinitely_far_off() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
     x = np.array([[0.0, 1.0, 1e100, -1e100], [0.0, 1.0, 1e100, -1e100]])
-    error, *_ = finer_motion(dyn, ocp.rk4(dyn), np.array([0.0, 1.0]), x, np.zeros((1, 2)), "constant", np.zeros(0))
+    grid, u, system = np.array([0.0, 1.0]), np.zeros((1, 2)), System("solution", dyn)
+    error, *_ = Accuracy(system, ocp.Bounds.of(dyn), "constant", grid, x, u, np.zeros(0), {}).finer_motion
     assert error == np.inf
 
 

@@ -16,12 +16,7 @@ from gdalembert.spatial.arrays import Array
 
 
 class LinkRows(NamedTuple):
-    """Rows that connect parts.
-
-    Attributes:
-        name: of the constraint. ``user``: whether the user asked for it.
-        rows: an expression, between ``lower`` and ``upper``.
-    """
+    """A constraint that connects parts, lower ≤ rows ≤ upper; ``user``: whether the user asked for it."""
 
     name: str
     rows: ca.MX
@@ -31,12 +26,7 @@ class LinkRows(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """How parts are joined.
-
-    Attributes:
-        cost: of all. ``links``: between them.
-        begin: where the variables begin that are of no part.
-    """
+    """How parts are joined: the cost of all, links, and where the variables begin that are of no part."""
 
     cost: ca.MX
     links: list[LinkRows]
@@ -46,19 +36,17 @@ class Connection(NamedTuple):
 class JoinedProgram(NonlinearProgram):
     """Several nonlinear programs as one.
 
-    Its variables are those of the first part, what the others do not share with it, and further ones of its own.
+    Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
 
     Args:
         kind: what each part is called.
-        parts: the programs.
-        further: number of variables that are of no part.
         connect: gives the cost and the links, of this program.
         shared: matrices of variables in the ``Opti`` of each part that are the same in all; nothing by default.
 
     Attributes:
         z: the variables of each part, as expressions of ``problem["x"]``. ``further``: those of none.
         costs: of the parts.
-        links: between the parts. ``link_rows``: (z, p) → their rows.
+        links: between the parts.
     """
 
     def __init__(
@@ -73,22 +61,22 @@ class JoinedProgram(NonlinearProgram):
         self._place(shared)
         x, p = ca.MX.sym("z", self._size + further), ca.vertcat(*(part.problem["p"] for part in parts))
         self.z, self.further = self.split(x), x[self._size :]
-        found = [self._at(part, z) for part, z in zip(parts, self.z, strict=True)]
+        found = []
+        for part, z in zip(parts, self.z, strict=True):
+            own, of_p, f, g = (part.problem[key] for key in "xpfg")
+            found.append(ca.Function("program", [own, of_p], [f, g]).call([z, of_p], True, False))
         self.costs = [f for f, _ in found]
         self.problem = {"x": x, "p": p}
         cost, self.links, begin = connect(self)
         self.problem |= {"f": cost, "g": ca.vertcat(*(g for _, g in found), *(link.rows for link in self.links))}
-        self.equal = np.concatenate(
-            [*(part.equal for part in parts), *(np.equal(link.lower, link.upper) for link in self.links)]
-        )
+        of_links = [np.equal(link.lower, link.upper) for link in self.links]
+        self.equal = np.concatenate([*(part.equal for part in parts), *of_links])
         self.limits = self._limits(p, further)
-        self.link_rows = ca.Function("links", [x, p], [link.rows for link in self.links])
-        self._begin = ca.Function("begin", [x, p], [begin])
-        self._cost = ca.Function("cost", [x, p], [cost])
-        own = [part.variables for part in parts], [part.constraints for part in parts]
-        more = len(self.equal) - sum(len(part.equal) for part in parts)
-        self.variables = _joined_index(own[0], self._own, further)
-        self.constraints = _joined_index(own[1], [slice(None)] * len(parts), more)
+        self._link_rows = ca.Function("links", [x, p], [link.rows for link in self.links])
+        self._begin, self._cost = ca.Function("begin", [x, p], [begin]), ca.Function("cost", [x, p], [cost])
+        self.variables = _joined_index([part.variables for part in parts], self._own, further)
+        rows = [part.constraints for part in parts]
+        self.constraints = _joined_index(rows, [slice(None)] * len(parts), sum(map(len, of_links)))
 
     def _place(self, shared: Sequence[ca.MX]) -> None:
         """Find where the variables of each part are among all, and what these are to be multiplied by."""
@@ -107,13 +95,6 @@ class JoinedProgram(NonlinearProgram):
             self._where.append(where)
             self._factors.append(factors)
             self._own.append(own)
-
-    @staticmethod
-    def _at(part: StagewiseProgram, z: ca.MX) -> tuple[ca.MX, ca.MX]:
-        """Cost and constraints of a part at its variables."""
-        x, p, f, g = (part.problem[key] for key in "xpfg")
-        cost, rows = ca.Function("program", [x, p], [f, g]).call([z, p], True, False)
-        return cost, rows
 
     def _limits(self, p: ca.MX, further: int) -> ca.Function:
         """(p) → (lbx, ubx, lbg, ubg)."""
@@ -135,13 +116,11 @@ class JoinedProgram(NonlinearProgram):
 
     def split(self, z: Any) -> list[Any]:
         """The variables of each part."""
-        found = []
-        for where, factors in zip(self._where, self._factors, strict=True):
-            own = z[where.tolist()]
-            if np.any(factors != 1):
-                own = ca.DM(factors) * own if isinstance(z, ca.MX) else factors * own
-            found.append(own)
-        return found
+        parts = [(z[where.tolist()], factors) for where, factors in zip(self._where, self._factors, strict=True)]
+        symbolic = isinstance(z, ca.MX)
+        return [
+            own if np.all(factors == 1) else (ca.DM(factors) if symbolic else factors) * own for own, factors in parts
+        ]
 
     def split_numbers(self, p: Any) -> list[Any]:
         """The parameters of each part."""
@@ -154,9 +133,8 @@ class JoinedProgram(NonlinearProgram):
         for z, where, factors in zip(parts, self._where, self._factors, strict=True):
             total[where] += z / factors
             counts[where] += 1
-        further = np.zeros(self.further.numel())
-        begun = np.concatenate([total / counts, further])
-        if len(further):
+        begun = np.concatenate([total / counts, np.zeros(self.further.numel())])
+        if len(begun) > self._size:
             begun[self._size :] = self._begin(begun, numbers()).full().ravel()
         return begun
 
@@ -174,7 +152,7 @@ class JoinedProgram(NonlinearProgram):
 
     def violations(self, z: Array, p: Array) -> dict[str, float]:
         """The largest violation of each link."""
-        values = (rows.full().ravel() for rows in self.link_rows.call([z, p]))
+        values = (rows.full().ravel() for rows in self._link_rows.call([z, p]))
         return {
             link.name: float(np.maximum(link.lower - rows, rows - link.upper).max(initial=0.0))
             for link, rows in zip(self.links, values, strict=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,6 +21,7 @@ from gdalembert.dynamics.frame_motion import placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.program import Label
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import path_bound, path_bounds
@@ -39,11 +39,7 @@ _PATH = "path"
 
 
 class Constraints:
-    """Bounds of rows of expressions, a column for each instant.
-
-    Args:
-        opti: the ``casadi.Opti`` that they are added to.
-    """
+    """Bounds of rows of expressions, a column for each instant, in an ``Opti``."""
 
     def __init__(self, opti: ca.Opti) -> None:
         self._opti = opti
@@ -103,10 +99,7 @@ class Constraints:
         return f"{_PATH} {sum(name.startswith(_PATH) for name in self._rows) + 1}"
 
     def violations(self, opti: ca.OptiAdvanced) -> dict[str, ca.MX]:
-        """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together.
-
-        ``opti``: the problem, baked.
-        """
+        """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together."""
         found = {}
         for name, (x, lower, upper) in self._rows.items():
             low, high = (
@@ -128,13 +121,6 @@ def _entry(bound: Bound, i: int) -> float | ca.MX | None:
     return float(bound[i]) if np.isfinite(bound[i]) else None
 
 
-def same_bounds(lower: Bound, upper: Bound) -> bool:
-    """Whether two bounds make an equation of some row."""
-    if isinstance(lower, ca.MX) or isinstance(upper, ca.MX):
-        return lower is upper
-    return bool(np.any(lower == upper))
-
-
 def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
     """Bounds as of :func:`path_bounds`, where expressions of parameters may be among them."""
     if not isinstance(lower, ca.MX) and not isinstance(upper, ca.MX):
@@ -151,11 +137,7 @@ def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
 
 
 def checked_bounds(dyn: Dynamics | ConstrainedDynamics, bounds: Any) -> Bounds:
-    """The bounds of q, v and u of a robot; none by default.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they are not bounds, or not those of the robot.
-    """
+    """The bounds of q, v and u of a robot; none by default, and an error if they are not those of the robot."""
     if not isinstance(bounds, Bounds | None):
         raise ArgumentTypeError(f"bounds: expected Bounds.of(dyn, model), got {type(bounds).__name__}")
     none = Bounds.of(dyn)
@@ -187,42 +169,22 @@ def check_cost(opti: ca.Opti, cost: object) -> None:
             ) from None
 
 
-class Sole(NamedTuple):
-    """The rectangle of a 6D contact, as :func:`~gdalembert.wrench_cone` takes it.
-
-    Attributes:
-        half_length, half_width: [m].
-        placement: of its centre in the frame of the contact; ``None`` for that frame.
-    """
-
-    half_length: float | None
-    half_width: float | None
-    placement: Any = None
-
-
-@dataclass(frozen=True)
-class Cone:
-    """The friction cone of a contact.
-
-    Attributes:
-        name: of the contact.
-        margin: (q, forces) → (margin), at least 0 where the contact holds; forces are those of all constraints (nc).
-    """
-
-    name: str
-    margin: ca.Function
-
-
 def friction_cones(
     con: ConstrainedDynamics,
     contacts: Sequence[str] | None,
     mu: float,
     normal: npt.ArrayLike | None,
     form: str,
-    sole: Sole,
-) -> list[Cone]:
-    """The cones of contacts, by the names of their frames, as of :meth:`Problem.friction`."""
-    every = _places(con)
+    **sole: Any,
+) -> list[tuple[str, ca.Function]]:
+    """Names and cones of contacts, of the frames of :meth:`Problem.friction`.
+
+    A cone is (q, forces) → (margin), at least 0 where the contact holds; forces are those of all constraints (nc).
+    ``sole``: half_length, half_width and sole of 6D contacts, as for :func:`~gdalembert.wrench_cone`.
+    """
+    starts = np.cumsum([0, *con._set.rows]).tolist()
+    pairs = zip(con.constraints, starts, strict=False)
+    every = {each.frame: (each, start) for each, start in pairs if isinstance(each, Contact)}
     if not every:
         raise ArgumentError(
             "friction: the robot has no contacts; give gd.ConstrainedDynamics with gd.Contact to Problem"
@@ -232,9 +194,9 @@ def friction_cones(
     for name in contacts or ():
         if name not in every:
             raise UnknownNameError("contact", name, tuple(str(frame) for frame in every))
-    chosen = {frame: every[frame] for frame in (every if contacts is None else contacts)}
-    soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen.values()]
-    if any(each is not None for each in sole) and not any(soles):
+    chosen = [every[frame] for frame in (every if contacts is None else dict.fromkeys(contacts))]
+    soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen]
+    if any(each is not None for each in sole.values()) and not any(soles):
         raise ArgumentError(
             "friction: points have no half_length, half_width or sole; drop them, or give '6D' contacts"
         )
@@ -243,35 +205,24 @@ def friction_cones(
             "friction: normal is of the ground under '3D' contacts, and all of these are '6D'; drop it, or give sole="
         )
     upward = (0.0, 0.0, 1.0) if normal is None else normal
-    return [_cone(con, contact, start, mu, upward, form, sole) for contact, start in chosen.values()]
-
-
-def _places(con: ConstrainedDynamics) -> dict[str | int, tuple[Contact, int]]:
-    """The contacts by frame, and their first rows in the forces."""
-    found: dict[str | int, tuple[Contact, int]] = {}
-    start = 0
-    for each in con.constraints:
-        if isinstance(each, Contact):
-            found[each.frame] = each, start
-        start += len(each.holds.units)
-    return found
-
-
-def _cone(
-    con: ConstrainedDynamics, contact: Contact, start: int, mu: float, normal: npt.ArrayLike, form: str, sole: Sole
-) -> Cone:
-    s = symbols(q=con.nq, forces=con.nc)
-    if isinstance(contact.holds, Frame6D):
-        if sole.half_length is None or sole.half_width is None:
-            raise ArgumentError(f"friction: {contact.name} is a sole; give half_length and half_width [m]")
-        cone = wrench_cone(mu, sole.half_length, sole.half_width, form=form, sole=sole.placement)
-        return Cone(contact.name, function("margin", s, {"margin": cone(s["forces"][start : start + 6])}))
-    if isinstance(contact.holds, RowSelection):
-        directions = contact.holds.force(ca.DM.eye(len(contact.holds.units)), ca.DM.eye(3), ca.DM(3, 1))
-        if not (vector("friction: normal", normal, 3, names="xyz") @ ca.evalf(directions).full()).any():
-            raise ArgumentError(f"friction: {contact.name} bears no force along the normal; leave it out of contacts=")
-    first, second = contact.frames(con.tree)
-    r, x = placement(con.tree, first, s["q"])
-    rows = s["forces"][start : start + len(contact.holds.units)]
-    force = contact.holds.force(rows, r, x - spatial.constant(second.translation))
-    return Cone(contact.name, function("margin", s, {"margin": friction_cone(mu, normal, form=form)(force)}))
+    s, cones = symbols(q=con.nq, forces=con.nc), []
+    for contact, start in chosen:
+        holds = contact.holds
+        rows = s["forces"][start : start + len(holds.units)]
+        if isinstance(holds, Frame6D):
+            if sole["half_length"] is None or sole["half_width"] is None:
+                raise ArgumentError(f"friction: {contact.name} is a sole; give half_length and half_width [m]")
+            margin: Matrix = wrench_cone(mu, form=form, **sole)(rows)
+        else:
+            if isinstance(holds, RowSelection):
+                directions = ca.evalf(holds.force(ca.DM.eye(len(holds.units)), ca.DM.eye(3), ca.DM(3, 1))).full()
+                if not (vector("friction: normal", upward, 3, names="xyz") @ directions).any():
+                    raise ArgumentError(
+                        f"friction: {contact.name} bears no force along the normal; leave it out of contacts="
+                    )
+            one, other = contact.frames(con.tree)
+            r, x = placement(con.tree, one, s["q"])
+            force = holds.force(rows, r, x - spatial.constant(other.translation))
+            margin = friction_cone(mu, upward, form=form)(force)
+        cones.append((contact.name, function("margin", s, {"margin": margin})))
+    return cones

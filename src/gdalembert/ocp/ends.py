@@ -11,23 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, UnknownNameError
-from gdalembert.model.configuration import (
-    Blocks,
-    check_unit_lengths,
-    checked_configuration,
-    difference,
-    lengths,
-    neutral,
-    projected,
-    unit_blocks,
-)
-from gdalembert.model.tree import Tree
+from gdalembert.model import configuration
+from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
 from gdalembert.ocp.constraints import CLOSED, Constraints
 from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
-from gdalembert.ocp.systems import System
+from gdalembert.ocp.steps import IndependentRows
 from gdalembert.ocp.transcription import TranscribedMotion
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
@@ -42,13 +32,8 @@ Mask = npt.NDArray[np.bool_]
 class End(BoundaryCondition):
     """The start or the end of a motion: value − slack ≤ [q; v] ≤ value + slack, with a slack of 0 or infinity.
 
-    Value and slack are parameters of the ``Opti``, so that other ends need no other problem.
-
-    Args:
-        name: "start" or "end".
-        motion: of a robot. ``column``: that of the end. Quaternions and pairs (cos, sin) are fixed as rotations at any
-            column but the first, because the motion determines their lengths.
-        constraints: where it is added.
+    Value and slack are parameters of the ``Opti``, so that other ends need no other problem. Quaternions and pairs
+    (cos, sin) are fixed as rotations at any column but the first, because the motion determines their lengths.
 
     Attributes:
         fixed: which entries of q and of v are fixed. ``values``: q and v of the last solve, its free entries of no
@@ -79,11 +64,13 @@ class End(BoundaryCondition):
             constraints.bound(what, states[rows], values[rows] - slacks[rows], values[rows] + slacks[rows])
         if turning:
             s = symbols(q0=nq, q1=nq)
-            apart = function("difference", s, {"v": difference(tree, s["q0"], s["q1"])})(self._value[:nq], x[:nq])
+            way = function("difference", s, {"v": configuration.difference(tree, s["q0"], s["q1"])})
             rotations = {4: 3, 2: 1}  # of a quaternion and of a pair (cos, sin)
             slack = ca.vertcat(*(ca.repmat(self._slack[start], rotations[stop - start]) for _, start, stop in blocks))
-            rows = _turning_columns(tree, blocks)
-            constraints.bound(f"rotations of {name}", apart[rows], -slack, slack)
+            joints = {joint.name: joint for joint in tree.joints}
+            shifts = [(joints[each], joints[each].type.nq - (stop - start)) for each, start, stop in blocks]
+            rows = [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
+            constraints.bound(f"rotations of {name}", way(self._value[:nq], x[:nq])[rows], -slack, slack)
 
     @property
     def pattern(self) -> tuple[bool, ...]:
@@ -107,17 +94,14 @@ class End(BoundaryCondition):
             self._set(self._given)
 
     def set(self, parameters: ProblemParameters) -> None:
-        """Give a solve the values of the end; what parameters give is moved onto unit lengths.
-
-        Raises:
-            InvalidStartError: if a quaternion has another length.
-            ArgumentError: if a value is not finite.
-        """
+        """Give a solve the values of the end; what parameters give is moved onto unit lengths, or refused."""
         self.corrections = dict.fromkeys((f"{key} of {self.name}" for key in self.measured), 0.0)
         self._set([self._number(key, given, parameters) for key, given in zip("qv", self._given, strict=True)])
 
-    def move(self, key: str, value: Array, by: float) -> None:
-        """Replace q or v of a solve by values that were moved so far."""
+    def move(self, key: str, value: Array, by: float, most: float) -> None:
+        """Replace q or v of a solve by values that were moved ``by`` so much, unless this is too far."""
+        if by > most:
+            return
         self._set([value if each == key else last for each, last in zip("qv", self.values, strict=True)])
         what = f"{key} of {self.name}"
         self.corrections[what] = max(self.corrections[what], by)
@@ -159,7 +143,7 @@ class End(BoundaryCondition):
         self.values = [np.asarray(x, dtype=float) for x in given]
         self._give_numbers()
 
-    def _entries(self, key: str, given: Any, rest: Array, parameters: ProblemParameters) -> tuple[Any, Any]:
+    def _entries(self, key: str, given: Any, rest: Array, parameters: ProblemParameters) -> tuple[Any, Mask]:
         """The values of all entries of q or v, and which are fixed."""
         what, length = f"{self.name}: {key}", len(rest)
         if given is None:
@@ -173,19 +157,18 @@ class End(BoundaryCondition):
             parameters.check(what, given)
             return given, fixed
         if key == "q":
-            configuration = checked_configuration(what, given, self._tree)
-            self._bounds.check(what, configuration, "q")
-            return projected(configuration, unit_blocks(self._tree)), fixed
-        speed = vector(what, given, length, repeat=True)
-        self._bounds.check(what, speed, "v")
-        return speed, fixed
+            found = configuration.checked_configuration(what, given, self._tree)
+        else:
+            found = vector(what, given, length, repeat=True)
+        self._bounds.check(what, found, key)
+        return projected(found, unit_blocks(self._tree)) if key == "q" else found, fixed
 
     def _some(
         self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: ProblemParameters
-    ) -> tuple[Any, Any]:
-        names: tuple[str, ...] = getattr(self._bounds, f"{key}_names")
-        lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("lower", "upper"))
-        turning = {i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)} if key == "q" else set()
+    ) -> tuple[Any, Mask]:
+        """As :meth:`_entries`, where some are given by name."""
+        names, lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("names", "lower", "upper"))
+        turning = [i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)] if key == "q" else []
         entries, fixed = list(rest), np.zeros(len(rest), dtype=bool)
         for name, value in given.items():
             if name not in names:
@@ -208,84 +191,44 @@ class End(BoundaryCondition):
         return ca.vertcat(*entries) if symbolic else np.array(entries, dtype=float), fixed
 
     def _number(self, key: str, given: Array | ca.MX, parameters: ProblemParameters) -> Array:
+        """The values of a solve, with unit lengths, of quaternions with the signs of the last ones.
+
+        q and −q are one rotation, but no warm start.
+        """
         if not isinstance(given, ca.MX):
             return given
-        found = parameters.of(given).ravel()
+        found, blocks = parameters.of(given).ravel(), unit_blocks(self._tree)
         if not np.all(np.isfinite(found)):
             raise ArgumentError(f"{self.name}: {key} is {found}; give parameters with which it is finite")
         if key == "v":
             return found
-        found, off = _with_unit_lengths(f"{self.name}: q", found, self._tree)
-        self.corrections[f"q of {self.name}"] = off
-        self._measured = found if self._measured is None else _with_signs_of(self._measured, found, self._tree)
-        return self._measured
-
-
-def _turning_columns(tree: Tree, blocks: Blocks) -> list[int]:
-    """The entries of v that rotate quaternions and pairs (cos, sin)."""
-    turning = []
-    for name, start, stop in blocks:
-        joint = next(joint for joint in tree.joints if joint.name == name)
-        shifts = joint.type.nq - (stop - start)
-        turning += list(joint.columns)[shifts:]
-    return turning
+        try:
+            configuration.check_unit_lengths(f"{self.name}: q", found, self._tree, NEAR_Q)
+        except ArgumentError as error:
+            raise InvalidStartError(str(error)) from None
+        self.corrections[f"q of {self.name}"] = float(np.abs(configuration.lengths(found, blocks) - 1).max(initial=0))
+        found = projected(found, blocks)
+        last = found if self._measured is None else self._measured
+        for _, start, stop in blocks:
+            if stop - start == 4 and found[start:stop] @ last[start:stop] < 0:
+                found[start:stop] *= -1
+        self._measured = found
+        return found
 
 
 NEAR_Q, NEAR_V = 0.05, 0.2
 """The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
 
 
-def _with_unit_lengths(what: str, q: Array, tree: Tree) -> tuple[Array, float]:
-    """q with unit lengths, and how far one was off.
-
-    Raises:
-        InvalidStartError: if one is off by more than :data:`NEAR_Q`.
-    """
-    try:
-        check_unit_lengths(what, q, tree, NEAR_Q)
-    except ArgumentError as error:
-        raise InvalidStartError(str(error)) from None
-    blocks = unit_blocks(tree)
-    return projected(q, blocks), float(np.abs(lengths(q, blocks) - 1).max(initial=0))
-
-
-def _with_signs_of(last: Array, q: Array, tree: Tree) -> Array:
-    """q with the quaternions that are nearer to those of the last q: q and −q are one rotation, but no warm start."""
-    q = q.copy()
-    for _, start, stop in unit_blocks(tree):
-        if stop - start == 4 and q[start:stop] @ last[start:stop] < 0:
-            q[start:stop] *= -1
-    return q
-
-
-def _closed(system: System, q: Array) -> tuple[Array, float]:
-    """The configuration near q that satisfies contacts and loops, and how far q was moved; q itself if none is near."""
-    reached = system.closed(q)
-    moved = float(np.abs(ca.evalf(difference(system.dynamics.tree, ca.DM(q), ca.DM(reached))).full()).max(initial=0))
-    return (reached, moved) if moved <= NEAR_Q else (q, 0.0)
-
-
-def _consistent(con: ConstrainedDynamics, q: Array, v: Array) -> tuple[Array, float]:
-    """The velocity near v that satisfies contacts and loops, and how far v was moved; v itself if none is near."""
-    reached = v
-    with contextlib.suppress(ArgumentError):
-        reached = con.consistent_velocity(q, v)
-    moved = float(np.abs(reached - v).max(initial=0))
-    return (reached, moved) if moved <= NEAR_V * max(1.0, np.abs(v).max(initial=0)) else (v, 0.0)
-
-
 def constrain_grid(
     motion: TranscribedMotion, constraints: Constraints, ends: Sequence[End], guesses: Sequence[Callable[[], Array]]
 ) -> list[EndpointConstraints]:
-    """Add what contacts and loops ask of the states at the grid: c(q) = 0 and J v = 0, unless the ends are fixed.
-
-    ``guesses``: give q of the guess at each end, where only some entries are fixed.
-    """
+    """Add what contacts and loops ask of the states at the grid: c(q) = 0 and J v = 0, unless the ends are fixed."""
     system, x, n = motion.system, motion.x, motion.intervals + 1
     if not len(system.rows):
         return []
     positions = constraint_residual(motion, x)
-    velocities = ca.MX(system.rows.velocity.map(n)(x, *_columns(motion, n)))
+    velocities = ca.MX(system.rows.velocity.map(n)(x, *motion.columns_of_p(n)))
     both = ca.vertcat(positions, velocities)
     if n > 2:
         zero = np.zeros(both.shape[0])
@@ -301,17 +244,7 @@ def constrain_grid(
 def constraint_residual(motion: TranscribedMotion, x: ca.MX) -> ca.MX:
     """Independent rows of c(q) at states (columns): at the instants of the grid or at the stages."""
     places, n = motion.system.places, x.shape[1]
-    return ca.MX(places.residual.map(n)(x, *_columns(motion, n))) if len(places) else ca.MX(0, n)
-
-
-def _columns(motion: TranscribedMotion, n: int) -> list[ca.MX]:
-    """p, if there is any, a column for each of n states."""
-    if not len(motion.parameters):
-        return []
-    p = motion.parameters.along
-    if p.shape[1] == 1:
-        return [ca.repmat(p, 1, n)]
-    return [p if p.shape[1] == n else motion.at_stages(p)]
+    return ca.MX(places.residual.map(n)(x, *motion.columns_of_p(n))) if len(places) else ca.MX(0, n)
 
 
 class EndpointConstraints(BoundaryCondition):
@@ -320,10 +253,6 @@ class EndpointConstraints(BoundaryCondition):
     Rows that follow from it would depend on the others, and no multiplier would be determined; so Q c(q) = 0 takes the
     place of c(q) = 0, where the rows of Q J are independent of what is fixed: Q is an orthonormal basis of the range of
     J Z, and Z one of the motions that leave the fixed entries alone.
-
-    Args:
-        end: what is fixed there. ``motion``: of a robot. ``constraints``: of the problem.
-        guess: gives q of the guess there. ``position``, ``velocity``: independent rows of c(q) and J v there.
 
     Attributes:
         known: whether each row holds already because the phase before says so.
@@ -351,11 +280,11 @@ class EndpointConstraints(BoundaryCondition):
                 self.symbols += [combined, slack]
                 labels = [f"{CLOSED}: {name}" for name in rows.names]
                 constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack, labels=labels)
-        self._take([np.eye(size) for size in sizes])
+        self._combinations = [np.eye(size) for size in sizes]
+        self._give_numbers()
 
     @property
     def pattern(self) -> tuple[bool, ...]:
-        """Which rows are there."""
         return tuple(bool(x == 0) for slack in self.numbers[1::2] for x in slack)
 
     @property
@@ -368,78 +297,53 @@ class EndpointConstraints(BoundaryCondition):
         return found
 
     def set(self, parameters: ProblemParameters) -> None:
-        """Take what is fixed at this end; what parameters give is moved onto the constraints.
-
-        Raises:
-            ArgumentError: if all of it is fixed, and violates a constraint.
-            InvalidStartError: if it does, and parameters give it.
-        """
+        """Take what is fixed at this end; what parameters give is moved onto the constraints, or refused if far."""
         if self._end.fixed[0].all():
             self._check_state()
         self.prepare()
 
     def _check_state(self) -> None:
-        """Move what parameters give onto the constraints, and refuse what is far from them."""
         end, measured = self._end, self._end.measured
         if "q" in measured:
-            end.move("q", *_closed(self._system, end.values[0]))
-        con = self._system.rows.con.anchored(end.values[0])
-        if "v" in measured:
-            end.move("v", *_consistent(con, *end.values))
+            q, reached = end.values[0], self._system.closed(end.values[0])
+            apart = configuration.difference(self._system.dynamics.tree, ca.DM(q), ca.DM(reached))
+            end.move("q", reached, float(np.abs(ca.evalf(apart).full()).max(initial=0)), NEAR_Q)
         q, v = end.values
+        con = self._system.rows.con.anchored(q)
+        if "v" in measured:
+            with contextlib.suppress(ArgumentError):
+                reached = con.consistent_velocity(q, v)
+                far = NEAR_V * max(1.0, np.abs(v).max(initial=0))
+                end.move("v", reached, float(np.abs(reached - v).max(initial=0)), far)
         try:
-            con.check_state(f"{end.name} of the motion", q, v if end.fixed[1].all() else np.zeros_like(v))
+            con.check_state(f"{end.name} of the motion", q, end.values[1] if end.fixed[1].all() else np.zeros_like(v))
         except ArgumentError as error:
             raise InvalidStartError(str(error)) if measured else error from None
 
     def prepare(self) -> None:
         """Choose the rows that do not follow from what is fixed."""
-        (_, v), (q_fixed, v_fixed) = self._end.values, self._end.fixed
-        self._take([self._positions(q_fixed), self._velocities(q_fixed, v, v_fixed)])
-
-    def _positions(self, fixed: Mask) -> Array:
-        """Q (rows × r) of c."""
-        size, places = len(self.known[0]), self._system.places
-        if fixed.all() or not size:
-            return np.zeros((0, size))
-        if not fixed.any():
-            return np.eye(size)[~self.known[0]]
-        q = self._configuration()
-        tangent = ca.DM(ca.evalf(places.con.tree.tangent_map(ca.SX(ca.DM(q))))).full()
-        return _independent(places.numbers(q), _null(tangent[fixed]), ~self.known[0])
-
-    def _velocities(self, q_fixed: Mask, v: Array, fixed: Mask) -> Array:
-        """Q (rows × r) of J v."""
-        size = len(self.known[1])
-        if not fixed.any() or (v.any() and not q_fixed.all()):
-            return np.eye(size)[~self.known[1]]
-        if fixed.all():
-            return np.zeros((0, size))
-        free = np.eye(len(v))[:, ~fixed]
-        return _independent(self._system.rows.numbers(self._configuration()), free, ~self.known[1])
-
-    def _configuration(self) -> Array:
-        """q at this end, its free entries as in the guess."""
-        guess = self._guess()
-        found = self._end.configuration(guess)
-        return guess if found is None else found
-
-    def _take(self, combinations: list[Array]) -> None:
-        self._combinations = combinations
+        (_, v), (q_fixed, v_fixed), system = self._end.values, self._end.fixed, self._system
+        any_v = v.any() and not q_fixed.all()
+        fixed = q_fixed, np.zeros_like(v_fixed) if any_v else v_fixed
+        parts = zip((system.places, system.rows), fixed, self.known, strict=True)
+        self._combinations = [self._free_rows(rows, entries, ~known) for rows, entries, known in parts]
         self._give_numbers()
 
-
-def _independent(jacobian: Array, motions: Array, chosen: Mask) -> Array:
-    """Orthonormal combinations of the chosen rows that are independent of what leaves only these motions (columns)."""
-    if not motions.shape[1] or not chosen.any():
-        return np.zeros((0, len(jacobian)))
-    _, basis = independent_columns(jacobian[chosen] @ motions, NEARLY_DEPENDENT * max(1.0, np.abs(jacobian).max()))
-    found = np.zeros((basis.shape[1], len(jacobian)))
-    found[:, chosen] = basis.T
-    return found
-
-
-def _null(a: Array) -> Array:
-    """An orthonormal basis (columns) of what a maps to zero."""
-    _, sizes, right = np.linalg.svd(a)
-    return np.asarray(right[int(np.sum(sizes > NEARLY_DEPENDENT)) :].T)
+    def _free_rows(self, rows: IndependentRows, fixed: Mask, chosen: Mask) -> Array:
+        """Q (r × rows): orthonormal combinations of the chosen rows that do not follow from fixed entries of q or v."""
+        if not fixed.any():
+            return np.eye(len(rows))[chosen]
+        if fixed.all() or not chosen.any():
+            return np.zeros((0, len(rows)))
+        tree, guess = rows.con.tree, self._guess()
+        q = self._end.configuration(guess)
+        q = guess if q is None else q
+        by_v = tree.tangent_map(ca.SX(ca.DM(q))) if rows is self._system.places else ca.SX.eye(tree.nv)
+        _, sizes, right = np.linalg.svd(ca.DM(ca.evalf(by_v)).full()[fixed])
+        jacobian, motions = rows.numbers(q), right[int(np.sum(sizes > NEARLY_DEPENDENT)) :].T
+        if not motions.shape[1]:
+            return np.zeros((0, len(rows)))
+        _, basis = independent_columns(jacobian[chosen] @ motions, NEARLY_DEPENDENT * max(1.0, np.abs(jacobian).max()))
+        found = np.zeros((basis.shape[1], len(rows)))
+        found[:, chosen] = basis.T
+        return found

@@ -54,7 +54,17 @@ def add_to_rockit(
     tree = dyn.tree
     if not isinstance(bounds, Bounds | None):
         raise ArgumentTypeError(f"bounds={bounds!r}: give Bounds.of(dyn, model)")
-    limits, given = checked_bounds(dyn, bounds), _given_parameters(dyn, p)
+    limits, n = checked_bounds(dyn, bounds), len(dyn.parameters)
+    if isinstance(p, ca.MX):
+        if p.shape != (n, 1) or not n:
+            raise ArgumentError(
+                f"add_to_rockit: p has shape {p.shape}; {tree.name} has {n} parameters: give "
+                + (f"({n}, 1)" if n else "none")
+            )
+        given: list[Any] = [p]
+    else:
+        values = physical_parameters("add_to_rockit", dyn, p)
+        given = [values] if n else []
     q, v, u = ocp.state(tree.nq), ocp.state(tree.nv), ocp.control(dyn.nu)
     if implicit:
         a = ocp.algebraic(tree.nv)
@@ -74,19 +84,6 @@ def add_to_rockit(
             else:
                 ocp.subject_to((float(lower[i]) <= x[int(i)]) <= float(upper[i]))
     return Symbols(q, v, a, u)
-
-
-def _given_parameters(dyn: Dynamics, p: Values | ca.MX) -> list[Any]:
-    """p as the last input of a Function; nothing if the robot has no parameters."""
-    if not isinstance(p, ca.MX):
-        values = physical_parameters("add_to_rockit", dyn, p)
-        return [values] if dyn.parameters else []
-    if p.shape != (len(dyn.parameters), 1) or not dyn.parameters:
-        raise ArgumentError(
-            f"add_to_rockit: p has shape {p.shape}; {dyn.tree.name} has {len(dyn.parameters)} parameters: give "
-            + (f"({len(dyn.parameters)}, 1)" if dyn.parameters else "none")
-        )
-    return [p]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError
@@ -79,8 +79,7 @@ def rest_to_rest(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used.
     """
-    system = System("rest_to_rest", dyn)
-    return rest_to_rest_of(system, q_start, q_end, duration, samples, p)
+    return rest_to_rest_of(System("rest_to_rest", dyn), q_start, q_end, duration, samples, p)
 
 
 def rest_to_rest_of(
@@ -93,27 +92,16 @@ def rest_to_rest_of(
     samples = integer("rest_to_rest: samples", samples, 2)
     duration = number("rest_to_rest: duration", duration, "s")
     values = physical_parameters("rest_to_rest", system.dynamics, p)
-    s = symbols(q=tree.nq, v=tree.nv, q_end=tree.nq)
-    step = function("integrate", {"q": s["q"], "v": s["v"]}, {"q_next": integrate(tree, s["q"], s["v"])})
-    apart = function("difference", {"q": s["q"], "q_end": s["q_end"]}, {"v": difference(tree, s["q"], s["q_end"])})
-    tau = np.linspace(0, 1, samples)
-    way = apart(start, end).full().ravel()
-    fraction, rate, second = (
-        10 * tau**3 - 15 * tau**4 + 6 * tau**5,
-        (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration,
-        (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2,
-    )
+    s = symbols(q=tree.nq, v=tree.nv)
+    step = function("integrate", s, {"q_next": integrate(tree, s["q"], s["v"])})
+    tau, way = np.linspace(0, 1, samples), ca.evalf(difference(tree, ca.DM(start), ca.DM(end))).full().ravel()
+    fraction = 10 * tau**3 - 15 * tau**4 + 6 * tau**5
+    rate = (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration
+    second = (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2
     q = step.map(samples)(start, np.outer(way, fraction)).full().T
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)
     return Guess(duration * tau, q, v, a, u, unit_blocks(tree))
-
-
-def is_rigid_plan(motion: Guess, dyn: Dynamics) -> bool:
-    """Whether a motion has the coordinates of the joints alone, and the robot others."""
-    flexible = dyn.tree.nv - dyn.modes.start
-    joints = dyn.tree.nq - flexible, dyn.tree.nv - flexible
-    return flexible > 0 and (motion.q.shape[1], motion.v.shape[1]) == joints
 
 
 def with_deflections(system: System, plan: Guess, p: Array) -> Guess:

@@ -14,7 +14,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.nlp.stagewise import ChangeOfVariables
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, is_rigid_plan, rest_to_rest_of, with_deflections
+from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.systems import System, vibrations
 from gdalembert.ocp.transcription import TranscribedMotion
@@ -30,11 +30,7 @@ _LEAST = 1e-3
 class Initial:
     """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
 
-    Args:
-        motion: of a robot. ``ends``: of the problem.
-
-    Attributes:
-        nearby: configurations from the phases before and after, where an end fixes none.
+    ``nearby`` are configurations from the phases before and after, where an end fixes none.
     """
 
     def __init__(self, motion: TranscribedMotion, ends: Sequence[End]) -> None:
@@ -73,39 +69,31 @@ class Initial:
         return ChangeOfVariables(modes.shapes, [*variables, (motion.k, nv - n)], equations, modes.forces)
 
     def variables(self, guess: Any) -> Array:
-        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if there is none, or as :meth:`set`.
-        """
+        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``."""
         found = self._known_guess() if guess is None else self._checked(guess)
         if found is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q) with all of q")
         check_mass_matrix("solve", self._motion.system.dynamics, found.q[0], self._motion.parameters.last)
-        self._set_initial(found)
-        opti = self._motion.opti.debug
-        return np.array(opti.value(opti.x, opti.initial()), dtype=float).ravel()
-
-    def _set_initial(self, guess: Guess) -> None:
-        """Tell the ``Opti`` a guess, its time scaled to the fixed duration, or into the range of a free one."""
         motion, bounds, p = self._motion, self._motion.bounds, self._motion.parameters
-        opti, n, duration = motion.opti, motion.intervals, self._duration(guess)
-        q, v, _, u = guess.at(np.linspace(0, 1, n + 1), duration)
+        opti, n, duration = motion.opti, motion.intervals, self._duration(found)
+        q, v, _, u = found.at(np.linspace(0, 1, n + 1), duration)
         constants = np.concatenate([[duration][: motion.free_time], p.last[p.chosen]])
         states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
         opti.set_initial(motion.state, ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1)))
         opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
         if motion.k is not None:
-            q, v, a, u = guess.at(motion.fractions, duration)
+            q, v, a, u = found.at(motion.fractions, duration)
             u = np.clip(u, bounds.u_lower, bounds.u_upper)
             _, forces = motion.system.efforts(q, v, a, p.last, u)
             rates = ca.DM(0, len(q))
             if motion.free:
-                found = [motion.dyn.tree.configuration_rate(ca.DM(x), ca.DM(y)) for x, y in zip(q, v, strict=True)]
-                rates = ca.horzcat(*found)[motion.free, :]
+                pairs = zip(map(ca.DM, q), map(ca.DM, v), strict=True)
+                rates = ca.horzcat(*(motion.dyn.tree.configuration_rate(x, y) for x, y in pairs))[motion.free, :]
             opti.set_initial(motion.k, ca.vertcat(motion.system.unknowns(q, a), rates, forces.T))
+        return np.array(opti.debug.value(opti.x, opti.initial()), dtype=float).ravel()
 
     def _duration(self, guess: Guess) -> float:
+        """The fixed duration, or that of a guess in the range of a free one."""
         return float(np.clip(guess.t[-1] - guess.t[0], *self._motion.range))
 
     def _default_guess(self) -> Guess:
@@ -114,7 +102,7 @@ class Initial:
         return self._known_guess() or self._between(rest, rest)
 
     def _known_guess(self) -> Guess | None:
-        """The guess, or the motion between the ends, if one of them is known."""
+        """The guess, or the motion between the ends, if one of them is known, on the constraints where it is free."""
         if self._guess is not None:
             return self._guess
         start = self._ends[0].configuration(None)
@@ -122,20 +110,13 @@ class Initial:
         start, end = start if start is not None else self.nearby[0], end if end is not None else self.nearby[1]
         if start is None and end is None:
             return None
-        first, last = (start if start is not None else end), (end if end is not None else start)
-        closed = (self._closed(k, np.asarray(q)) for k, q in enumerate((first, last)))
-        return self._between(*closed)
-
-    def _closed(self, end: int, q: Array) -> Array:
-        """q on the constraints, with the joints that this end fixes as they are."""
-        fixed = self._ends[end].fixed[0]
-        if fixed.all():
-            return q
-        tree = self._motion.dyn.tree
-        hold = [
-            joint.name for joint in tree.independent_joints if fixed[joint.idx_q : joint.idx_q + joint.type.nq].all()
-        ]
-        return self._motion.system.closed(q, hold)
+        found = [np.asarray(end if start is None else start), np.asarray(start if end is None else end)]
+        for k, fixed in enumerate(each.fixed[0] for each in self._ends):
+            if not fixed.all():
+                joints = self._motion.dyn.tree.independent_joints
+                hold = [joint.name for joint in joints if fixed[joint.idx_q : joint.idx_q + joint.type.nq].all()]
+                found[k] = self._motion.system.closed(found[k], hold)
+        return self._between(*found)
 
     def _between(self, q_start: Array, q_end: Array) -> Guess:
         """The motion from rest to rest, within the bounds of v if the duration allows it."""
@@ -155,7 +136,9 @@ class Initial:
             motion = Guess(motion.t - motion.t[0], motion.q, motion.v, motion.a, motion.u, unit_blocks(dyn.tree))
         if not isinstance(motion, Guess):
             raise ArgumentTypeError(f"guess takes a Guess, a Simulation or a Solution, not {type(motion).__name__}")
-        if is_rigid_plan(motion, dyn):
+        flexible = dyn.tree.nv - dyn.modes.start
+        joints = dyn.tree.nq - flexible, dyn.tree.nv - flexible
+        if flexible and (motion.q.shape[1], motion.v.shape[1]) == joints:
             motion = with_deflections(self._motion.system, motion, self._motion.parameters.last)
         shapes = motion.q.shape[1], motion.v.shape[1], motion.u.shape[1]
         if shapes != (own := (dyn.tree.nq, dyn.tree.nv, dyn.nu)):

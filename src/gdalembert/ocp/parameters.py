@@ -277,10 +277,8 @@ class Inputs:
         self.opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
         self._pattern = [end.pattern for end in ends]
         self.symbols = ca.symvar(opti.p)
-        self._vector = ca.Function("p", self.symbols, [opti.p])
+        self._graph = ca.Function("p", self.symbols, [opti.p])
         self.named = dict(parameters.symbols)
-        named = {symbol.__hash__(): name for name, symbol in self.named.items()}
-        self._names = [named.get(symbol.__hash__()) for symbol in self.symbols]
 
     def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
         """The vector, of what a solve is given, as to :meth:`Solver.__call__`."""
@@ -297,42 +295,34 @@ class Inputs:
 
     def current(self) -> Array:
         """The vector of the last values."""
-        return np.array(self._vector.call(self._numbers(self._parameters.values))[0].full().ravel())
+        return np.array(self._vector(self._parameters.values, {}).full().ravel())
 
     def filled(self, number: float) -> Array:
         """The vector, with one number in place of all that a solve may set to any value."""
         values = {name: np.full(x.shape, number) for name, x in self.named.items()}
-        return np.array(self._vector_with([end.filled(number) for end in self._ends], values).full().ravel())
+        return np.array(
+            self._vector(values, {hash(end.symbols[0]): end.filled(number) for end in self._ends}).full().ravel()
+        )
 
     def expression(self) -> ca.MX:
         """The vector, as an expression of the parameters with names; the others have their last values."""
-        return ca.MX(self._vector_with([end.expression for end in self._ends], self.named))
+        return ca.MX(self._vector(self.named, {hash(end.symbols[0]): end.expression for end in self._ends}))
 
-    def _vector_with(self, ends: Sequence[Any], values: Mapping[str, Any]) -> Any:
-        """The vector, with other values of the first symbol of each end."""
-        first = {end.symbols[0].__hash__(): x for end, x in zip(self._ends, ends, strict=True)}
-        pairs = zip(self.symbols, self._numbers(values), strict=True)
-        return self._vector.call([first.get(symbol.__hash__(), x) for symbol, x in pairs])[0]
-
-    def _numbers(self, values: Mapping[str, Any]) -> list[Any]:
-        """The values of all symbols, those with names from ``values``."""
-        hidden = {
-            symbol.__hash__(): x for end in self._ends for symbol, x in zip(end.symbols, end.numbers, strict=True)
-        }
+    def _vector(self, values: Mapping[str, Any], others: Mapping[int, Any]) -> Any:
+        """The vector, of values by name, and of others than the last for some symbols (by hash)."""
+        known = {hash(symbol): values[name] for name, symbol in self.named.items()}
+        for end in self._ends:
+            known |= dict(zip(map(hash, end.symbols), end.numbers, strict=True))
         if self._robot.others:
-            hidden[self._robot.fixed.__hash__()] = self._robot.last[self._robot.others]
-        return [
-            values[name] if name is not None
-            else hidden[symbol.__hash__()] if symbol.__hash__() in hidden
-            else self._value(symbol)
-            for name, symbol in zip(self._names, self.symbols, strict=True)
-        ]  # fmt: skip
-
-    def _value(self, symbol: ca.MX) -> Any:
-        try:
-            return self.opti.value(symbol)
-        except RuntimeError:
-            raise ArgumentError(
-                f"{symbol.name()}, of size {symbol.shape[0]} × {symbol.shape[1]}, has no value: call "
-                "problem.opti.set_value, or make it by problem.parameter(name, size)"
-            ) from None
+            known[hash(self._robot.fixed)] = self._robot.last[self._robot.others]
+        for symbol in self.symbols:
+            if hash(symbol) not in known:
+                try:
+                    known[hash(symbol)] = self.opti.value(symbol)
+                except RuntimeError:
+                    raise ArgumentError(
+                        f"{symbol.name()}, of size {symbol.shape[0]} × {symbol.shape[1]}, has no value: call "
+                        "problem.opti.set_value, or make it by problem.parameter(name, size)"
+                    ) from None
+        known |= others
+        return self._graph.call([known[hash(symbol)] for symbol in self.symbols])[0]

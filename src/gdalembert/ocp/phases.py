@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral, random_configuration
@@ -55,11 +54,6 @@ class PhasesSolution(JoinedSolution):
 
     phases: tuple[Solution, ...]
     impulses: tuple[Array, ...]
-
-    @property
-    def parts(self) -> tuple[Solution, ...]:
-        """The solution of each phase."""
-        return self.phases
 
     @property
     def duration(self) -> float:
@@ -167,13 +161,17 @@ class Phases(JoinedProblems[PhasesSolution]):
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
         """While each phase asks of its start only what does not hold already at the end of the one before."""
-        with contextlib.ExitStack() as stack:
-            for junction in self._junctions:
-                stack.enter_context(junction.connected())
-            for problem in self.problems:
-                for endpoint in problem._endpoints:
-                    endpoint.prepare()
+        starts = [(endpoint, each.known) for each in self._junctions for endpoint in each.after._endpoints[:1]]
+        alone = [endpoint.known for endpoint, _ in starts]
+        for endpoint, known in starts:
+            endpoint.known = known
+        try:
+            for endpoint in (each for problem in self.problems for each in problem._endpoints):
+                endpoint.prepare()
             yield
+        finally:
+            for (endpoint, _), known in zip(starts, alone, strict=True):
+                endpoint.known = known
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
@@ -191,7 +189,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             numbers = joined.split_numbers(joined.problem["p"])
             unscaled = [x for part, z, p in zip(parts, joined.z, numbers, strict=True) for x in part.unscaled(z, p)]
             symbols = [symbol for part in parts for symbol in part.symbols]
-            links = list(self._links(parts, symbols))
+            links = self._links(parts, symbols)
             impulses = [each.impulses for each in self._junctions]
             graph = ca.Function("links", [*symbols, *impulses], [link.rows for link in links])
             rows = graph.call([*unscaled, *self._scaled(joined.further)], True, False)
@@ -201,20 +199,23 @@ class Phases(JoinedProblems[PhasesSolution]):
         further = sum(each.impulses.numel() for each in self._junctions)
         return JoinedProgram("phase", [part.nlp for part in parts], further, connect)
 
-    def _links(self, parts: list[Part], symbols: list[ca.MX]) -> Iterator[LinkRows]:
+    def _links(self, parts: list[Part], symbols: list[ca.MX]) -> list[LinkRows]:
         """What connects the phases, in their variables and parameters."""
         rows = ca.vertcat(*(each.rows for each in self._junctions))
-        margins = ca.vertcat(ca.MX(0, 1), *(each.margins for each in self._junctions))
-        own = ca.vertcat(ca.MX(0, 1), *(each.rows for each in self._relations))
+        margins, own = (
+            ca.vertcat(ca.MX(0, 1), *each)
+            for each in ((each.margins for each in self._junctions), (each.rows for each in self._relations))
+        )
         _check_symbols(own, ca.symvar(ca.veccat(*symbols)))
         total = sum((part.motion.duration for part in parts), ca.MX(0))
-        zeros = [np.zeros(each.shape[0]) for each in (rows, margins, own)]
-        yield LinkRows("junctions of the phases", rows, zeros[0], zeros[0])
-        yield LinkRows("friction of impulses", margins, zeros[1], np.full(len(zeros[1]), np.inf))
         least = np.concatenate([np.zeros(0), *(each.lower for each in self._relations)])
-        yield LinkRows("constraints of several phases", own, least, zeros[2], user=True)
-        shortest, longest = self._range
-        yield LinkRows("duration", total, np.array([shortest]), np.array([longest]))
+        zero, none, most = (np.zeros(each.shape[0]) for each in (rows, margins, own))
+        return [
+            LinkRows("junctions of the phases", rows, zero, zero),
+            LinkRows("friction of impulses", margins, none, none + np.inf),
+            LinkRows("constraints of several phases", own, least, most, user=True),
+            LinkRows("duration", total, np.array(self._range[:1]), np.array(self._range[1:])),
+        ]
 
     def _scaled(self, further: Any) -> list[Any]:
         """The impulses of each junction."""
@@ -236,8 +237,8 @@ class Phases(JoinedProblems[PhasesSolution]):
         outcome["violations"] = links | outcome["violations"]
         further = z[len(z) - nlp.further.numel() :]
         pairs = zip(self._junctions, self._scaled(further), strict=True)
-        impulses = (np.zeros(0), *(junction.of_constraints(each) for junction, each in pairs))
-        return PhasesSolution(phases=parts, impulses=impulses, **outcome)
+        impulses = (each.basis.T @ x if each.takes_hold else x for each, x in pairs)
+        return PhasesSolution(phases=parts, impulses=(np.zeros(0), *impulses), **outcome)
 
     def _set_boundaries(self) -> None:
         """Tell phases without a guess the configurations that are known next to them."""
@@ -264,8 +265,10 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
             raise ArgumentError(
                 f"Phases: phase {k} is of {tree.name!r}, the first one of {first.name!r}; give one robot"
             )
-    for k, problem in enumerate(problems[1:], start=2):
-        if not _moves_alike(problems[0]._system.dynamics, problem._system.dynamics):
+    q = ca.evalf(random_configuration(first, np.random.default_rng(0)))
+    masses = [np.array(problem._system.dynamics.at().mass_matrix(q)) for problem in problems]
+    for k, mass in enumerate(masses[1:], start=2):
+        if np.abs(mass - masses[0]).max() > _ALIKE * np.abs(masses[0]).max():
             raise ArgumentError(
                 f"Phases: phase {k} has another mass matrix than the first one, and momentum would jump; give one "
                 "robot, with what varies as parameters"
@@ -278,15 +281,6 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
             "quasi_static=None to its Problem, or more intervals"
         )
     return problems
-
-
-def _moves_alike(one: Dynamics, other: Dynamics) -> bool:
-    """Whether both have one mass matrix, in a random configuration and with the parameters of their models."""
-    if one is other:
-        return True
-    q = ca.evalf(random_configuration(one.tree, np.random.default_rng(0)))
-    matrices = [np.array(dyn.at().mass_matrix(q)) for dyn in (one, other)]
-    return float(np.abs(matrices[0] - matrices[1]).max()) <= _ALIKE * float(np.abs(matrices[0]).max())
 
 
 def _relation(constraint: ca.MX, known: Sequence[ca.MX]) -> LinkRows:
@@ -317,38 +311,33 @@ def _check_symbols(constraint: ca.MX, known: Sequence[ca.MX]) -> None:
 class Junction:
     """The end of a phase and the start of the next one.
 
-    Args:
-        before, after: the problems of both.
-
     Attributes:
+        after: the problem of the next one. ``takes_hold``: whether it has constraints that the phase before has not.
         impulses: independent ones (r × 1), of no rows if nothing takes hold. ``size``: their typical magnitude.
+            ``basis``: of them in those of all constraints.
+        known: whether each independent row of positions and velocities holds already.
         rows: zero where the phases are connected.
-
-    Raises:
-        UnsupportedError: if redundant rows combine constraints that hold already with others.
-        ArgumentError: if what takes hold is to rebound.
     """
 
     def __init__(self, before: Problem, after: Problem) -> None:
         system, x, y = after._system, before._motion.x[:, -1], after._motion.x[:, 0]
         nq = system.dynamics.tree.nq
         kept = before._system.con.constraints
-        self._rows, self._after = system.rows, after
-        self.takes_hold = any(each not in kept for each in system.con.constraints)
-        self._known = _known(system.places, kept), np.full(len(self._rows), not self.takes_hold)
+        self.after, self.basis, con = after, system.rows.basis, system.con
+        self.takes_hold = any(each not in kept for each in con.constraints)
+        self.known = _known(system.places, kept), np.full(len(system.rows), not self.takes_hold)
         q, change = y[:nq], y[nq:] - x[nq:]
         self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
         if not self.takes_hold:
             self.rows = y - x
             return
-        con = self._rows.con
         if con._set.restitution.any():
             raise ArgumentError(
                 f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
                 "phase; give restitution=0"
             )
         p = [after.p] if con.parameters else []
-        self.impulses = ca.MX.sym("impulses", len(self._rows))
+        self.impulses = ca.MX.sym("impulses", len(system.rows))
         pushed = con.jacobian(q, *p).T @ self._of_all
         self.rows = ca.vertcat(q - x[:nq], con.dynamics.mass_matrix(q, *p) @ change - pushed)
         self.size = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
@@ -356,29 +345,13 @@ class Junction:
     @property
     def margins(self) -> ca.MX:
         """Margins of the impulses in the friction cones of the later phase, at least 0."""
-        cones = self._after._cones if self.takes_hold else []
-        return ca.vertcat(ca.MX(0, 1), *(cone.margin(self._q, self._of_all) for cone in cones))
+        cones = self.after._cones if self.takes_hold else []
+        return ca.vertcat(ca.MX(0, 1), *(margin(self._q, self._of_all) for margin in cones))
 
     @property
     def _of_all(self) -> ca.MX:
         """The impulses of all constraints."""
-        return ca.MX(ca.DM(self._rows.basis).T @ self.impulses)
-
-    @contextlib.contextmanager
-    def connected(self) -> Iterator[None]:
-        """While the later phase asks of its start only what does not hold already at the end of the one before."""
-        for endpoint in self._after._endpoints[:1]:
-            alone, endpoint.known = endpoint.known, self._known
-            try:
-                yield
-            finally:
-                endpoint.known = alone
-            return
-        yield
-
-    def of_constraints(self, impulses: Array) -> Array:
-        """The impulses of all constraints of the later phase [N s, N m s]."""
-        return self._rows.basis.T @ impulses if self.takes_hold else impulses
+        return ca.MX(ca.DM(self.basis).T @ self.impulses)
 
 
 def _known(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:

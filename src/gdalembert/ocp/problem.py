@@ -15,16 +15,8 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.joined import JoinedProgram
-from gdalembert.ocp.constraints import (
-    Cone,
-    Constraints,
-    Sole,
-    check_cost,
-    checked_bounds,
-    friction_cones,
-    same_bounds,
-    symbolic_bounds,
-)
+from gdalembert.ocp import constraints
+from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.ends import End, Fixed, constrain_grid
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
@@ -124,7 +116,7 @@ class Problem(OptimalControlProblem[Solution]):
         self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest, design=bool(design))
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
-        self.bounds = checked_bounds(dyn, bounds)
+        self.bounds = constraints.checked_bounds(dyn, bounds)
         self._system.check(method, rule)
         self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
         self.bounds.check_drives(dyn.tree)
@@ -132,14 +124,24 @@ class Problem(OptimalControlProblem[Solution]):
         self._constraints = Constraints(self.opti)
         self._cost: ca.MX | None = None
         self._paths: dict[str, FollowedPath] = {}
-        self._cones: list[Cone] = []
+        self._cones: list[ca.Function] = []
         self._motion = TranscribedMotion(
             self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
         )
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
-        self._bound(bounds_at)
+        b, stages = self.bounds, self.stages
+        kept = {"q at the grid": (self.q, b.q_lower, b.q_upper), "v at the grid": (self.v, b.v_lower, b.v_upper)}
+        kept["u"] = self.u, b.u_lower, b.u_upper
+        if bounds_at == "stages":
+            kept["q at stages"] = self._motion.inside(stages.q), b.q_lower, b.q_upper
+            kept["v at stages"] = self._motion.inside(stages.v), b.v_lower, b.v_upper
+        for name, given in kept.items():
+            self._constraints.bound(f"bounds of {name}", *given)
+        if self._motion.free_time:
+            self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
+        self._robot.bound(self._constraints)
         ends = (("start", 0), ("end", intervals))
         self._ends = [End(name, self._motion, column, self._constraints) for name, column in ends]
         self._initial = Initial(self._motion, self._ends)
@@ -150,19 +152,6 @@ class Problem(OptimalControlProblem[Solution]):
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
-
-    def _bound(self, at: str) -> None:
-        b = self.bounds
-        kept = [(self.q, b.q_lower, b.q_upper), (self.v, b.v_lower, b.v_upper), (self.u, b.u_lower, b.u_upper)]
-        if at == "stages":
-            q, v = self._motion.inside(self.stages.q), self._motion.inside(self.stages.v)
-            kept += [(q, b.q_lower, b.q_upper), (v, b.v_lower, b.v_upper)]
-        names = ("q at the grid", "v at the grid", "u", "q at stages", "v at stages")
-        for name, given in zip(names, kept, strict=False):
-            self._constraints.bound(f"bounds of {name}", *given)
-        if self._motion.free_time:
-            self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
-        self._robot.bound(self._constraints)
 
     def parameter(self, name: str, size: int = 1, *, at: str | None = None) -> ca.MX:
         """A new parameter: numbers that every solve is given by this name.
@@ -230,20 +219,18 @@ class Problem(OptimalControlProblem[Solution]):
         found = self._motion.evaluate(expression, at or "stages", self._parameters.symbols)
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("path", key, bound)
-        low, high = symbolic_bounds(lower, upper, found.values.shape[0])
+        low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
         name, values, relaxation = self._constraints.next_path(), found.values, None
         if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = FollowedPath(found.graph, low, high, constants)
-            if at != "stages" and not same_bounds(low, high):
+            symbolic = isinstance(low, ca.MX) or isinstance(high, ca.MX)
+            if at != "stages" and not (low is high if symbolic else np.any(low == high)):
                 between = self._motion.inside(values) if at is None else values[:, []]
-                grid = (
-                    values
-                    if at == "grid"
-                    else self._motion.evaluate(expression, "grid", self._parameters.symbols).values
-                )
-                values = ca.horzcat(between, grid)
+                if at is None:
+                    values = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
+                values = ca.horzcat(between, values)
                 relaxation = ca.MX(1, values.shape[1])
                 relaxation[0, between.shape[1]] = self._ends[0].relaxation
         self._constraints.bound(name, values, low, high, relaxation)
@@ -273,11 +260,11 @@ class Problem(OptimalControlProblem[Solution]):
             ArgumentTypeError, ArgumentError: if there are no contacts, or an argument cannot be used.
             UnknownNameError: if no contact has a name.
         """
-        shape = Sole(half_length, half_width, sole)
-        for cone in friction_cones(self._system.con, contacts, mu, normal, form, shape):
-            margins = self._motion.evaluate(cone.margin, "stages", self._parameters.symbols).values
-            size = margins.shape[0]
-            self._constraints.bound(f"friction of {cone.name}", margins, np.zeros(size), np.full(size, np.inf))
+        shape = {"half_length": half_length, "half_width": half_width, "sole": sole}
+        for name, cone in constraints.friction_cones(self._system.con, contacts, mu, normal, form, **shape):
+            margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).values
+            zero = np.zeros(margins.shape[0])
+            self._constraints.bound(f"friction of {name}", margins, zero, zero + np.inf)
             self._cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:
@@ -294,7 +281,7 @@ class Problem(OptimalControlProblem[Solution]):
         Raises:
             ArgumentTypeError, ArgumentError: if it is no expression, not scalar, constant, or has a foreign symbol.
         """
-        check_cost(self.opti, cost)
+        constraints.check_cost(self.opti, cost)
         self.opti.minimize(cost)
         self._cost = cost
 
@@ -337,11 +324,7 @@ class Problem(OptimalControlProblem[Solution]):
 
 
 class JoinedProblems(OptimalControlProblem[Joint]):
-    """Problems that are solved as one.
-
-    Attributes:
-        problems: at least two, each once.
-    """
+    """Problems that are solved as one: at least two, each once."""
 
     problems: tuple[Problem, ...]
 
@@ -367,11 +350,7 @@ class JoinedProblems(OptimalControlProblem[Joint]):
 
 
 def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
-    """At least two problems, each once.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if they are not.
-    """
+    """At least two problems, each once; an ArgumentTypeError or an ArgumentError if they are not."""
     if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
         raise ArgumentTypeError(f"{what}: got {type(problems).__name__}; give a list of gd.ocp.Problem")
     if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
@@ -381,14 +360,7 @@ def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
 
 def joined_outcome(parts: tuple[Solution, ...], nlp: JoinedProgram, z: Array, numbers: Array) -> dict[str, Any]:
     """What a :class:`JoinedSolution` says of all parts."""
-    kind, first = nlp.kind, parts[0]
-    named = {f"{kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
-    return {
-        "status": first.status,
-        "iterations": first.iterations,
-        "cost": nlp.cost(z, numbers),
-        "constraint_violation": max(each.constraint_violation for each in parts),
-        "violations": named,
-        "stats": first.stats,
-        "solved": first.solved,
-    }
+    named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
+    shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
+    worst = max(each.constraint_violation for each in parts)
+    return shared | {"cost": nlp.cost(z, numbers), "constraint_violation": worst, "violations": named}

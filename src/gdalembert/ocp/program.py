@@ -6,7 +6,6 @@ import contextlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -21,20 +20,11 @@ from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
+from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
 from gdalembert.ocp.ends import End, constraint_residual
 from gdalembert.ocp.parameters import Inputs
-from gdalembert.ocp.solution import (
-    Accuracy,
-    FollowedPath,
-    JoinedSolution,
-    OptimizationError,
-    Solution,
-    by_part,
-    inconsistencies,
-    too_fast,
-    warnings_about,
-)
+from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages, TranscribedMotion
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
@@ -46,14 +36,8 @@ Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
 class Part:
     """A motion as it is formulated now: its nonlinear program, the numbers that it takes, and its solutions.
 
-    Its methods are those of :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
-
-    Args:
-        motion: of a robot. ``constraints``: of the problem. ``ends``: start and end.
-        paths: by name, those that are followed between the stages.
-        coordinates: those that take the place of modal coordinates. ``inputs``: the parameters.
-        initial: gives the variables where a solve begins: (guess) → x.
-        stagewise: as of :class:`~gdalembert.nlp.stagewise.StagewiseProgram`.
+    ``initial`` gives the variables where a solve begins, of a guess. Methods are those of
+    :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
     """
 
     def __init__(
@@ -68,37 +52,24 @@ class Part:
         *,
         stagewise: bool,
     ) -> None:
-        self.motion, self.inputs, self._initial = motion, inputs, initial
-        self._ends, self._paths = ends, dict(paths)
-        self._opti = opti = inputs.opti
+        self.motion, self.inputs, self.initial, self._ends, self._paths = motion, inputs, initial, ends, dict(paths)
+        opti = inputs.opti
+        self.symbols = [opti.x, opti.p]
         filled = (inputs.filled(number) for number in (0.25, 0.5))
         label = partial(constraints.label, opti)
         self.nlp = StagewiseProgram(motion, coordinates, opti, *filled, stagewise=stagewise, label=label)
         violations = {MOTION: ca.norm_inf(motion.equations)} | constraints.violations(opti)
-        self._names, outputs = tuple(violations), self._outputs(ca.vertcat(*violations.values()))
-        self._keys = list(outputs)
-        self._graph = ca.Function("solution", [opti.x, opti.p], list(outputs.values()))
-
-    def _outputs(self, violations: ca.MX) -> dict[str, ca.MX]:
-        """What a solution says, as expressions of the variables and parameters of the ``Opti``."""
-        motion, opti = self.motion, self._opti
         largest = ca.fmax(ca.mmax(ca.fmax(opti.lbg - opti.g, opti.g - opti.ubg)), 0) if opti.ng else ca.MX(0)
         outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": opti.f}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
-        outputs |= {"violations": violations, "largest": largest}
+        outputs |= {"violations": ca.vertcat(*violations.values()), "largest": largest}
         if len(motion.system.places):
             outputs["drift"] = ca.norm_inf(constraint_residual(motion, ca.vertcat(motion.stages.q, motion.stages.v)))
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
-        return outputs
-
-    def begin(self, guess: Any) -> Array:
-        return self.nlp.scaled(self._initial(guess))
-
-    @property
-    def symbols(self) -> list[ca.MX]:
-        return [self._opti.x, self._opti.p]
+        self._names, self._keys = tuple(violations), list(outputs)
+        self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
         return [self.nlp.unscaled(z), numbers]
@@ -112,38 +83,37 @@ class Part:
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
         values = self._graph.call([self.nlp.unscaled(z), numbers])
         found = dict(zip(self._keys, (each.full() for each in values), strict=True))
-        dyn, states, t, u = self.motion.dyn, found["x"].T, found["t"].ravel(), found["u"].T
-        nq, blocks = dyn.tree.nq, unit_blocks(dyn.tree)
-        p, control, bounds = found["p"].ravel(), self.motion.control, self.motion.bounds
+        motion, states, t, u, p = self.motion, found["x"].T, found["t"].ravel(), found["u"].T, found["p"].ravel()
+        q, blocks = states[:, : motion.dyn.tree.nq], unit_blocks(motion.dyn.tree)
         paths = {
-            name: replace(
-                path,
-                lower=found[f"{name} lower"].ravel(),
-                upper=found[f"{name} upper"].ravel(),
-                constants={key: found[f"{name} {key}"] for key in path.constants},
+            name: FollowedPath(
+                path.graph,
+                found[f"{name} lower"].ravel(),
+                found[f"{name} upper"].ravel(),
+                {key: found[f"{name} {key}"] for key in path.constants},
             )
             for name, path in self._paths.items()
         }
         named = dict(zip(self._names, found["violations"].ravel().tolist(), strict=True))
         return Solution(
-            dyn=dyn,
-            bounds=bounds,
-            control=control,
+            dyn=motion.dyn,
+            bounds=motion.bounds,
+            control=motion.control,
             status=status,
             iterations=0 if status in ("Invalid_Problem_Definition", *EXCEPTIONS) else int(stats.get("iter_count", 0)),
             cost=float(found["cost"][0, 0]),
             t=t,
-            q=projected(states[:, :nq], blocks),
-            v=states[:, nq:],
+            q=projected(q, blocks),
+            v=states[:, q.shape[1] :],
             u=u,
             p=p,
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
             constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
-            length_violation=float(np.abs(lengths(states[:, :nq], blocks) - 1).max(initial=0)),
+            length_violation=float(np.abs(lengths(q, blocks) - 1).max(initial=0)),
             constraint_drift=float(found["drift"][0, 0]) if "drift" in found else 0.0,
             violations=named,
             stats=dict(stats),
-            accuracy=Accuracy(self.motion.system, bounds, control, t, states, u, p, paths),
+            accuracy=Accuracy(motion.system, motion.bounds, motion.control, t, states, u, p, paths),
             solved=solved,
             corrections={name: by for end in self._ends for name, by in end.corrections.items()},
         )
@@ -222,7 +192,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         solution = self._built[2].cold()
         if not solution.solved:
             raise OptimizationError(solution)
-        for warning in warnings_about(solution):
+        for warning in solutions.warnings_about(solution):
             warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
         return solution
 
@@ -280,11 +250,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
 
 
 class Program(Generic[Planned]):
-    """The program of a problem, or of several that are joined: a :class:`gdalembert.nlp.program.Solvable`.
-
-    Args:
-        of: the problem. ``stagewise``: as of :class:`Part`.
-    """
+    """The program of a problem, or of several that are joined: a :class:`gdalembert.nlp.program.Solvable`."""
 
     def __init__(self, of: OptimalControlProblem[Planned], *, stagewise: bool) -> None:
         self._of, kind = of, of._kind
@@ -319,16 +285,16 @@ class Program(Generic[Planned]):
             return np.concatenate([part.inputs.current() for part in self.parts])
 
     def expression(self) -> ca.MX:
+        found = []
         with self._of._connected():
-            graphs = [
-                ca.Function("p", list(part.inputs.named.values()), [part.inputs.expression()]) for part in self.parts
-            ]
-        known = [[self.named[name] for name in part.inputs.named] for part in self.parts]
-        return ca.vertcat(*(graph.call(each, True, False)[0] for graph, each in zip(graphs, known, strict=True)))
+            for inputs in (part.inputs for part in self.parts):
+                graph = ca.Function("p", list(inputs.named.values()), [inputs.expression()])
+                found += graph.call([self.named[name] for name in inputs.named], True, False)
+        return ca.vertcat(*found)
 
     def begin(self, guess: Any) -> Array:
         guesses = zip(self.parts, self._of._each_guess(guess), strict=True)
-        return self.nlp.merged([part.begin(each) for part, each in guesses], self.current)
+        return self.nlp.merged([part.nlp.scaled(part.initial(each)) for part, each in guesses], self.current)
 
     def checked_shift(self, shift: int) -> int:
         if shift and self._of._unshiftable:
@@ -350,22 +316,18 @@ class Program(Generic[Planned]):
         return self._of._solution(found, self.nlp, z, numbers)
 
     def remedies(self, solution: Planned) -> Iterator[str]:
-        for part, (name, each) in zip(self.parts, by_part(solution), strict=True):
-            yield from (name + remedy for remedy in too_fast(part.motion.system, each))
+        for part, (name, each) in zip(self.parts, solutions.by_part(solution), strict=True):
+            yield from (name + remedy for remedy in solutions.too_fast(part.motion.system, each))
 
     def warnings(self, solution: Planned, *, again: bool) -> Iterator[str]:
-        return inconsistencies(solution) if again else warnings_about(solution)
+        return solutions.inconsistencies(solution) if again else solutions.warnings_about(solution)
 
     def error(self, solution: Planned) -> Exception:
         return OptimizationError(solution)
 
 
 def own_values(values: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The values for each part, of those that it knows; a single one is to refuse what it does not.
-
-    Raises:
-        UnknownNameError: if no part knows one.
-    """
+    """The values for each part, of those that it knows; a single one is to refuse what it does not."""
     if len(known) == 1:
         return [values]
     names = {name for each in known for name in each}

@@ -38,11 +38,6 @@ class ScenariosSolution(JoinedSolution):
     scenarios: tuple[Solution, ...]
 
     @property
-    def parts(self) -> tuple[Solution, ...]:
-        """The solution of each scenario."""
-        return self.scenarios
-
-    @property
     def t(self) -> Array:
         """Times of the grid (N + 1) [s]."""
         return self.scenarios[0].t

@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError, GdalembertError
 from gdalembert.model.configuration import unit_blocks
@@ -54,27 +53,17 @@ class FollowedPath:
 
     def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
         """The largest violation by a motion, a row for each time."""
-        states = {"q": q.T, "v": v.T, "t": t[None, :]}
-        inputs = [states[name] if name in states else self._along(name, t, grid) for name in self.graph.name_in()]
-        x = self.graph(*inputs).full()
-        return float(np.maximum(self.lower[:, None] - x, x - self.upper[:, None]).max())
-
-    def _along(self, name: str, t: Array, grid: Array) -> Array:
-        value: Array = self.constants[name]
-        if value.shape[1] == 1:
-            return np.tile(value, (1, len(t)))
-        return np.array([np.interp(t, grid, row) for row in value])
+        inputs = {"q": q.T, "v": v.T, "t": t[None, :]}
+        for name, x in self.constants.items():
+            held = x.shape[1] == 1
+            inputs[name] = np.tile(x, (1, len(t))) if held else np.array([np.interp(t, grid, row) for row in x])
+        values = self.graph(*(inputs[name] for name in self.graph.name_in())).full()
+        return float(np.maximum(self.lower[:, None] - values, values - self.upper[:, None]).max())
 
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """A solution beside finer steps, which are taken when they are asked for.
-
-    Args:
-        system, bounds, control, p: of the solution.
-        t, x, u: a row for each instant of the grid, or interval.
-        paths: by name.
-    """
+    """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for."""
 
     system: System
     bounds: Bounds
@@ -85,55 +74,46 @@ class Accuracy:
     p: Array
     paths: Mapping[str, FollowedPath]
 
-    @cached_property
-    def _motion(self) -> tuple[float, Array, Array]:
-        return finer_motion(self.system.dynamics, self.system.finer, self.t, self.x, self.u, self.control, self.p)
-
     @property
     def step_error(self) -> float:
         """The error of the steps, :attr:`~gdalembert.ocp.Solution.step_error`."""
-        return self._motion[0]
+        return self.finer_motion[0]
 
     @cached_property
     def excess(self) -> dict[str, float]:
         """The violations between grid points, :attr:`~gdalembert.ocp.Solution.excess`."""
-        t, x = self._motion[1:] if np.isfinite(self.step_error) else (self.t, self.x)
+        t, x = self.finer_motion[1:] if np.isfinite(self.step_error) else (self.t, self.x)
         q, v = x[:, : self.system.robot.tree.nq], x[:, self.system.robot.tree.nq :]
-        found = self.bounds.excess(q, v)
         over = {name: path.excess(t, q, v, self.t) for name, path in self.paths.items()}
-        return found | {name: x for name, x in over.items() if x > NEGLIGIBLE}
+        return self.bounds.excess(q, v) | {name: x for name, x in over.items() if x > NEGLIGIBLE}
 
+    @cached_property
+    def finer_motion(self) -> tuple[float, Array, Array]:
+        """The step error, infinite if the finer steps diverge; and times and states of all finer steps.
 
-def finer_motion(
-    dyn: Dynamics, finer: ca.Function, t: Array, x: Array, u: Array, control: str, p: Array
-) -> tuple[float, Array, Array]:
-    """The step error, infinite if the finer steps diverge; and times and states of all finer steps."""
-    h = np.diff(t)
-    reached, nq = ca.DM(x[:-1].T), dyn.tree.nq
-    steps = min(max(_FEWEST, math.ceil(h.max() * _highest_frequency(dyn, x[0, :nq], p) / _RESOLVED)), _MOST)
-    motion, times = [x[:1].T], [t[:1]]
-    for i in range(steps):
-        middle = (i + 0.5) / steps
-        held = u if control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
-        reached = finer(reached, held.T, h[None, :] / steps, *columns(p, len(h)))[0]
-        motion.append(reached.full())
-        times.append(t[:-1] + (i + 1) / steps * h)
-    missed = (reached[nq:, :] - x[1:, nq:].T).full()
-    energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *columns(p, len(h))).full()
-    kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *columns(p, len(x))).full()
-    slow = dyn.kinetic_energy(x[0, :nq], np.full(dyn.tree.nv, _AT_REST), *columns(p, 1))
-    largest = max(np.abs(kinetic).max(), float(slow), np.finfo(float).tiny)
-    error = float(np.sqrt(np.abs(energies).max() / largest))
-    return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
-
-
-def _highest_frequency(dyn: Dynamics, q: Array, p: Array) -> float:
-    """The highest natural frequency under springs and elasticity, at q [rad/s]."""
-    stiffness = dyn.force_stiffness(q, p)
-    if not stiffness.any():
-        return 0.0
-    squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(q, *columns(p, 1)).full(), stiffness)).real
-    return math.sqrt(max(squares.max(), 0.0))
+        There are so many that the highest natural frequency under springs and elasticity is resolved.
+        """
+        dyn, t, x, u, h, nq = self.system.dynamics, self.t, self.x, self.u, np.diff(self.t), self.system.con.nq
+        one, at_grid, ends = (columns(self.p, n) for n in (1, len(x), len(h)))
+        stiffness, fastest = dyn.force_stiffness(x[0, :nq], self.p), 0.0
+        if stiffness.any():
+            squares = np.linalg.eigvals(np.linalg.solve(dyn.mass_matrix(x[0, :nq], *one).full(), stiffness)).real
+            fastest = math.sqrt(max(squares.max(), 0.0))
+        steps = min(max(_FEWEST, math.ceil(h.max() * fastest / _RESOLVED)), _MOST)
+        reached, motion, times = ca.DM(x[:-1].T), [x[:1].T], [t[:1]]
+        for i in range(steps):
+            middle = (i + 0.5) / steps
+            held = u if self.control == "constant" else (1 - middle) * u[:-1] + middle * u[1:]
+            reached = self.system.finer(reached, held.T, h[None, :] / steps, *ends)[0]
+            motion.append(reached.full())
+            times.append(t[:-1] + (i + 1) / steps * h)
+        missed = (reached[nq:, :] - x[1:, nq:].T).full()
+        energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *ends).full()
+        kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *at_grid).full()
+        slow = dyn.kinetic_energy(x[0, :nq], np.full(dyn.tree.nv, _AT_REST), *one)
+        largest = max(np.abs(kinetic).max(), float(slow), np.finfo(float).tiny)
+        error = float(np.sqrt(np.abs(energies).max() / largest))
+        return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -268,9 +248,9 @@ class JoinedSolution(Outcome, ABC):
     """What each problem is."""
 
     @property
-    @abstractmethod
     def parts(self) -> tuple[Solution, ...]:
-        """The solution of each problem."""
+        """The solution of each problem: ``phases`` or ``scenarios``."""
+        return tuple(getattr(self, f"{self.kind}s"))
 
     @property
     def dyn(self) -> Robot:
@@ -360,6 +340,16 @@ def too_fast(system: System, solution: Solution) -> Iterator[str]:
         yield f"{highest}; let them follow their loads, quasi_static={1 / interval:.3g}, or take more intervals"
 
 
+_RAISED = "an exception ended it; look at the Python functions and Callbacks that the problem calls"
+_STATES = dict.fromkeys(EXCEPTIONS, _RAISED) | {
+    "Invalid_Problem_Definition": "ends, bounds and paths contradict each other, or there are more equations than "
+    "unknowns",
+    NO_NUMBER: "the cost, a constraint or a derivative of them is not finite there; look at roots, logarithms and "
+    "quotients in expressions, or try another guess",
+}
+"""What the statuses of a solver mean."""
+
+
 class OptimizationError(GdalembertError, RuntimeError):
     """A problem that was not solved.
 
@@ -376,15 +366,7 @@ class OptimizationError(GdalembertError, RuntimeError):
             if solution.constraint_violation > _FEASIBLE
             else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
         )
-        if solution.status == "Invalid_Problem_Definition":
-            state = "ends, bounds and paths contradict each other, or there are more equations than unknowns"
-        if solution.status == NO_NUMBER:
-            state = (
-                "the cost, a constraint or a derivative of them is not finite there; look at roots, logarithms and "
-                "quotients in expressions, or try another guess"
-            )
-        if solution.status in EXCEPTIONS:
-            state = "an exception ended it; look at the Python functions and Callbacks that the problem calls"
+        state = _STATES.get(solution.status, state)
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
             f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "

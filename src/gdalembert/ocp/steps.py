@@ -20,7 +20,6 @@ from typing import TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT, rank
@@ -107,11 +106,7 @@ def _defined_at(make: Transcription) -> str:
 
 
 def method_of(name: str, degree: int, scheme: str) -> RungeKutta:
-    """The method of a transcription.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if there is no such transcription, degree or scheme, or it gives no method.
-    """
+    """The method of a transcription; an ArgumentTypeError or an ArgumentError if there is none."""
     choice("method", name, tuple(TRANSCRIPTIONS))
     method = TRANSCRIPTIONS[name](degree, scheme)
     if not isinstance(method, RungeKutta):
@@ -121,11 +116,7 @@ def method_of(name: str, degree: int, scheme: str) -> RungeKutta:
 
 @transcription("collocation")
 def collocation_method(degree: int, scheme: str) -> RungeKutta:
-    """The method whose stages are the collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau).
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if CasADi has no such points.
-    """
+    """The method whose stages are the collocation points, of order 2 s (Legendre) or 2 s − 1 (Radau)."""
     degree = integer("degree", degree, 1, 9)
     choice("scheme", scheme, SCHEMES)
     c = np.array(ca.collocation_points(degree, scheme))
@@ -210,14 +201,8 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     p = dyn.symbols().values()
     points = zip(*map(ca.horzsplit, (q, v, s["k"])), (control_at(s["u"], c) for c in rule.c), strict=True)
     units, residuals = zip(*(here(*point, *p) for point in points), strict=True)
-    outputs = {
-        "x_next": x_next,
-        "residual": ca.vertcat(*residuals),
-        "q": ca.horzcat(*units),
-        "v": v,
-        "a": s["k"][: dyn.nv, :],
-    }
-    return differentiable(function("collocation", s, outputs))
+    outputs = {"x_next": x_next, "residual": ca.vertcat(*residuals), "q": ca.horzcat(*units), "v": v}
+    return differentiable(function("collocation", s, outputs | {"a": s["k"][: dyn.nv, :]}))
 
 
 def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
@@ -225,13 +210,8 @@ def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
 
         tau(q, v, a) − Jᵀ f = tau of u        J a + J̇ v + damping J v + stiffness c = 0
 
-    Args:
-        rows: of the constraints.
-        shapes: Ψ (nv × nv), if the residual of the first equation is wanted along natural modes, Ψᵀ tau.
-
-    Returns:
-        (q, v, k, u) → (unit, residual): q with quaternions normalised; k has a, the rates of :func:`free_rates` and
-        the independent forces.
+    It is (q, v, k, u) → (unit, residual): q with quaternions normalised; k has a, the rates of :func:`free_rates` and
+    the independent forces. With ``shapes`` Ψ (nv × nv), the first equation is along natural modes, times Ψᵀ.
     """
     con, tree = rows.con, rows.con.tree
     p, (free, _) = con.symbols(), free_rates(tree)
@@ -325,12 +305,30 @@ class IndependentRows:
 
     @classmethod
     def of(cls, con: ConstrainedDynamics, *, positions: bool = False) -> IndependentRows:
-        """The rows of a robot; of ``positions``: those that are the rates of residuals.
+        """The rows of a robot that are not redundant, unit vectors where they can be.
 
-        Raises:
-            UnsupportedError: if what is redundant turns with q.
+        ``positions``: those alone that are the rates of residuals. They are compared at random configurations, closed
+        as far as they can be; an UnsupportedError if others are redundant at some of them.
         """
-        return cls(con, independent_rows(con, con._set.is_holonomic | (not positions)))
+        chosen = con._set.is_holonomic | (not positions)
+        rows = np.eye(con.nc)[chosen]
+        if not con.regularization:
+            return cls(con, rows)
+        rng, samples = np.random.default_rng(0), []
+        for _ in range(_TRIES):
+            q = np.asarray(ca.DM(random_configuration(con.tree, rng)).full().ravel())
+            with contextlib.suppress(ArgumentError):
+                q = con.closed_configuration(q)
+            samples.append(con.jacobian(q, *values_of(con)).full()[chosen])
+        everywhere = np.hstack(samples)
+        _, basis = independent_columns(everywhere, NEARLY_DEPENDENT * float(np.linalg.norm(everywhere, 2)))
+        if any(rank(each, NEARLY_DEPENDENT) < basis.shape[1] for each in samples):
+            raise UnsupportedError(
+                f"{con.tree.name}: which rows of its constraints are redundant changes with q, so that no combination "
+                "of them is independent on a whole motion; hold less, as by '3D' in place of '6D'"
+            )
+        _, found = independent_columns(basis @ basis.T, NEARLY_DEPENDENT)  # the basis with the most unit vectors
+        return cls(con, clean_matrix(found.T @ rows))
 
     def __len__(self) -> int:
         return len(self.basis)
@@ -378,36 +376,3 @@ def anchored_part(con: ConstrainedDynamics) -> ConstrainedDynamics:
 def values_of(con: ConstrainedDynamics) -> list[Array]:
     """p of the model, as the last input of a Function."""
     return [con.parameters.values] if con.parameters else []
-
-
-def independent_rows(con: ConstrainedDynamics, chosen: npt.NDArray[np.bool_]) -> Array:
-    """Orthonormal combinations (r × nc) of chosen rows that are not redundant, unit vectors where they can be.
-
-    Raises:
-        UnsupportedError: if other rows are redundant at other configurations.
-    """
-    rows = np.eye(con.nc)[chosen]
-    if not con.regularization:
-        return rows
-    samples = [con.jacobian(q, *values_of(con)).full()[chosen] for q in _configurations(con)]
-    everywhere = np.hstack(samples)
-    _, basis = independent_columns(everywhere, NEARLY_DEPENDENT * float(np.linalg.norm(everywhere, 2)))
-    if any(rank(each, NEARLY_DEPENDENT) < basis.shape[1] for each in samples):
-        raise UnsupportedError(
-            f"{con.tree.name}: which rows of its constraints are redundant changes with q, so that no combination of "
-            "them is independent on a whole motion; hold less, as by '3D' in place of '6D'"
-        )
-    _, found = independent_columns(basis @ basis.T, NEARLY_DEPENDENT)  # the basis with the most unit vectors
-    return clean_matrix(found.T @ rows)
-
-
-def _configurations(con: ConstrainedDynamics) -> list[Array]:
-    """Random ones, closed as far as they can be."""
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(_TRIES):
-        q = np.asarray(ca.DM(random_configuration(con.tree, rng)).full().ravel())
-        with contextlib.suppress(ArgumentError):
-            q = con.closed_configuration(q)
-        found.append(q)
-    return found

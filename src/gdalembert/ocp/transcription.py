@@ -113,6 +113,13 @@ class TranscribedMotion:
         """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
         return ca.kron(rows[:, : self.intervals], ca.DM.ones(1, len(self.rule.c)))
 
+    def columns_of_p(self, n: int) -> list[ca.MX]:
+        """p, if there is any, a column for each of n states, at the instants of the grid or at the stages."""
+        if not len(self.parameters):
+            return []
+        p = self.parameters.along
+        return [ca.repmat(p, 1, n) if p.shape[1] == 1 else p if p.shape[1] == n else self.at_stages(p)]
+
     def inside(self, columns: ca.MX) -> ca.MX:
         """The columns, of one for each stage, of those stages that are not at an instant of the grid."""
         c = self.rule.c
