@@ -98,7 +98,7 @@ def test_samples_are_at_equal_steps() -> None:
 
 def test_rows_of_a_series_are_orthogonal() -> None:
     """Over equidistant instants of a period, as of any Fourier series."""
-    v = rows(np.arange(16) * PERIOD / 16, PERIOD, K).v[:, 1:]
+    v = rows(np.arange(16) * PERIOD / 16, PERIOD, K)["v"][:, 1:]
     assert v.T @ v == pytest.approx(8 * np.eye(2 * K), abs=1e-13)
 
 

@@ -75,7 +75,9 @@ class Compiler:
         code, library = folder / "function.c", folder / "function.so"
         code.write_text(source, encoding="utf-8")
         words = [*self.command, "-shared", "-fPIC", "-o", library.name, code.name, *self.flags, "-lm"]
-        _output(self.use, words, self.time_limit, folder)
+        status, _, errors = _run(self.use, words, self.time_limit, folder)
+        if status:
+            raise _failure(self.use, self.command, status, errors)
         if not library.is_file():
             reason = f"{self.command[0]} reports success, but writes no library; {self.use.without}"
             raise CompilationError(self.use.name, reason)
@@ -92,13 +94,13 @@ def find_compiler(
         sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
         how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
         raise CompilationError(use.name, f"no C compiler: looked for {sought}; install one ({how}); {use.without}")
-    *others, last = [(use.level, "-march=native"), (use.level,)] if flags is None else [_words(use.name, flags)]
-    ask = ["-dM", "-E", "-x", "c", os.devnull]
-    for options in others:
-        status, macros, _ = _run(use, [*command, *options, *ask], time_limit)
+    known = [(use.level, "-march=native"), (use.level,)] if flags is None else [_words(use.name, flags)]
+    for options in known:
+        ask = [*command, *options, "-dM", "-E", "-x", "c", os.devnull]
+        status, macros, errors = _run(use, ask, time_limit)
         if not status:
             return Compiler(use, command, options, macros, time_limit)
-    return Compiler(use, command, last, _output(use, [*command, *last, *ask], time_limit), time_limit)
+    raise _failure(use, command, status, errors)
 
 
 def _words(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
@@ -111,14 +113,10 @@ def _words(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
         raise CompilationError(name, f"the compiler or its flags {text!r} cannot be read: {error}; {hint}") from None
 
 
-def _output(use: Use, command: Sequence[str], time_limit: float, folder: Path | None = None) -> str:
-    """What the compiler prints if it succeeds."""
-    status, output, errors = _run(use, command, time_limit, folder)
-    if status:
-        lines = errors.strip().splitlines() or [f"exit status {status}"]
-        first = next((line for line in lines if "error" in line), lines[0])
-        raise CompilationError(use.name, f"{command[0]} fails: {first.strip()}; {use.without}")
-    return output
+def _failure(use: Use, command: Sequence[str], status: int, errors: str) -> CompilationError:
+    lines = errors.strip().splitlines() or [f"exit status {status}"]
+    first = next((line for line in lines if "error" in line), lines[0])
+    return CompilationError(use.name, f"{command[0]} fails: {first.strip()}; {use.without}")
 
 
 def _run(use: Use, command: Sequence[str], time_limit: float, folder: Path | None = None) -> tuple[int, str, str]:

@@ -209,17 +209,17 @@ def _moving(dyn: Dynamics, bounds: Bounds, joints: Sequence[str] | None) -> tupl
 
 
 def _acceleration(dyn: Dynamics, columns: tuple[int, ...], given: float | Mapping[str, float] | None) -> Array:
-    """A limit for each moving entry of v, infinite where there is none."""
+    """A limit for each entry of v, infinite where there is none, or where it does not move."""
     names = [dyn.coordinate_names[column] for column in columns]
-    if given is None:
-        return np.full(len(names), np.inf)
-    if not isinstance(given, Mapping):
-        return np.full(len(names), number("excitation: acceleration", given, "rad/s² or m/s²"))
-    for name in given:
+    if not isinstance(given, Mapping | None):
+        most = number("excitation: acceleration", given, "rad/s² or m/s²")
+        given = dict.fromkeys(names, most)
+    limits = np.full(dyn.tree.nv, np.inf)
+    for name, most in (given or {}).items():
         if name not in names:
             raise UnknownNameError("moving entry of v", name, names)
-    limits = {n: number(f"excitation: acceleration of {n!r}", given[n], "rad/s² or m/s²") for n in names if n in given}
-    return np.array([limits.get(name, np.inf) for name in names])
+        limits[columns[names.index(name)]] = number(f"excitation: acceleration of {name!r}", most, "rad/s² or m/s²")
+    return limits
 
 
 def _noise(bounds: Bounds, efforts: tuple[int, ...], given: npt.ArrayLike | None) -> Array:
@@ -298,8 +298,7 @@ class Search:
         # instants (Ehlich and Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", Mathematische Zeitschrift 86,
         # 1964): with this part of the limits at these instants, q, v and a keep the margin at all times.
         part = (1 - experiment.margin) * cos(pi / INSTANTS)
-        scaled = [limit.scaled(part) for limit in experiment.limits(*motion)]
-        scaled += [limit.scaled() for limit in experiment.path_limits(*motion)]
+        scaled = [limit.scaled(most) for limit, most in experiment.limits(*motion, part)]
         w = experiment.rows_of_w(coefficients, self.columns) / self._size
         constraints = ca.vertcat(*(rows for rows, _, _ in scaled))
         cost = criterion(self._name, len(self.columns))(ca.mtimes(w, w.T))
@@ -344,18 +343,19 @@ class Search:
             lower, upper = lower + _MORE * below, upper - _MORE * above
             if np.any(lower > upper):
                 break
-        experiment, tree = self.experiment, self.experiment.dyn.tree
+        experiment, dyn = self.experiment, self.experiment.dyn
+        names = dyn.parameters.names if len(dyn.parameters) else dyn.base_parameters.names
         used, excess = _summary(found)
         return Excitation(
-            model=tree.name,
+            model=dyn.tree.name,
             joints=tuple(experiment.bounds.v_names[column] for column in experiment.columns),
             period=experiment.period,
             coefficients=frozen(experiment.coefficients(x).full()),
             hold=frozen(experiment.hold),
             q_indices=experiment.entries,
             v_indices=experiment.columns,
-            nv=tree.nv,
-            parameters=tuple(experiment.parameter_names[column] for column in self.columns),
+            nv=dyn.tree.nv,
+            parameters=tuple(names[column] for column in self.columns),
             condition_number=self.condition_number(x),
             first_condition_number=self.condition_number(first),
             limits=used,
@@ -368,10 +368,8 @@ class Search:
         """The limits of a motion at finer instants, their rows, and by how much each is below and above its bounds."""
         experiment = self.experiment
         motion = experiment.motion(experiment.coefficients(x), experiment.times(_FINER))
-        limits = [(limit, 1 - experiment.margin) for limit in experiment.limits(*motion)]
-        limits += [(limit, 1.0) for limit in experiment.path_limits(*(ca.MX(part) for part in motion))]
         found = []
-        for limit, part in limits:
+        for limit, part in experiment.limits(*motion, 1 - experiment.margin):
             numbers, lower, upper = limit._replace(rows=ca.evalf(ca.MX(limit.rows)).full()).scaled(part)
             below, above = lower - numbers.min(axis=1), numbers.max(axis=1) - upper
             found.append((limit, numbers, np.maximum(below, 0.0), np.maximum(above, 0.0)))

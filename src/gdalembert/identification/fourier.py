@@ -46,24 +46,16 @@ _NOISE = 1e-14
 """Rounding of entries of the order of 1."""
 
 
-class FourierRows(NamedTuple):
-    """The rows (N × (1 + 2 K)) that give q, v and a at N instants."""
-
-    q: Array
-    v: Array
-    a: Array
-
-
-def rows(t: npt.ArrayLike, period: float, harmonics: int) -> FourierRows:
-    """The rows of the series and of its derivatives at instants t (N) [s]."""
+def rows(t: npt.ArrayLike, period: float, harmonics: int) -> dict[str, Array]:
+    """The rows (N × (1 + 2 K)) that give q, v and a at instants t (N) [s]."""
     w = 2 * math.pi / period * np.arange(1, harmonics + 1)
     phase = np.outer(np.asarray(t, dtype=float), w)
     sine, cosine, column = np.sin(phase), np.cos(phase), np.ones((len(phase), 1))
-    return FourierRows(
-        np.hstack([column, sine / w, -cosine / w]),
-        np.hstack([0 * column, cosine, sine]),
-        np.hstack([0 * column, -w * sine, w * cosine]),
-    )
+    return {
+        "q": np.hstack([column, sine / w, -cosine / w]),
+        "v": np.hstack([0 * column, cosine, sine]),
+        "a": np.hstack([0 * column, -w * sine, w * cosine]),
+    }
 
 
 def coefficients_at_rest(harmonics: int) -> Array:
@@ -140,16 +132,15 @@ class Excitation:
         """q, v or a, of which some entries move and the others are held."""
         times = numbers(f"{letter}: t", t)
         every = np.tile(held, (times.size, 1))
-        every[:, list(moving)] = getattr(rows(times.ravel(), self.period, self.harmonics), letter) @ self.coefficients
+        every[:, list(moving)] = rows(times.ravel(), self.period, self.harmonics)[letter] @ self.coefficients
         return every.reshape(*times.shape, -1)
 
     @cached_property
     def function(self) -> ca.Function:
         """(t) → (q, v, a), as columns: a reference for simulations and controllers in CasADi."""
         t = ca.SX.sym("t")
-        phases = [2 * math.pi / self.period * k * t for k in range(1, self.harmonics + 1)]
         w = 2 * math.pi / self.period * np.arange(1, self.harmonics + 1)
-        sine, cosine = ca.vertcat(*map(ca.sin, phases)), ca.vertcat(*map(ca.cos, phases))
+        sine, cosine = ca.sin(ca.DM(w) * t), ca.cos(ca.DM(w) * t)
         first, in_sine, in_cosine = self.coefficients[0], *np.split(self.coefficients[1:], 2)
         own = (
             first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w),
@@ -263,7 +254,7 @@ class Experiment:
 
     Attributes:
         columns: the entries of v that move; ``hold`` is the configuration (nq) of the others.
-        acceleration: limits of the entries that move [rad/s², m/s²], infinite if there are none.
+        acceleration: limits (nv) [rad/s², m/s²], infinite if there are none.
         efforts: the entries of u that are measured. ``noise``: their standard deviations.
         margin: part of each limit of a joint and its effort that is left free.
     """
@@ -323,7 +314,7 @@ class Experiment:
 
     def motion(self, coefficients: Any, t: Array) -> tuple[Any, Any, Any]:
         """q, v and a, a column for each instant."""
-        q, v, a = (ca.mtimes(ca.DM(part), coefficients).T for part in rows(t, self.period, self.harmonics))
+        q, v, a = (ca.mtimes(ca.DM(part), coefficients).T for part in rows(t, self.period, self.harmonics).values())
         held = self.hold.copy()
         held[list(self.entries)] = 0.0
         # sparse, so that a row of q depends on its own coefficients alone
@@ -339,33 +330,30 @@ class Experiment:
         x = basis.T @ rng.standard_normal((len(basis), len(middle)))
         series = self.coefficients(x).full()
         series[0] = 0.0
-        q, v, a = (np.abs(part @ series).max(axis=0) for part in rows(self.times(), self.period, self.harmonics))
-        x *= _FIRST * np.minimum(half / q, np.minimum(self.speed / v, self.acceleration / a))
+        parts = rows(self.times(), self.period, self.harmonics).values()
+        q, v, a = (np.abs(part @ series).max(axis=0) for part in parts)
+        x *= _FIRST * np.minimum(half / q, np.minimum(self.speed / v, self.acceleration[list(self.columns)] / a))
         x -= np.outer(basis[0], basis[0] @ x)
         return x + np.outer(basis[0], rng.uniform(-_OFF_CENTRE, _OFF_CENTRE, len(middle)))
 
-    def limits(self, q: Any, v: Any, a: Any) -> list[Limit]:
-        """Limits of the joints and of the efforts, of a motion in columns."""
-        bounds, moving, efforts = self.bounds, list(self.columns), list(self.efforts)
-        parts = [
+    def limits(self, q: Any, v: Any, a: Any, part: float) -> list[tuple[Limit, float]]:
+        """Limits of joints and efforts, of which this part may be used, and of paths, of a motion in columns."""
+        bounds, moving, most = self.bounds, list(self.columns), self.acceleration
+        parts = (
             ("position", bounds.q_names, list(self.entries), q, bounds.q_lower, bounds.q_upper),
             ("velocity", bounds.v_names, moving, v, bounds.v_lower, bounds.v_upper),
-            ("effort", bounds.u_names, efforts, self._efforts(q, v, a), bounds.u_lower, bounds.u_upper),
-        ]
+            ("effort", bounds.u_names, list(self.efforts), self._efforts(q, v, a), bounds.u_lower, bounds.u_upper),
+            ("acceleration", bounds.v_names, moving, a, -most, most),
+        )
         found = [
-            Limit(tuple(f"{kind} of {names[i]}" for i in at), x[at, :], lower[at], upper[at])
+            (Limit(tuple(f"{kind} of {names[i]}" for i in at), x[at, :], lower[at], upper[at]), part)
             for kind, names, at, x, lower, upper in parts
         ]
-        names = tuple(f"acceleration of {bounds.v_names[i]}" for i in moving)
-        return [*found, Limit(names, a[moving, :], -self.acceleration, self.acceleration)]
-
-    def path_limits(self, q: Any, v: Any, a: Any) -> list[Limit]:
-        """Limits of the paths, of a motion in columns."""
-        found = []
-        for k, (expression, lower, upper) in enumerate(self.paths, 1):
-            values = evaluate(expression, {"q": q, "v": v, "a": a}, "instants").values
-            names = tuple(f"path {k}" for _ in range(values.shape[0]))
-            found.append(Limit(names, values, *path_bounds(lower, upper, values.shape[0])))
+        motion = {"q": ca.MX(q), "v": ca.MX(v), "a": ca.MX(a)}
+        for k, (expression, low, high) in enumerate(self.paths, 1):
+            values = evaluate(expression, motion, "instants").values
+            n = values.shape[0]
+            found.append((Limit((f"path {k}",) * n, values, *path_bounds(low, high, n)), 1.0))
         return found
 
     def _efforts(self, q: Any, v: Any, a: Any) -> Any:
@@ -375,41 +363,30 @@ class Experiment:
         every coefficient, which takes three times as long.
         """
         if not isinstance(q, ca.MX):
-            return self.effort.map(q.shape[1])(q, v, a)
-        return ca.horzcat(*(self.effort(*each) for each in zip(*map(ca.horzsplit, (q, v, a)), strict=True)))
+            return self.functions[0].map(q.shape[1])(q, v, a)
+        return ca.horzcat(*(self.functions[0](*each) for each in zip(*map(ca.horzsplit, (q, v, a)), strict=True)))
 
     @cached_property
-    def effort(self) -> ca.Function:
-        """(q, v, a) → (u), at the nominal parameters."""
-        q, v, a, tau, _ = self._expressions
-        return ca.Function("effort", [q, v, a], [ca.mtimes(ca.DM(np.linalg.inv(self.dyn.actuation)), tau)])
+    def functions(self) -> tuple[ca.Function, ca.Function]:
+        """(q, v, a) → (u) at the nominal parameters, and → the transpose of one instant's rows of W.
 
-    @cached_property
-    def _expressions(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """q, v, a; tau, and its derivatives with respect to the parameters."""
-        dyn = self.dyn
+        The rows have columns that depend on others, too.
+        """
+        dyn, parameters = self.dyn, self.dyn.parameters
         q, v, a = symbols(q=dyn.tree.nq, v=dyn.tree.nv, a=dyn.tree.nv).values()
-        if not len(dyn.parameters):
-            return q, v, a, dyn.inverse_dynamics(q, v, a), dyn.base_regressor(q, v, a)
-        p, nominal = dyn.parameters.symbols, ca.DM(dyn.parameters.values)
-        tau = dyn.inverse_dynamics(q, v, a, p)
-        tau, by_p = ca.substitute([tau, ca.jacobian(tau, p)], [p], [nominal])
-        return q, v, a, tau, by_p
-
-    @cached_property
-    def parameter_names(self) -> tuple[str, ...]:
-        """The names of the columns of the regressor."""
-        return self.dyn.parameters.names if len(self.dyn.parameters) else self.dyn.base_parameters.names
-
-    @cached_property
-    def regressor(self) -> ca.Function:
-        """(q, v, a) → the transpose of one instant's rows of W, columns that depend on others included."""
-        q, v, a, _, by_p = self._expressions
-        of_efforts = ca.mtimes(ca.DM(np.linalg.inv(self.dyn.actuation)), by_p)[list(self.efforts), :]
-        return ca.Function("regressor", [q, v, a], [(of_efforts / self.noise).T])
+        if len(parameters):
+            tau = dyn.inverse_dynamics(q, v, a, parameters.symbols)
+            both = [tau, ca.jacobian(tau, parameters.symbols)]
+            tau, by_p = ca.substitute(both, [parameters.symbols], [ca.DM(parameters.values)])
+        else:
+            tau, by_p = dyn.inverse_dynamics(q, v, a), dyn.base_regressor(q, v, a)
+        of_tau = ca.DM(np.linalg.inv(dyn.actuation))
+        w = ca.mtimes(of_tau, by_p)[list(self.efforts), :] / self.noise
+        efforts = ca.Function("effort", [q, v, a], [ca.mtimes(of_tau, tau)])
+        return efforts, ca.Function("regressor", [q, v, a], [w.T])
 
     def rows_of_w(self, coefficients: Any, columns: Sequence[int] | None = None) -> Any:
         """Wᵀ of one period, or of some of its columns."""
         times = self.times()
-        of_instants = self.regressor.map(len(times))(*self.motion(coefficients, times))
+        of_instants = self.functions[1].map(len(times))(*self.motion(coefficients, times))
         return of_instants if columns is None else of_instants[list(columns), :]

@@ -14,9 +14,6 @@ The torque of joint j has the standard deviation σ_j, the same in all samples o
 one σ for all joints; weighted least squares estimate each σ_j from the residuals of the last estimate, until they agree
 (Gautier and Poignet, "Extended Kalman filtering and weighted least squares dynamic identification of robot", Control
 Engineering Practice 9(12), 2001).
-
-:class:`LeastSquaresProblem` says what is estimated: parameters, their sizes, and what the structure of the robot lets
-anyone know.
 """
 
 from __future__ import annotations
@@ -76,7 +73,11 @@ class Combinations:
     @classmethod
     def of(cls, space: Array, torques: Array, names: tuple[str, ...], tolerance: float) -> Combinations:
         """Combinations that span a space."""
-        own = np.sort(np.array(independent_columns(space.T, *_INDEPENDENT, order=_ordered(names))[0], dtype=int))
+        bodies = [k for k, name in enumerate(names) if quantity(name) in _ORDER]  # from the base to the tips
+        others = [k for k, name in enumerate(names) if quantity(name) not in _ORDER]
+        first = {element(names[k]): k for k in reversed(bodies)}
+        bodies.sort(key=lambda k: (first[element(names[k])], _ORDER.index(quantity(names[k]))))
+        own = np.sort(np.array(independent_columns(space.T, *_INDEPENDENT, order=bodies + others)[0], dtype=int))
         matrix = np.linalg.solve(space[own].T, space.T)
         matrix[np.abs(matrix) < _ZERO] = 0.0
         matrix[:, own] = np.eye(len(own))
@@ -127,14 +128,6 @@ def _over(rows: Array, torques: Array) -> Array:
     return np.divide(rows, torques, out=np.zeros_like(rows), where=torques > 0)
 
 
-def _ordered(names: tuple[str, ...]) -> list[int]:
-    """The parameters of bodies from the base to the tips, then all others."""
-    bodies = [k for k, name in enumerate(names) if quantity(name) in _ORDER]
-    elements = {element(names[k]): k for k in reversed(bodies)}
-    bodies.sort(key=lambda k: (elements[element(names[k])], _ORDER.index(quantity(names[k]))))
-    return bodies + [k for k in range(len(names)) if k not in bodies]
-
-
 def named(row: Array, own: int, names: tuple[str, ...]) -> str:
     """A combination of p in words, as ``"joint2.Izz + joint2.armature - 0.08*joint3.mx"``, its own parameter first."""
     order = [own, *(k for k in range(len(names)) if k != own)]
@@ -149,7 +142,7 @@ class Estimate:
         reduced: the samples. ``weighted``: whether each torque has a noise of its own.
         noise: the standard deviation of each torque of weight 1 (nv).
         base: the base parameters β = C s that the data excite (k).
-        values: their estimates (k). ``factor``: T (k × k) of their covariance T Tᵀ.
+        values, factor: their estimates (k), and T (k × k) of the covariance T Tᵀ.
         completion: the point (n_p) that the rest of s is nearest to.
         condition_number: of the weighted regressor of β, with columns of unit length.
     """
@@ -189,33 +182,8 @@ class Estimate:
 
     def _in_torque(self, of_weight_one: Array) -> Array:
         weights = self.reduced.weights
-        return np.asarray(
-            np.divide(of_weight_one, np.sqrt(weights), out=np.full(len(weights), np.nan), where=weights > 0)
-        )
-
-
-def least_squares(
-    reduced: Reduced, base: Combinations, priors: Array, completion: Array, *, weighted: bool
-) -> Estimate:
-    """The estimate from samples.
-
-    Args:
-        reduced: the samples.
-        base: the base parameters that they excite, or priors.
-        priors: rows of measured parameters, (unit vector, value) / standard deviation (k × (n_p + 1)).
-        completion: what data do not see is nearest to that (n_p).
-        weighted: whether each torque has a noise of its own.
-    """
-    scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
-    least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
-    noise = np.full(len(reduced.counts), scale)
-    for _ in range(_ITERATIONS):
-        values, *_ = _solve(reduced, base, priors, noise)
-        before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
-        if np.all(np.abs(noise - before) <= _AGREE * before):
-            break
-    values, factor, condition = _solve(reduced, base, priors, noise)
-    return Estimate(reduced, weighted, noise, base, values, factor, completion, condition)
+        nothing = np.full(len(weights), np.nan)
+        return np.asarray(np.divide(of_weight_one, np.sqrt(weights), out=nothing, where=weights > 0))
 
 
 def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) -> tuple[Array, Array, float]:
@@ -278,25 +246,34 @@ class LeastSquaresProblem:
         return cls(torque, found, size, structure, np.linalg.norm(y, axis=0), completion, measured)
 
     def estimate(self, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
-        """Least squares."""
+        """Ordinary or weighted least squares."""
         reduced = regression.reduce(self.torque, samples, self.sizes, decimation)
         count, rank = int(reduced.counts.sum()), len(self.structure.own)
         if count <= rank:
             raise ArgumentError(
-                f"fit: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and "
-                "their noise; give more samples"
+                f"fit: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and their "
+                "noise; give more samples"
             )
         motion = reduced.factors[..., :-1].reshape(-1, len(self.sizes)) / np.sqrt(reduced.counts.max())
-        priors = np.sign(self.measured[:, :-1])
-        base = self.structure.excited(np.vstack([motion, priors]), self.torque.names)
-        return least_squares(reduced, base, self.measured, self.completion, weighted=weighted)
+        rows = np.vstack([motion, np.sign(self.measured[:, :-1])])
+        base = self.structure.excited(rows, self.torque.names)
+        scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
+        least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
+        noise = np.full(len(reduced.counts), scale)
+        for _ in range(_ITERATIONS):
+            values, *_ = _solve(reduced, base, self.measured, noise)
+            before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
+            if np.all(np.abs(noise - before) <= _AGREE * before):
+                break
+        values, factor, condition = _solve(reduced, base, self.measured, noise)
+        return Estimate(reduced, weighted, noise, base, values, factor, self.completion, condition)
 
     def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
         """The base parameters that the data excite."""
         matrix, own = self.in_p(estimate.base), list(estimate.base.own)
-        formulas = tuple(named(row, k, self.torque.names) for row, k in zip(matrix, own, strict=True))
+        names = tuple(named(row, k, self.torque.names) for row, k in zip(matrix, own, strict=True))
         factor = self.sizes[own, None] * estimate.factor
-        return BaseEstimate(formulas, matrix, matrix @ self.torque.nominal, matrix @ p, factor @ factor.T)
+        return BaseEstimate(names, matrix, matrix @ self.torque.nominal, matrix @ p, factor @ factor.T)
 
     def in_p(self, base: Combinations) -> Array:
         """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
@@ -304,18 +281,18 @@ class LeastSquaresProblem:
 
     def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
         """What the data cannot know."""
-        names, each, structure = self.torque.names, np.eye(len(self.sizes)), self.structure
-        acts = structure.torques > 0
-        unknown = ~estimate.base.spans(structure.matrix)
-        matrix, own = self.in_p(structure), structure.own
+        names, structure, acts = self.torque.names, self.structure, self.structure.torques > 0
+        matrix, own, each = self.in_p(structure), structure.own, np.eye(len(names))
+
+        def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+            return tuple(names[k] for k in np.flatnonzero(which))
+
         return NotIdentifiable(
-            parameters=_chosen(names, ~estimate.base.spans(each)),
-            without_effect=_chosen(names, ~acts),
-            combined=_chosen(names, acts & ~structure.spans(each)),
-            not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(unknown)),
+            parameters=chosen(~estimate.base.spans(each)),
+            without_effect=chosen(~acts),
+            combined=chosen(acts & ~structure.spans(each)),
+            not_excited=tuple(
+                named(matrix[i], own[i], names) for i in np.flatnonzero(~estimate.base.spans(structure.matrix))
+            ),
             directions=structure.beyond(estimate.base).T * self.sizes,
         )
-
-
-def _chosen(names: tuple[str, ...], which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, chosen in zip(names, which, strict=True) if chosen)

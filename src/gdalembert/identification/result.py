@@ -164,9 +164,21 @@ class Identification:
             *(f"  {remark}" for remark in self.remarks),
             *([f"  at a bound: {_some(self.at_bounds)}"] if self.at_bounds else []),
             *_torques(self),
-            *_unknown(self),
-            *_parameters(self),
         ]
+        missing, base = self.not_identifiable, self.base
+        unknown = (
+            ("not excited by the samples", missing.not_excited, "; "),
+            ("known in combinations alone", missing.combined, ", "),
+            ("without effect on any torque", missing.without_effect, ", "),
+        )
+        lines += [f"  {what}: {_some(names, comma)}" for what, names, comma in unknown if names]
+        tables = (
+            ("base parameter", base.names, base.nominal, base.values, base.standard_deviation),
+            ("parameter", self.names, self.nominal, self.values, self.standard_deviation),
+        )
+        for what, *columns in tables:
+            known = [_row(*each) for each in zip(*columns, strict=True) if each[0] not in missing.without_effect]
+            lines += aligned([[what, "nominal", "estimate", "± std. dev.", "%"], *known])
         return "\n".join(lines)
 
     @property
@@ -211,30 +223,9 @@ def _torques(result: Identification) -> list[str]:
     return aligned([head, *rows])
 
 
-def _unknown(result: Identification) -> list[str]:
-    missing = result.not_identifiable
-    lists = (
-        ("not excited by the samples", missing.not_excited, "; "),
-        ("known in combinations alone", missing.combined, ", "),
-        ("without effect on any torque", missing.without_effect, ", "),
-    )
-    return [f"  {what}: {_some(names, comma)}" for what, names, comma in lists if names]
-
-
 def _some(names: Sequence[str], comma: str = ", ") -> str:
     more = f"{comma}and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return comma.join(names[:_SHOWN]) + more
-
-
-def _parameters(result: Identification) -> list[str]:
-    missing, base = set(result.not_identifiable.without_effect), result.base
-    head = ["nominal", "estimate", "± std. dev.", "%"]
-    known = [*zip(result.names, result.nominal, result.values, result.standard_deviation, strict=True)]
-    rows = [_row(*each) for each in known if each[0] not in missing]
-    combined = [
-        _row(*each) for each in zip(base.names, base.nominal, base.values, base.standard_deviation, strict=True)
-    ]
-    return [*aligned([["base parameter", *head], *combined]), *aligned([["parameter", *head], *rows])]
 
 
 def _row(name: str, nominal: float, value: float, deviation: float) -> list[str]:

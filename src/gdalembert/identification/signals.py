@@ -88,10 +88,8 @@ def filtered(
     choice("filtered: method", method, METHODS)
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
-    times, positions, torques = _checked(t, q, tau)
-    if rate is not None:
-        times, positions, torques = _resampled(times, positions, torques, number("filtered: rate", rate, "Hz"))
-    per_second = _rate(times)
+    times, positions, torques = _at_equal_steps(t, q, tau, rate)
+    per_second = 1 / float((times[-1] - times[0]) / (len(times) - 1))
     if cutoff >= per_second / 2:
         raise ArgumentError(
             f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {per_second / 2:g} Hz; give less"
@@ -145,21 +143,37 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
-def _checked(t: Any, q: Any, tau: Any) -> tuple[Array, Array, Array | None]:
-    """The measurement: as many rows as times, which increase."""
+def _at_equal_steps(t: Any, q: Any, tau: Any, rate: float | None) -> tuple[Array, Array, Array | None]:
+    """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate."""
+    from scipy.interpolate import make_interp_spline
+
     times = numbers("filtered: t", t)
     if times.ndim != 1 or len(times) < 2:
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
-    positions = _rows("filtered: q", q)
-    torques = None if tau is None else _rows("filtered: tau", tau)
-    for name, rows in (("q", positions), ("tau", torques)):
-        if rows is not None and len(rows) != len(times):
+    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in (("q", q), ("tau", tau)) if rows is not None}
+    for name, rows in measured.items():
+        if len(rows) != len(times):
             raise ArgumentError(f"filtered: t has {len(times)} instants, {name} {len(rows)} rows; give one for each")
-    backwards = np.flatnonzero(np.diff(times) <= 0)
-    if len(backwards):
+    steps = np.diff(times)
+    if len(backwards := np.flatnonzero(steps <= 0)):
         k = int(backwards[0])
         raise ArgumentError(f"filtered: t is {times[k]:.9g} s in row {k} and {times[k + 1]:.9g} s in the next; sort it")
-    return times, positions, torques
+    mean = float((times[-1] - times[0]) / len(steps))
+    if rate is not None:
+        rate = number("filtered: rate", rate, "Hz")
+        if len(times) < 4:
+            raise ArgumentError(f"filtered: {len(times)} samples are too few to interpolate; give at least 4")
+        even = times[0] + np.arange(math.floor((times[-1] - times[0]) * rate + 1e-9) + 1) / rate
+        at = np.minimum(even, times[-1])
+        measured = {name: np.asarray(make_interp_spline(times, rows, k=3)(at)) for name, rows in measured.items()}
+        times = even
+    elif (off := np.abs(steps / mean - 1)).max() > _UNEVEN:
+        k = int(off.argmax())
+        raise ArgumentError(
+            f"filtered: the step after row {k} is {steps[k]:.4g} s and the mean {mean:.4g} s; give equal steps, or "
+            f"rate={1 / mean:.4g} to interpolate"
+        )
+    return times, measured["q"], measured.get("tau")
 
 
 def _rows(what: str, given: Any) -> Array:
@@ -171,32 +185,6 @@ def _rows(what: str, given: Any) -> Array:
         row, column = (int(k) for k in wrong[0][:2])
         raise ArgumentError(f"{what} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
     return rows
-
-
-def _rate(t: Array) -> float:
-    """Samples per second of equal steps."""
-    step = float((t[-1] - t[0]) / (len(t) - 1))
-    off = np.abs(np.diff(t) / step - 1)
-    if off.max() > _UNEVEN:
-        k = int(off.argmax())
-        raise ArgumentError(
-            f"filtered: the step after row {k} is {t[k + 1] - t[k]:.4g} s and the mean {step:.4g} s; give equal steps, "
-            f"or rate={1 / step:.4g} to interpolate"
-        )
-    return 1 / step
-
-
-def _resampled(t: Array, q: Array, tau: Array | None, rate: float) -> tuple[Array, Array, Array | None]:
-    """The measurement at equal steps."""
-    from scipy.interpolate import make_interp_spline
-
-    if len(t) < 4:
-        raise ArgumentError(f"filtered: {len(t)} samples are too few to interpolate; give at least 4")
-    even = t[0] + np.arange(math.floor((t[-1] - t[0]) * rate + 1e-9) + 1) / rate
-    at = np.minimum(even, t[-1])
-    parts = [None if rows is None else np.asarray(make_interp_spline(t, rows, k=3)(at)) for rows in (q, tau)]
-    assert parts[0] is not None
-    return even, parts[0], parts[1]
 
 
 def _once(cutoff: float, order: int) -> float:

@@ -224,11 +224,11 @@ class PythonFeedback(ca.Callback):
     """
 
     def __init__(
-        self, law: Law, nq: int, nv: int, driver: Driver, failure: ControlFailure, p: tuple[Array, ...] = ()
+        self, law: Law, nq: int, nx: int, driver: Driver, failure: ControlFailure, p: tuple[Array, ...] = ()
     ) -> None:
         ca.Callback.__init__(self)
         self.law: Callable[..., npt.ArrayLike] = law
-        self.nq, self.nx, self.driver, self.failure, self.p = nq, nq + nv, driver, failure, p
+        self.nq, self.nx, self.driver, self.failure, self.p = nq, nx, driver, failure, p
         self.construct(driver.name, {"enable_fd": True})
 
     def get_n_in(self) -> int:
@@ -290,8 +290,30 @@ def control(
     Feedback that takes the parameters is given ``p`` (n_p). A callable u is sampled with ``hold`` too; a callable of
     wrenches never is, since the surroundings are no digital controller.
     """
-    reader = _Reader(grid, dyn.tree.nq, dyn.tree.nv, p, failure)
-    efforts = reader.read(Driver("u", (dyn.nu,)), u, hold=hold or sampled)
+    times, outputs, n_p = grid.t, grid.t[grid.is_output], len(p)
+    nq, nx = dyn.tree.nq, dyn.tree.nq + dyn.tree.nv
+
+    def read(driver: Driver, given: Any, hold: bool) -> Control:
+        if given is None:
+            return ZeroOrderHold(np.zeros((len(times), driver.size)))
+        if isinstance(given, ca.Function):
+            if hold:
+                raise ArgumentError(
+                    f"simulate: hold=True takes rows of {driver.name} or a callable, not a casadi.Function; drop hold"
+                )
+            return ContinuousFeedback(given, (p,) if _graph_takes_parameters(driver, given, nx, n_p) else ())
+        if callable(given) and not isinstance(given, type):
+            parameters = (p,) if _takes_parameters(driver, given, bool(n_p)) else ()
+            law = PythonFeedback(given, nq, nx, driver, failure, parameters)
+            return SampledFeedback(law, grid) if hold else ContinuousFeedback(law)
+        table = _table(driver, given, len(outputs))
+        if table.ndim == 1:
+            return ZeroOrderHold(np.tile(table, (len(times), 1)))
+        if hold:
+            return ZeroOrderHold(table[np.searchsorted(outputs, times, side="right") - 1])
+        return FirstOrderHold(np.column_stack([np.interp(times, outputs, column) for column in table.T]), times)
+
+    efforts = read(Driver("u", (dyn.nu,)), u, hold or sampled)
     external = dyn.external_wrenches
     if not external.is_input:
         if wrenches is not None:
@@ -300,74 +322,44 @@ def control(
                 "wrenches={frame: reference}"
             )
         return efforts
-    acting = reader.read(Driver("wrenches", (6, len(external))), wrenches, hold=hold and not callable(wrenches))
+    acting = read(Driver("wrenches", (6, len(external))), wrenches, hold and not callable(wrenches))
     return SideBySide(efforts, acting, dyn.nu)
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Reads what drives a robot in a motion."""
+def _table(driver: Driver, given: Any, times: int) -> Array:
+    """Numbers as one row, or as a row for each output time."""
+    name = driver.name
+    if is_masked(given):
+        raise ArgumentError(f"simulate: {name}: {MASKED}")
+    try:
+        values = real(given.full().ravel() if isinstance(given, ca.DM) and given.is_column() else given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
+            f"callable (t, q, v) -> {name}"
+        ) from None
+    table = driver.rows(values)
+    if table is None:
+        table = driver.rows(values, times)
+    if table is None:
+        raise ArgumentError(
+            f"simulate: {name} has shape {values.shape}; give {driver.shape} for a constant, or "
+            f"{(times, *driver.shape)} with one row for each output time"
+        )
+    numbers(f"simulate: {name}", values)
+    return table
 
-    grid: Grid
-    nq: int
-    nv: int
-    p: Array
-    failure: ControlFailure
 
-    def read(self, driver: Driver, given: Any, *, hold: bool) -> Control:
-        """The control that an argument is."""
-        if given is None:
-            return ZeroOrderHold(np.zeros((len(self.grid.t), driver.size)))
-        if isinstance(given, ca.Function):
-            return self._graph(driver, given, hold)
-        if callable(given) and not isinstance(given, type):
-            p = (self.p,) if _takes_parameters(driver, given, bool(len(self.p))) else ()
-            law = PythonFeedback(given, self.nq, self.nv, driver, self.failure, p)
-            return SampledFeedback(law, self.grid) if hold else ContinuousFeedback(law)
-        return self._table(driver, given, hold)
-
-    def _table(self, driver: Driver, given: Any, hold: bool) -> Control:
-        name, outputs = driver.name, self.grid.t[self.grid.is_output]
-        if is_masked(given):
-            raise ArgumentError(f"simulate: {name}: {MASKED}")
-        try:
-            values = real(given.full().ravel() if isinstance(given, ca.DM) and given.is_column() else given)
-        except (TypeError, ValueError):
-            raise ArgumentTypeError(
-                f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
-                f"callable (t, q, v) -> {name}"
-            ) from None
-        table = driver.rows(values)
-        if table is None:
-            table = driver.rows(values, len(outputs))
-        if table is None:
-            raise ArgumentError(
-                f"simulate: {name} has shape {values.shape}; give {driver.shape} for a constant, or "
-                f"{(len(outputs), *driver.shape)} with one row for each output time"
-            )
-        numbers(f"simulate: {name}", values)
-        if table.ndim == 1:
-            return ZeroOrderHold(np.tile(table, (len(self.grid.t), 1)))
-        if hold:
-            return ZeroOrderHold(table[np.searchsorted(outputs, self.grid.t, side="right") - 1])
-        on_grid = np.column_stack([np.interp(self.grid.t, outputs, column) for column in table.T])
-        return FirstOrderHold(on_grid, self.grid.t)
-
-    def _graph(self, driver: Driver, given: ca.Function, hold: bool) -> ContinuousFeedback:
-        name, nx, n_p = driver.name, self.nq + self.nv, len(self.p)
-        if hold:
-            raise ArgumentError(
-                f"simulate: hold=True takes rows of {name} or a callable, not a casadi.Function; drop hold"
-            )
-        inputs = [given.size_in(i) for i in range(given.n_in())]
-        outputs = [given.size_out(i) for i in range(given.n_out())]
-        takes_p = bool(n_p) and len(inputs) == 3
-        shapes = [(1, 1), (nx, 1), (n_p, 1)]
-        if inputs != shapes[: 2 + takes_p] or outputs != [(*driver.shape, 1)[:2]]:
-            result = f"({name}[{'x'.join(map(str, driver.shape))}])"
-            wanted = f"(t, x[{nx}]) -> {result}" + f" or (t, x[{nx}], p[{n_p}]) -> {result}" * bool(n_p)
-            raise ArgumentError(f"simulate: {name} is {given}; give a Function {wanted}")
-        return ContinuousFeedback(given, (self.p,) if takes_p else ())
+def _graph_takes_parameters(driver: Driver, graph: ca.Function, nx: int, n_p: int) -> bool:
+    """Whether a Function takes (t, x, p), not (t, x)."""
+    inputs = [graph.size_in(i) for i in range(graph.n_in())]
+    outputs = [graph.size_out(i) for i in range(graph.n_out())]
+    takes_p = bool(n_p) and len(inputs) == 3
+    if inputs != [(1, 1), (nx, 1), (n_p, 1)][: 2 + takes_p] or outputs != [(*driver.shape, 1)[:2]]:
+        result = f"({driver.name}[{'x'.join(map(str, driver.shape))}])"
+        wanted = f"(t, x[{nx}]) -> {result}" + f" or (t, x[{nx}], p[{n_p}]) -> {result}" * bool(n_p)
+        raise ArgumentError(f"simulate: {driver.name} is {graph}; give a Function {wanted}")
+    return takes_p
 
 
 def _takes_parameters(driver: Driver, law: Law, parametric: bool) -> bool:

@@ -219,23 +219,21 @@ class Integrators(Integrator):
     made: list[tuple[Array, ca.Function, int]] = field(default_factory=list)
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        solver, steps = self._like(t)
+        times = t[1:] - t[0]
+        rounding = 4 * np.finfo(float).eps * np.abs(t).max()
+        like = (each for each in self.made if each[0].shape == times.shape)
+        made = next((each for each in like if np.all(np.abs(each[0] - times) <= rounding)), None)
+        if made is None:
+            made = (times, *self._new(times))
+            self.made.append(made)
+        _, solver, steps = made
         u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
         with self._quiet():
             found = solver(x0=x0, u=u, p=self.p)
         return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
 
-    def _like(self, t: Array) -> tuple[ca.Function, int]:
-        """The integrator for these times, equal up to rounding, and its number of steps if that is fixed."""
-        times = t[1:] - t[0]
-        rounding = 4 * np.finfo(float).eps * np.abs(t).max()
-        for known, solver, steps in self.made:
-            if known.shape == times.shape and np.all(np.abs(known - times) <= rounding):
-                return solver, steps
-        self.made.append((times, *self._new(times)))
-        return self.made[-1][1:]
-
     def _new(self, times: Array) -> tuple[ca.Function, int]:
+        """An integrator, and its number of steps if that is fixed."""
         numbers = self.control.numbers
         x, since, p = ca.MX.sym("x", self.plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
         constants = ca.MX.sym("u", numbers + 1)
