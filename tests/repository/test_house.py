@@ -55,7 +55,7 @@ FLOORS = {
 
 LONG_FUNCTIONS = {
     "gdalembert.identification.excitation.excitation": "describes 16 arguments; 27 lines of code",
-    "gdalembert.export.derivation.derive": "describes 8 arguments; 28 lines of code",
+    "gdalembert.export.formats.derive": "describes 8 arguments; 32 lines of code",
     "gdalembert.identification.fit.fit": "describes 12 arguments and its errors; 21 lines of code",
     "gdalembert.plotting.motions.torque_decomposition": "describes 5 arguments and its errors; 39 lines of code",
     "gdalembert.simulation.simulate.simulate": "describes 11 arguments; 19 lines of code",

@@ -1,18 +1,22 @@
-"""Graphs as code, one assignment for each operation: Python, C, MATLAB and GNU Octave."""
+"""Source text: closed forms in SymPy; graphs, one assignment for each operation, in Python, C, MATLAB and Octave."""
 
 from __future__ import annotations
 
+import keyword
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import sympy
+from sympy.printing.str import StrPrinter
 
-from gdalembert.errors import UnsupportedError
-from gdalembert.export.formats import Files, code_format
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.export.formats import ClosedForms, Files, closed_format, code_format
 from gdalembert.export.notes import signature
 from gdalembert.spatial.instructions import evaluate, operation_name
 
+_IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
 _NAMES = "sin cos tan asin acos atan atan2 sqrt exp log sinh cosh tanh"
 FUNCTIONS = {getattr(ca, f"OP_{name.upper()}"): name for name in _NAMES.split()}
 """Functions with the same name in all languages."""
@@ -34,6 +38,36 @@ _CALLS = (
 )
 
 
+@closed_format("sympy")
+def sympy_files(forms: ClosedForms) -> Files:
+    """One module with the matrices by name in ``forms``."""
+    names = [x.name for x in forms.symbols]
+    for each in names:
+        if not each.isidentifier() or keyword.iskeyword(each) or each in _IMPORTED:
+            raise ArgumentError(f"symbol {each!r}: cannot name a Python variable here; rename it")
+    first, *others = forms.notes
+    lines = ['"""' + first, *others, "", "forms holds the matrices by name.", '"""', ""]
+    lines += ["from sympy import Matrix, Rational, cos, sin, symbols", ""]
+    lines += [f'{each} = symbols("{each}", real=True)' for each in names]
+    lines += ["", *(f"{short} = {_code(meaning)}" for short, meaning in forms.shorthand.items())]
+    lines += ["", "forms = {}"]
+    for own in forms.matrices:
+        rows = (",\n     ".join(map(_code, row)) for row in forms.short(own).tolist())
+        lines += ["", f'forms["{own}"] = Matrix([', *(f"    [{row}]," for row in rows), "])"]
+    return {f"{forms.name}_sympy.py": "\n".join([*lines, ""])}
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    """Fractions as ``Rational``, because Python would make 1/2 a float."""
+
+    def _print_Rational(self, expr: sympy.Rational) -> str:
+        return f"Rational({expr.p}, {expr.q})"
+
+
+def _code(expression: sympy.Expr) -> str:
+    return str(_Printer().doprint(expression))
+
+
 @dataclass(frozen=True)
 class Language:
     """How operations (``ca.OP_…``) and entries of inputs (name, index from 0) are written."""
@@ -42,22 +76,19 @@ class Language:
     operations: Mapping[int, str]
     entry: Callable[[str, int], str]
 
+    @classmethod
+    def of(cls, name: str, prefix: str, power: str, entry: Callable[[str, int], str]) -> Language:
+        """A language that writes functions as ``prefix`` and their names."""
+        called = {op: f"{prefix}{own}({'{0}, {1}' if own == 'atan2' else '{0}'})" for op, own in FUNCTIONS.items()}
+        powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), f"{{0}} {power} {{1}}")
+        return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: "abs({0})"}, entry)
 
-@dataclass(frozen=True)
-class Statements:
-    """Assignments ``name = expression`` in order, and the entries of each output, column by column, as expressions."""
 
-    assignments: list[tuple[str, str]]
-    outputs: list[list[str]]
+def statements(function: ca.Function, language: Language) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Assignments (name, expression) of an SX Function, in order, and the entries of each output, column by column.
 
-
-def statements(function: ca.Function, language: Language) -> Statements:
-    """The statements of an SX Function; constants keep all their digits.
-
-    Raises:
-        UnsupportedError: if the graph has an operation, or a constant that is not finite, that cannot be written.
+    Constants keep all their digits.
     """
-    templates = _ARITHMETIC | dict(language.operations)
     assignments: list[tuple[str, str]] = []
 
     def constant(x: float) -> str:
@@ -68,26 +99,20 @@ def statements(function: ca.Function, language: Language) -> Statements:
         return repr(float(x)) if x >= 0 else f"({float(x)!r})"
 
     def operation(op: int, *operands: str) -> str:
-        if op not in templates:
+        if op not in language.operations:
             raise UnsupportedError(
                 f"{function.name()}: its operation {operation_name(op)} cannot be written in {language.name}; export "
                 "it to C"
             )
-        assignments.append((f"w{len(assignments) + 1}", templates[op].format(*operands)))
+        assignments.append((f"w{len(assignments) + 1}", language.operations[op].format(*operands)))
         return assignments[-1][0]
 
-    inputs = [
-        [language.entry(name, k) for k in range(function.numel_in(i))] for i, name in enumerate(function.name_in())
-    ]
-    return Statements(assignments, evaluate(function, inputs, constant, operation))
+    inputs = [[language.entry(name, k) for k in range(function.numel_in(name))] for name in function.name_in()]
+    outputs = evaluate(function, inputs, constant, operation)
+    return assignments, outputs
 
 
-_PYTHON = Language(
-    "Python",
-    {op: f"math.{name}({'{0}, {1}' if name == 'atan2' else '{0}'})" for op, name in FUNCTIONS.items()}
-    | {ca.OP_POW: "{0} ** {1}", ca.OP_CONSTPOW: "{0} ** {1}", ca.OP_FABS: "abs({0})"},
-    lambda name, k: f"{name}_{k + 1}",
-)
+_PYTHON = Language.of("Python", "math.", "**", lambda name, k: f"{name}_{k + 1}")
 
 
 @code_format("python")
@@ -99,28 +124,19 @@ def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequenc
 
 
 def _python_function(name: str, function: ca.Function) -> str:
-    body = statements(function, _PYTHON)
+    assignments, outputs = statements(function, _PYTHON)
     lines = [f"def {name}({', '.join(function.name_in())}):", f'    """{signature(name, function)}."""']
-    for i, given in enumerate(function.name_in()):
-        lines += _unpacked(given, function.numel_in(i))
-    lines += [f"    {variable} = {expression}" for variable, expression in body.assignments]
-    results = [_nested(entries, *function.size_out(i)) for i, entries in enumerate(body.outputs)]
+    for given in function.name_in():  # assignments that fail if the argument has the wrong length
+        names = ", ".join(f"{given}_{k + 1}" for k in range(function.numel_in(given)))
+        names += "," if function.numel_in(given) == 1 else ""
+        lines += textwrap.wrap(f"({names}) = {given}", 114, initial_indent="    ", subsequent_indent="     ")
+    lines += [f"    {variable} = {expression}" for variable, expression in assignments]
+    results = []
+    for i, entries in enumerate(outputs):
+        rows, columns = function.size_out(i)
+        nested = entries if columns == 1 else [f"[{', '.join(entries[k::rows])}]" for k in range(rows)]
+        results.append(entries[0] if rows == columns == 1 else f"[{', '.join(nested)}]")
     return "\n".join([*lines, f"    return {', '.join(results)}"])
-
-
-def _unpacked(given: str, length: int) -> list[str]:
-    """An assignment that fails if the argument has the wrong length."""
-    names = "".join(f"{given}_{k + 1}, " for k in range(length)).strip()
-    wrapped = textwrap.wrap(f"({names.rstrip(',') if length > 1 else names}) = {given}", 110)
-    return [f"    {line}" if k == 0 else f"     {line}" for k, line in enumerate(wrapped)]
-
-
-def _nested(entries: Sequence[str], rows: int, columns: int) -> str:
-    if rows == columns == 1:
-        return entries[0]
-    if columns > 1:
-        entries = [f"[{', '.join(entries[i::rows])}]" for i in range(rows)]
-    return f"[{', '.join(entries)}]"
 
 
 @code_format("c")
@@ -131,14 +147,8 @@ def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str
     for own, function in functions.items():
         generator.add(_dense(f"{name}_{own}_casadi", function))
     guard = f"{first.upper()}_H"
-    head = [
-        *_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]),
-        "",
-        f"#ifndef {guard}",
-        f"#define {guard}",
-        "",
-    ]
-    head += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    head = [*_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]), ""]
+    head += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for own, function in functions.items():
         head += [*_comment([signature(own, function)]), f"{_prototype(name, own, function)};", ""]
     head += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
@@ -171,12 +181,7 @@ def _comment(lines: Sequence[str]) -> list[str]:
     return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
 
 
-_MATLAB = Language(
-    "MATLAB",
-    {op: f"{name}({'{0}, {1}' if name == 'atan2' else '{0}'})" for op, name in FUNCTIONS.items()}
-    | {ca.OP_POW: "{0} ^ {1}", ca.OP_CONSTPOW: "{0} ^ {1}", ca.OP_FABS: "abs({0})"},
-    lambda name, k: f"{name}({k + 1})",
-)
+_MATLAB = Language.of("MATLAB", "", "^", lambda name, k: f"{name}({k + 1})")
 
 
 @code_format("matlab")
@@ -187,20 +192,17 @@ def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequenc
 
 
 def _matlab_function(name: str, function: ca.Function, notes: Sequence[str]) -> str:
-    body = statements(function, _MATLAB)
+    assignments, outputs = statements(function, _MATLAB)
     results = function.name_out()
     left = results[0] if len(results) == 1 else f"[{', '.join(results)}]"
     lines = [f"function {left} = {name}({', '.join(function.name_in())})"]
     lines += [f"% {line}".rstrip() for line in (signature(name, function), "", *notes)]
-    for i, given in enumerate(function.name_in()):
-        length = function.numel_in(i)
-        lines += [
-            f"if numel({given}) ~= {length}",
-            f"    error('{name}: {given} has {length} entries, got %d', numel({given}));",
-            "end",
-        ]
-    lines += [f"{variable} = {expression};" for variable, expression in body.assignments]
-    for i, (result, entries) in enumerate(zip(results, body.outputs, strict=True)):
+    for given in function.name_in():
+        length = function.numel_in(given)
+        wrong = f"    error('{name}: {given} has {length} entries, got %d', numel({given}));"
+        lines += [f"if numel({given}) ~= {length}", wrong, "end"]
+    lines += [f"{variable} = {expression};" for variable, expression in assignments]
+    for i, (result, entries) in enumerate(zip(results, outputs, strict=True)):
         rows, columns = function.size_out(i)
         lines.append(f"{result} = zeros({rows}, {columns});")
         lines += [f"{result}({k + 1}) = {x};" for k, x in enumerate(entries) if x != "0.0"]

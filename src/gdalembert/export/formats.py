@@ -1,43 +1,90 @@
-"""The formats of exports, and what they write: chosen Functions, or closed forms of them as readable SymPy matrices."""
+"""The equations of a robot as text: what is written, the formats that write it, and the files that hold it."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import casadi as ca
+import pinocchio as pin
 import sympy
 
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
+from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.dynamics.lagrange_euler import LagrangeEuler
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.export.notes import called, identifier, notes, values
+from gdalembert.export.notes import angles, called, identifier, notes, parameters, values, wrenches
+from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import CLEANED
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import listed
-from gdalembert.symbolic import abbreviations, closed_forms, readable
+from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED
-from gdalembert.symbolic.graph import Formulas
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.graph import MAX_TERMS, Formulas
 
-NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
-"""Functions that can be written as code."""
-_WRITTEN = 100
-"""Making one term readable takes longer than this number of products of terms."""
 Files: TypeAlias = dict[str, str]
 """Text by file name."""
-CodeWriter: TypeAlias = Callable[[str, Mapping[str, ca.Function], Sequence[str]], Files]
-"""``(name of the robot, Functions by name, lines for the head of each file)``."""
+NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
+"""Functions that can be written as code."""
+_CODE = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
+_FORMS = ("mass_matrix", "coriolis_matrix", "generalized_gravity")
+"""The closed forms of a robot, which are the same in every formulation."""
+_WRITTEN = 100
+"""Making one term readable takes longer than this number of products of terms."""
+_Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
+_SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler)
+"""The formulations that take symbols for constants, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
-class ExportedGraph:
-    """A Function of a formulation, or one output of its ``terms``.
+class Format:
+    """A format: its ``name``, whether it takes ``closed`` forms or Functions, and the function that makes the files.
 
-    Attributes:
-        of: the name of the Function.
-        output: the output, ``None`` for all of them.
+    ``has_preamble``: whether ``write`` takes ``body_only``.
     """
+
+    name: str
+    closed: bool
+    write: Callable[..., Files]
+    has_preamble: bool = False
+
+
+FORMATS: dict[str, Format] = {}
+"""All formats by name."""
+
+
+def code_format(
+    name: str, *, closed: bool = False, has_preamble: bool = False
+) -> Callable[[Callable[..., Files]], Callable[..., Files]]:
+    """Decorator that registers a format for graphs, written instruction by instruction.
+
+    The function takes the name of the robot, Functions by name, and lines for the head of each file.
+    """
+
+    def register(write: Callable[..., Files]) -> Callable[..., Files]:
+        FORMATS[name] = Format(name, closed, write, has_preamble)
+        return write
+
+    return register
+
+
+def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Callable[..., Files]], Callable[..., Files]]:
+    """Decorator that registers a format for closed forms; the function takes :class:`ClosedForms`."""
+    return code_format(name, closed=True, has_preamble=has_preamble)
+
+
+class ExportedGraph(NamedTuple):
+    """A Function of a formulation by its name, or one output of its ``terms``."""
 
     of: str
     output: str | None = None
@@ -60,18 +107,7 @@ class ExportedGraph:
 
 
 def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[str]) -> list[ExportedGraph]:
-    """The parts by their names: ``terms`` and its outputs, ``h`` for h_1, h_2, …, and Functions.
-
-    Args:
-        dynamics: the formulation on a robot.
-        terms: the names; ``None`` for the formulation's own terms.
-        functions: the names of the Functions that can be exported.
-
-    Raises:
-        UnknownNameError: if there is no such part.
-        ArgumentError: if there are no names.
-        ArgumentTypeError: if they are not strings.
-    """
+    """The parts by their names: ``terms``, the default, and its outputs, ``h`` for h_1, h_2, …, and Functions."""
     names = ["terms"] if terms is None else [terms] if isinstance(terms, str) else listed(terms)
     if names is None or not all(isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"terms={shown(terms if names is None else names)}: give names, as ['mass_matrix']")
@@ -103,21 +139,16 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Matrices by name, and their shorthand.
+    """Matrices of a formulation on a robot by name, without shorthand.
 
     Attributes:
-        tree: the robot.
-        dynamics: the formulation on the robot.
-        matrices: without shorthand.
-        shorthand: {c_23: cos(q_2 + q_3)}, for all matrices.
-        automatic: whether the symbols are those that :func:`~gdalembert.symbolic.parameters.symbolic_tree` chooses.
+        automatic: whether the symbols are those that :func:`~gdalembert.symbolic.symbolic_tree` chooses.
         remarks: lines about the coordinates.
     """
 
     tree: SymbolicTree
     dynamics: Dynamics
     matrices: dict[str, sympy.Matrix]
-    shorthand: dict[sympy.Symbol, sympy.Expr]
     automatic: bool
     remarks: Sequence[str]
 
@@ -125,6 +156,11 @@ class ClosedForms:
     def name(self) -> str:
         """The robot's name, as one of a file."""
         return identifier(self.tree.name)
+
+    @functools.cached_property
+    def shorthand(self) -> dict[sympy.Symbol, sympy.Expr]:
+        """{c_23: cos(q_2 + q_3)}, for all matrices."""
+        return abbreviations(sympy.Matrix([x for matrix in self.matrices.values() for x in matrix]))
 
     @property
     def notes(self) -> list[str]:
@@ -142,21 +178,121 @@ class ClosedForms:
         return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
 
 
-def close(
-    tree: SymbolicTree,
-    dynamics: Dynamics,
-    formulation: type[Dynamics],
-    choices: Sequence[ExportedGraph],
-    max_terms: int,
+def derive(
+    robot: str | pin.Model | Tree | Dynamics,
+    to: str,
     *,
-    automatic: bool,
-    remarks: Sequence[str],
-) -> ClosedForms:
-    """Multiply out and make readable.
+    formulation: str | type[Dynamics] | None = None,
+    terms: Iterable[str] | None = None,
+    symbolic: bool | None = None,
+    max_terms: int = MAX_TERMS,
+    clean: float = CLEANED,
+    body_only: bool = False,
+) -> Files:
+    """The equations of a robot as text.
+
+    ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"c"`` and ``"matlab"`` are code of the graph, for
+    robots of any size. In code of a robot with parameters, and with symbols, the last argument of each function is
+    ``p``; the head of the file has the names of its entries and their values in the robot. A ``SymbolicTree`` keeps its
+    own symbols.
+
+    Args:
+        robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
+            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations and parameters.
+        to: a name in ``FORMATS``.
+        formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
+            if that lacks any of ``terms``, the first formulation that has them all.
+        terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
+            them, and names of Functions (``"mass_matrix"``). By default inverse_dynamics, mass_matrix, nle and
+            generalized_gravity in code, and M, C and g (mass_matrix, coriolis_matrix, generalized_gravity) as closed
+            forms; those of a ``formulation`` that is given are its own ``terms``.
+        symbolic: whether constants become symbols; by default in closed forms only.
+        max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
+        body_only: LaTeX without a preamble.
+
+    Returns:
+        Text by file name.
 
     Raises:
-        UnsupportedError: if the robot is too large; the message has its size.
+        UnknownNameError: if there is no such format, formulation or term.
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        UnsupportedError: if the robot is too large for closed forms, or there are none.
     """
+    if not isinstance(to, str) or to not in FORMATS:
+        raise UnknownNameError("format", to, FORMATS)
+    into = FORMATS[to]
+    if body_only and not into.has_preamble:
+        having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
+        raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
+    if isinstance(robot, Dynamics):
+        if formulation is not None or symbolic is not None:
+            raise ArgumentError(f"{robot!r}: has its formulation and its constants; give no formulation, no symbolic")
+        if into.closed:
+            raise UnsupportedError(f"{robot!r}: is exported as code alone; choose {formats_of(closed=False)}")
+        chosen = choose(robot, _CODE if terms is None else terms, NUMERIC)
+        return _code(into, robot, chosen, [*wrenches(robot), *parameters(robot)])
+    with_symbols = isinstance(robot, SymbolicTree) or (into.closed if symbolic is None else symbolic)
+    model = load_urdf(robot) if isinstance(robot, str) else robot
+    tree = model if isinstance(model, SymbolicTree) else None
+    if tree is None and (into.closed or with_symbols):
+        tree = symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean)
+    make: _Make = (lambda kind: kind(model, clean=clean)) if tree is None else tree.dynamics
+    if terms is None and (formulation is None or not into.closed):
+        terms = _FORMS if into.closed else _CODE
+    several = listed(terms)  # may be read more than once
+    dynamics, choices = _first(make, formulation, into, tree is None, terms if several is None else several)
+    if tree is None:
+        return _code(into, dynamics, choices, [])
+    automatic = not isinstance(robot, SymbolicTree)
+    remarks = angles(model) if automatic else []
+    if not into.closed:
+        return _code(into, dynamics, choices, [*remarks, *parameters(dynamics, automatic)])
+    forms = ClosedForms(tree, dynamics, _closed(tree, type(dynamics), choices, max_terms), automatic, remarks)
+    return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
+
+
+def _first(
+    make: _Make, given: str | type[Dynamics] | None, into: Format, numeric: bool, terms: Iterable[str] | None
+) -> tuple[Dynamics, list[ExportedGraph]]:
+    """The given formulation, or the first that has all terms; the error names those that have the missing term."""
+    known, functions = formulations(), CLOSED if into.closed else NUMERIC
+    others: Sequence[type[Dynamics]] = (NewtonEuler, *_SYMBOLIC) if numeric else _SYMBOLIC
+    if isinstance(given, str):
+        if given not in known:
+            raise UnknownNameError("formulation", given, known)
+        given = known[given]
+    if given is not None and not (isinstance(given, type) and issubclass(given, Dynamics)):
+        raise ArgumentTypeError(f"formulation={given!r}: give a name or a class, as 'lagrange_euler'")
+    missing: UnknownNameError | None = None
+    for kind in others if given is None else [given]:
+        dynamics = make(kind)
+        try:
+            return dynamics, choose(dynamics, terms, functions)
+        except UnknownNameError as error:
+            missing = missing or error
+    assert missing is not None
+    having = []
+    for kind in others:
+        with contextlib.suppress(UnknownNameError, UnsupportedError):
+            choose(make(kind), [missing.name], functions)
+            having.append(kind.name)
+    also = f" ({' and '.join(having)} {'has' if len(having) == 1 else 'have'} it)" if having else ""
+    raise UnknownNameError(f"{missing.kind}{also}", missing.name, missing.known)
+
+
+def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], constants: Iterable[str]) -> Files:
+    """The Functions of a formulation."""
+    named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
+    name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
+    functions = {choice.name: choice.function(dynamics) for choice in choices}
+    return into.write(name, functions, notes(dynamics, constants))
+
+
+def _closed(
+    tree: SymbolicTree, formulation: type[Dynamics], choices: Sequence[ExportedGraph], max_terms: int
+) -> dict[str, sympy.Matrix]:
+    """The closed forms, multiplied out and made readable, without shorthand."""
     unique: dict[str, Formulas] = {}
     for of in dict.fromkeys(choice.of for choice in choices):
         outputs = [choice.output for choice in choices if choice.of == of and choice.output is not None]
@@ -167,56 +303,72 @@ def close(
             f"{tree.name}: too large to be written: its {terms} terms, {_WRITTEN} to be counted for each, are more "
             f"than max_terms={max_terms}; ask for fewer outputs, give numbers for parameters, or raise max_terms"
         )
-    matrices = {name: readable(matrix, shorthand=False) for name, matrix in unique.items()}
-    shorthand = abbreviations(sympy.Matrix([x for matrix in matrices.values() for x in matrix]))
-    return ClosedForms(tree, dynamics, matrices, shorthand, automatic, remarks)
-
-
-FormsWriter: TypeAlias = Callable[[ClosedForms], Files]
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of exports.
-
-    Attributes:
-        name: what ``derive`` and the command line call it.
-        closed: whether it takes closed forms; else it takes Functions.
-        write: makes the files, as :data:`CodeWriter` or :data:`FormsWriter`.
-        has_preamble: whether ``write`` takes ``body_only``.
-    """
-
-    name: str
-    closed: bool
-    write: Callable[..., Files]
-    has_preamble: bool = False
-
-
-FORMATS: dict[str, Format] = {}
-"""All formats by name."""
-
-
-def code_format(name: str) -> Callable[[CodeWriter], CodeWriter]:
-    """Decorator that registers a format for graphs, written instruction by instruction."""
-
-    def register(write: CodeWriter) -> CodeWriter:
-        FORMATS[name] = Format(name, closed=False, write=write)
-        return write
-
-    return register
-
-
-def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Any], Any]:
-    """Decorator that registers a format for closed forms."""
-
-    def register(write: Callable[..., Files]) -> Callable[..., Files]:
-        FORMATS[name] = Format(name, closed=True, write=write, has_preamble=has_preamble)
-        return write
-
-    return register
+    return {name: readable(matrix, shorthand=False) for name, matrix in unique.items()}
 
 
 def formats_of(*, closed: bool) -> str:
     """The names of the formats for closed forms, ``"latex or sympy"``, or for code, ``"python, c or matlab"``."""
     *others, last = (each.name for each in FORMATS.values() if each.closed is closed)
     return f"{', '.join(others)} or {last}"
+
+
+def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+    """Write texts as UTF-8; after any interruption the folder has either all files or its former contents.
+
+    Args:
+        files: text by file name.
+        output: the folder, made if it does not exist. A single text goes into the file of this name, unless it is a
+            folder or ends with a slash.
+        force: whether existing files are replaced.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ArgumentTypeError: if the output is not a path.
+        ArgumentError: if a file exists already, or cannot be written.
+    """
+    if not isinstance(output, str | os.PathLike):
+        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
+    if not os.fspath(output):
+        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
+    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    try:
+        if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
+            raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")
+        as_folder = as_folder or len(files) > 1 or path.is_dir()
+        targets = {path / name if as_folder else path: text for name, text in files.items()}
+        for target in targets:
+            if target.exists() and not (force and target.is_file()):
+                raise ArgumentError(
+                    f"{target}: is there already; choose another output, or replace it by force (--force)"
+                )
+        _write_all(next(iter(targets)).parent, targets)
+    except OSError as error:
+        where = error.filename or path
+        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
+    return list(targets)
+
+
+def _write_all(folder: Path, targets: Mapping[Path, str]) -> None:
+    """Write all texts beside their places, then move them there; whatever fails, all is as it was before."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".gdalembert-") as stage, contextlib.ExitStack() as undo:
+            new, old = ([Path(stage, f"{k}.{age}") for k in range(len(targets))] for age in ("new", "old"))
+            for place, text in zip(new, targets.values(), strict=True):
+                place.write_text(text, encoding="utf-8", newline="\n")
+            for target, place, former in zip(targets, new, old, strict=True):
+                if target.exists():
+                    shutil.copy2(target, former)
+                    undo.callback(os.replace, former, target)
+                else:
+                    undo.callback(target.unlink, missing_ok=True)
+                os.replace(place, target)
+            undo.pop_all()
+    except BaseException:
+        for empty in made:
+            with contextlib.suppress(OSError):
+                empty.rmdir()
+        raise

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import sympy
 
 from gdalembert.export.formats import ClosedForms, Files, closed_format
-from gdalembert.export.notes import UNITS, coordinates, plain, source, symbols, writer
+from gdalembert.export.notes import UNITS, coordinates, origin, plain, symbols
 
 Piece: TypeAlias = tuple[str, int]
 """A summand with its sign, and the number of parentheses around it; a line may be broken before it."""
@@ -45,13 +45,9 @@ _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\textasciitilde{}"} 
 
 
 class Printer:
-    """Writes formulas as LaTeX.
+    """Writes formulas as LaTeX; symbols of the shorthand, as c_23, are upright, not to be mistaken for lengths.
 
-    Args:
-        shorthand: symbols such as c_23, which are upright, so that they are not mistaken for lengths.
-
-    Attributes:
-        rounded: whether a number was rounded.
+    ``rounded``: whether a number was rounded.
     """
 
     def __init__(self, shorthand: frozenset[sympy.Symbol] = frozenset()) -> None:
@@ -100,17 +96,17 @@ class Printer:
             power = "" if exponent == 1 else f"^{{{exponent}}}"
             if base.is_Add:
                 text += f"({self._sum(base)}){power}"
+                continue
+            text += " " if text else ""
+            if isinstance(base, sympy.sin | sympy.cos):
+                argument = self.text(base.args[0])
+                argument = argument if base.args[0].is_Symbol else f"({argument})"
+                text += rf"\{base.func.__name__}{power} {argument}"
+            elif base.is_Symbol:
+                text += f"{symbol(base, upright=base in self.shorthand)}{power}"
             else:
-                text += (" " if text else "") + self._factor(base, power)
+                text += f"{sympy.latex(base)}{power}"
         return text
-
-    def _factor(self, base: sympy.Expr, power: str) -> str:
-        if isinstance(base, sympy.sin | sympy.cos):
-            argument = self.text(base.args[0])
-            return rf"\{base.func.__name__}{power} " + (argument if base.args[0].is_Symbol else f"({argument})")
-        if base.is_Symbol:
-            return f"{symbol(base, upright=base in self.shorthand)}{power}"
-        return rf"{sympy.latex(base)}{power}"
 
     def _number(self, number: sympy.Expr) -> str:
         """Fractions such as 1/2 and 1/12, but decimals such as 0.05."""
@@ -185,16 +181,11 @@ def width(text: str) -> float:
 
 @closed_format("latex", has_preamble=True)
 def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
-    """One document, or the part between its ``\\begin{document}`` and ``\\end{document}``.
-
-    Args:
-        forms: the matrices.
-        body_only: whether the preamble is left out; the body needs amsmath.
-    """
+    """One document, or the part between its ``\\begin{document}`` and ``\\end{document}``, which needs amsmath."""
     printer = Printer(frozenset(forms.shorthand))
     tree = forms.tree
-    origin = source(forms.dynamics)
-    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{origin[0].upper()}{origin[1:]} {writer()}")]
+    about = " ".join(origin(forms.dynamics))
+    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree)]
     lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
@@ -204,7 +195,8 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
         parts += [r"\subsection*{Abbreviations}", _list(meanings)]
     if used:
         values = (f"{symbol(x)} = {printer.decimal(tree.numbers[x.name])}" for x in used if x.name in tree.numbers)
-        meant = [_meanings(x.name for x in used)] if forms.automatic else []
+        meanings = (f"{_formulas(kind)}: {_formulas(x)}" for kind, x in symbols(x.name for x in used).items())
+        meant = ["; ".join(meanings) + "."] if forms.automatic else []
         others = (symbol(x) for x in used if x.name not in tree.numbers)
         parts += [r"\subsection*{Symbols}", *meant, _list([*values, *others])]
     for own in forms.matrices:
@@ -256,10 +248,6 @@ def _entry(name: str, i: int, j: int, shape: tuple[int, int]) -> str:
     match = re.fullmatch(r"[a-zA-Z]_(\d+)", name)
     apart = "," if max([*own, int(match[1]) if match else 0], default=0) > 9 else ""
     return _name(name, (apart if match and own else "") + apart.join(map(str, own)))
-
-
-def _meanings(names: Iterable[str]) -> str:
-    return "; ".join(f"{_formulas(kind)}: {_formulas(meaning)}" for kind, meaning in symbols(names).items()) + "."
 
 
 def _formulas(words: str) -> str:

@@ -28,6 +28,8 @@ _SYMBOLS = {
     "g, g_x, g_y, g_z": "gravity [m/s^2]",
 }
 """The meaning of the symbols that ``symbolic_tree`` chooses."""
+_LONGEST = 100
+"""Length at which robots' names are cut in those of files, which systems limit to 255."""
 UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
 
 
@@ -36,21 +38,18 @@ def called(dynamics: Dynamics) -> str:
     return getattr(dynamics, "name", type(dynamics).__name__)
 
 
-def source(dynamics: Dynamics) -> str:
-    """Source of the equations, one line."""
-    named = [each for each in dynamics.sources if each.equations]
-    return f"{named[0].equations}: {named[0].text}" if named else f"formulation {called(dynamics)}."
-
-
-def writer() -> str:
-    """The package and its version, one line."""
-    return f"Written by gdalembert {metadata.version('gdalembert')}."
+def origin(dynamics: Dynamics) -> list[str]:
+    """The source of the equations, and the package that writes them with its version, a line each."""
+    named = [f"{each.equations}: {each.text}" for each in dynamics.sources if each.equations]
+    source = named[0] if named else f"formulation {called(dynamics)}."
+    return [source, f"Written by gdalembert {metadata.version('gdalembert')}."]
 
 
 def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
     """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
     tree = dynamics.tree
-    lines = [f"{plain(tree.name)}: {source(dynamics)}", writer(), "", UNITS]
+    source, writer = origin(dynamics)
+    lines = [f"{plain(tree.name)}: {source}", writer, "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
@@ -59,15 +58,15 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
         for name, (stiffness, rest) in dynamics.springs.items()
         if f"{name}.stiffness" not in dynamics.parameters
     ]
-    lines += _forces(dynamics)
+    known = not np.isnan(dynamics.parameters.values).any()
+    forces = dynamics.at().forces if known else dynamics.forces
+    for force in forces[1:] if dynamics.springs else forces:
+        own = ", ".join(f"{plain(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
+        lines.append(f"force in tau, nle and a: {plain(force.name)}{own and f' ({own}, SI)'}")
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
-    lines += constants
-    return [
-        part
-        for line in lines
-        for part in textwrap.wrap(line, 100, subsequent_indent="  ", break_on_hyphens=False) or [""]
-    ]
+    wrapper = textwrap.TextWrapper(100, subsequent_indent="  ", break_on_hyphens=False)
+    return [part for line in (*lines, *constants) for part in wrapper.wrap(line) or [""]]
 
 
 def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[str]:
@@ -122,10 +121,6 @@ def plain(text: str) -> str:
     return "".join(x if x.isprintable() and x not in "\\\"'*" else "_" for x in ascii_only)
 
 
-_LONGEST = 100
-"""Length at which robots' names are cut in those of files, which systems limit to 255."""
-
-
 def identifier(name: str) -> str:
     """A robot's name as an identifier, for files and C; cut if it is long."""
     words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
@@ -135,26 +130,13 @@ def identifier(name: str) -> str:
 
 def angles(model: pin.Model | Tree) -> list[str]:
     """A line about the joints with one entry of q, an angle, in closed forms, and two in Pinocchio."""
-    tree = read_tree(model)
-    names = [plain(x.name) for x in tree.independent_joints if _has_angle(x)]
-    joints = ", ".join(names)
-    return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {joints}"] if names else []
+    names = ", ".join(plain(x.name) for x in read_tree(model).independent_joints if _has_angle(x))
+    return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {names}"] if names else []
 
 
 def _has_angle(joint: Joint) -> bool:
     """Whether one angle can replace cosine and sine in q."""
     return joint.type.in_minimal_coordinates() != joint.type
-
-
-def _forces(dynamics: Dynamics) -> list[str]:
-    """The force elements beside gravity and springs at joints, with their values in the model where these are known."""
-    known = not np.isnan(dynamics.parameters.values).any()
-    forces = dynamics.at().forces if known else dynamics.forces
-    lines = []
-    for force in forces[1:] if dynamics.springs else forces:
-        constants = ", ".join(f"{plain(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
-        lines.append(f"force in tau, nle and a: {plain(force.name)}{constants and f' ({constants}, SI)'}")
-    return lines
 
 
 def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
