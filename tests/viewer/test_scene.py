@@ -115,7 +115,7 @@ def test_the_tube_is_around_the_bent_line(scale: float) -> None:
     assert np.array_equal(shown[:2], q[:2])
     assert relative_error(shown[2:], scale * q[2:]) < ROUNDING
     for tube, name in zip(scene.tubes, links, strict=True):
-        length, n = arm.flexibility.beams[name].length, len(tube.profile.points)
+        length, n = arm.flexibility.beams[name].length, len(tube.profile)
         rings = tube.vertices(shown)[: n * 24].reshape(n, 24, 3)
         line = centreline(arm, name, np.linspace(0, length, n))(shown)[0].full()
         assert relative_error(rings.mean(axis=1), line.T) < ROUNDING
@@ -161,7 +161,7 @@ def test_the_surface_is_closed_and_faces_outward() -> None:
 )
 def test_sections(beam: gd.Beam, y: list[float], z: list[float]) -> None:
     """Half widths at root and tip."""
-    points = profile_of(beam, np.array([0.0, 1.0]), 0.7).points
+    points = profile_of(beam, np.array([0.0, 1.0]), 0.7)
     assert relative_error(points[..., 0].max(axis=1), y) < ROUNDING
     assert relative_error(points[..., 1].max(axis=1), z) < ROUNDING
 
@@ -169,7 +169,7 @@ def test_sections(beam: gd.Beam, y: list[float], z: list[float]) -> None:
 def test_the_numbers_of_a_thin_tube_are_drawn_as_the_solid_bar_with_its_gyration() -> None:
     tube = gd.Beam.tube(1.0, 0.1, 0.003, **MATERIAL)
     numbers = gd.Beam(1.0, tube.mass_per_length, section_inertia=tube.section_inertia)
-    points = profile_of(numbers, np.zeros(1), 0.7).points
+    points = profile_of(numbers, np.zeros(1), 0.7)
     assert points.max() == pytest.approx(np.sqrt(0.05**2 + 0.047**2), rel=1e-12)
 
 
@@ -179,7 +179,7 @@ def test_inertias_of_a_section_are_about_y_and_z() -> None:
         ((0.6 * 0.02**2 / 12, 0.6 * 0.06**2 / 12), 0.03, 0.01),
         ((0.6 * 0.02**2 / 12, 0.0), 0.7, 0.7),  # one of them is not enough
     ):
-        points = profile_of(gd.Beam(1.0, 0.6, section_inertia=section_inertia), np.zeros(1), 0.7).points
+        points = profile_of(gd.Beam(1.0, 0.6, section_inertia=section_inertia), np.zeros(1), 0.7)
         assert points[0].max(axis=0) == pytest.approx([y, z], rel=1e-12)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 import coal  # type: ignore[import-untyped,unused-ignore]
 import numpy as np
@@ -37,34 +36,13 @@ _SMALL = 1e-3
 """Points at a smaller distance, relative to the extent of the robot, are the same."""
 
 
-@dataclass(frozen=True)
-class Primitive:
-    """A body that moves with a joint.
-
-    Attributes:
-        name: unique. ``joint``: index in ``Tree.joints``, −1 for the universe.
-        placement: in the link frame. ``geometry``: a ``coal`` box, cylinder (along z) or sphere. ``color``: RGB, 0 … 1.
-    """
-
-    name: str
-    joint: int
-    placement: pin.SE3
-    geometry: coal.ShapeBase
-    color: Color
-
-
 def color_of(joint: int) -> Color:
     """The colour of the link that a joint moves."""
     return PALETTE[joint % len(PALETTE)] if joint >= 0 else DARK
 
 
 def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """The lowest and the highest corner (3) [m] of the box around all joints, frames and centres of mass.
-
-    Args:
-        tree: the robot.
-        placements: the placements of its links, from :meth:`~gdalembert.model.tree.Tree.placements`.
-    """
+    """The lowest and the highest corner (3) [m] of the box around all joints, frames and centres of mass."""
     points = [np.zeros(3), *(p for _, p in placements)]
     for frame in tree.frames:
         r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
@@ -74,26 +52,35 @@ def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Ar
     return np.min(points, axis=0), np.max(points, axis=0)
 
 
+def plain(name: str) -> str:
+    """A name without slashes, which viser takes for a path of nodes."""
+    return name.replace("/", "_")
+
+
+def _object(
+    name: str, joint: int, geometry: coal.ShapeBase, color: Color, at: pin.SE3 | None = None
+) -> pin.GeometryObject:
+    """A body in a link frame; joint −1 is the universe, as in ``Tree.joints``."""
+    found = pin.GeometryObject(plain(name), joint + 1, 0, at or pin.SE3.Identity(), geometry)
+    found.meshColor = np.array([*color, 1.0])
+    return found
+
+
 def primitives(
     tree: Tree, size: float, *, roots: Mapping[int, Array] | None = None, leave_out: Collection[int] = ()
-) -> Iterator[Primitive]:
-    """The bodies of a robot.
+) -> Iterator[pin.GeometryObject]:
+    """The bodies of a robot of an extent [m].
 
-    A link is a cylinder from its joint to each child joint. The last link of a branch is a cylinder to its farthest
-    frame, and at its centre of mass the uniform box with its inertia, or a sphere if there is no such box. A revolute
-    joint is a short cylinder about its axis, a prismatic joint a box along it, any other joint a sphere; floating
-    joints are not drawn. A robot with a fixed base stands on a foot.
-
-    Args:
-        tree: the robot; beams of flexible links are not drawn here.
-        size: its extent [m].
-        roots: by joint, the root of a beam on its link (3) [m].
-        leave_out: joints that are not drawn, with their links.
+    A link is a cylinder from its joint to each child joint, and to the root of a beam on it, if ``roots`` has one. The
+    last link of a branch is a cylinder to its farthest frame, and at its centre of mass the uniform box with its
+    inertia, or a sphere if there is no such box. A revolute joint is a short cylinder about its axis, a prismatic joint
+    a box along it, any other joint a sphere; floating joints are not drawn. A robot with a fixed base stands on a foot.
+    Joints to ``leave_out`` are not drawn, nor are their links and beams.
     """
     thin = _THIN * size
     if not any(joint.parent < 0 and _leaves_free(joint.type) for joint in tree.joints):
-        foot = coal.Cylinder(3.2 * thin, FOOT * size)
-        yield Primitive("base foot", -1, pin.SE3(np.eye(3), np.array([0, 0, -FOOT * size / 2])), foot, DARK)
+        below = pin.SE3(np.eye(3), np.array([0, 0, -FOOT * size / 2]))
+        yield _object("base foot", -1, coal.Cylinder(3.2 * thin, FOOT * size), DARK, below)
     for i in range(-1, len(tree.joints)):
         if i in leave_out:
             continue
@@ -106,7 +93,7 @@ def primitives(
         for k, end in enumerate(ends):
             if (length := float(np.linalg.norm(end))) > _SMALL * size:
                 along = pin.SE3(turned_to(end / length), end / 2)
-                yield Primitive(f"{name} link {k}", i, along, coal.Cylinder(thin, length), color_of(i))
+                yield _object(f"{name} link {k}", i, coal.Cylinder(thin, length), color_of(i), along)
         if is_leaf:
             yield _leaf(tree.joints[i], i, size)
 
@@ -124,7 +111,7 @@ def _ends(tree: Tree, i: int, leave_out: Collection[int]) -> tuple[list[Array], 
     return list(unique.values()), is_leaf
 
 
-def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[Primitive]:
+def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[pin.GeometryObject]:
     if not joint.type.is_actuated or _leaves_free(joint.type):
         return
     axis = joint.type.axis
@@ -135,7 +122,7 @@ def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[Primitive]:
         geometry = coal.Box(2.6 * thin, 2.6 * thin, 4 * thin)
     else:
         geometry = coal.Cylinder(1.5 * thin, 3.6 * thin)
-    yield Primitive(f"{joint.name} joint", i, pin.SE3(turned, np.zeros(3)), geometry, DARK)
+    yield _object(f"{joint.name} joint", i, geometry, DARK, pin.SE3(turned, np.zeros(3)))
 
 
 def _leaves_free(joint_type: JointType) -> bool:
@@ -143,16 +130,17 @@ def _leaves_free(joint_type: JointType) -> bool:
     return joint_type.nv > 1 and any(joint_type.linear)
 
 
-def _leaf(joint: Joint, i: int, size: float) -> Primitive:
+def _leaf(joint: Joint, i: int, size: float) -> pin.GeometryObject:
     mass, com, inertia = _body(joint)
     moments, axes = np.linalg.eigh(inertia)
     if mass <= 0 or moments.max() <= 0:
-        return Primitive(f"{joint.name} body", i, pin.SE3(np.eye(3), com), coal.Sphere(1.5 * _THIN * size), color_of(i))
+        sphere = coal.Sphere(1.5 * _THIN * size)
+        return _object(f"{joint.name} body", i, sphere, color_of(i), pin.SE3(np.eye(3), com))
     squares = 6 * (moments.sum() - 2 * moments) / mass
     sides = np.clip(np.sqrt(np.maximum(squares, 0)), 2 * _THIN * size, 0.2 * size)
     if np.linalg.det(axes) < 0:
         axes = -axes
-    return Primitive(f"{joint.name} body", i, pin.SE3(axes, com), coal.Box(*sides), color_of(i))
+    return _object(f"{joint.name} body", i, coal.Box(*sides), color_of(i), pin.SE3(axes, com))
 
 
 def _body(joint: Joint) -> tuple[float, Array, Array]:

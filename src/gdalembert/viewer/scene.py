@@ -33,7 +33,7 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import number, numbers, table
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
-from gdalembert.viewer.primitives import FOOT, color_of, extent, primitives
+from gdalembert.viewer.primitives import FOOT, color_of, extent, plain, primitives
 
 _AROUND = 24
 _SECTIONS = 41
@@ -46,60 +46,36 @@ Interpolant = Callable[[float], Array]
 """t [s] → q (nq)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """The outlines of n cross-sections, counter-clockwise about x: ``points`` (n × m × 2), y and z [m]."""
-
-    points: Array
-    is_round: bool
-
-    @classmethod
-    def circles(cls, radii: Array) -> Profile:
-        """Circular cross-sections (n)."""
-        angles = 2 * np.pi * np.arange(_AROUND) / _AROUND
-        unit = np.column_stack([np.cos(angles), np.sin(angles)])
-        return cls(radii[:, None, None] * unit, True)
-
-    @classmethod
-    def rectangles(cls, widths: Array, heights: Array) -> Profile:
-        """Rectangular cross-sections (n), widths along y and heights along z."""
-        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) / 2
-        return cls(corners * np.stack([widths, heights], axis=-1)[:, None, :], False)
+def _circles(radii: Array) -> Array:
+    angles = 2 * np.pi * np.arange(_AROUND) / _AROUND
+    return np.asarray(radii[:, None, None] * np.column_stack([np.cos(angles), np.sin(angles)]))
 
 
-def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Profile:
-    """The cross-sections of a beam.
+def _rectangles(widths: Array, heights: Array) -> Array:
+    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) / 2
+    return np.asarray(corners * np.stack([widths, heights], axis=-1)[:, None, :])
+
+
+def profile_of(beam: Beam | Nodes, abscissae: Array, radius: float) -> Array:
+    """The outlines (n × m × 2) of the cross-sections of a beam, counter-clockwise about x: y and z [m].
 
     A beam with a cross-section has its own. A beam given by stiffness and inertia has those of the solid bar with the
-    same radii of gyration: circles if both are the same, else rectangles.
-
-    Args:
-        beam: the beam of the link.
-        abscissae: (n) [m].
-        radius: radius if the beam does not determine its cross-sections [m].
+    same radii of gyration: circles if both are the same, else rectangles. Any other beam has circles of the radius.
     """
     if isinstance(beam, Beam):
         if isinstance(beam.section, Tube):
-            return Profile.circles(beam.section.radii(abscissae)[0])
+            return _circles(beam.section.radii(abscissae)[0])
         if isinstance(beam.section, Rectangle):
-            return Profile.rectangles(*beam.section.sides(abscissae))
-        i_y, i_z = _gyration(beam, abscissae)
-        if i_y is not None and i_z is not None:
-            if np.allclose(i_y, i_z):
-                return Profile.circles(2 * np.sqrt(i_y))
-            return Profile.rectangles(np.sqrt(12 * i_z), np.sqrt(12 * i_y))
-    return Profile.circles(np.full(len(abscissae), radius))
-
-
-def _gyration(beam: Beam, abscissae: Array) -> tuple[Array | None, Array | None]:
-    """∫σ_z² dA / A and ∫σ_y² dA / A [m²], or ``None`` if the beam does not determine them."""
-    mu, (j_y, j_z) = beam.along("mass_per_length", abscissae), beam.section_inertias(abscissae)
-    if j_y.min() > 0 and j_z.min() > 0:
-        return j_y / mu, j_z / mu
-    if beam.EA is not None and beam.EI_y is not None and beam.EI_z is not None:
-        ea = beam.along("EA", abscissae)
-        return beam.along("EI_y", abscissae) / ea, beam.along("EI_z", abscissae) / ea
-    return None, None
+            return _rectangles(*beam.section.sides(abscissae))
+        # ∫σ_z² dA / A and ∫σ_y² dA / A [m²]
+        moments, area = beam.section_inertias(abscissae), beam.along("mass_per_length", abscissae)
+        if min(np.min(j) for j in moments) <= 0 and None not in (beam.EA, beam.EI_y, beam.EI_z):
+            moments = beam.along("EI_y", abscissae), beam.along("EI_z", abscissae)
+            area = beam.along("EA", abscissae)
+        i_y, i_z = (j / area for j in moments)
+        if min(i_y.min(), i_z.min()) > 0:
+            return _circles(2 * np.sqrt(i_y)) if np.allclose(i_y, i_z) else _rectangles(*np.sqrt([12 * i_z, 12 * i_y]))
+    return _circles(np.full(len(abscissae), radius))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +85,23 @@ class SweptTube:
     Attributes:
         name: unique. ``joint``: index of the link in ``Tree.joints``, for its colour.
         line: (q) → (positions, rotations) of n sections, 3 × n and 3 × 3n, x along the tube.
-        profile: the outlines of these sections.
+        profile: the outlines of these sections (n × m × 2).
     """
 
     name: str
     joint: int
     line: ca.Function
-    profile: Profile
+    profile: Array
+
+    @property
+    def is_round(self) -> bool:
+        """Whether the sections have no corners."""
+        return len(self.profile[0]) == _AROUND
 
     @property
     def faces(self) -> Array:
         """Triangles (k × 3), counter-clockwise from outside: the wall, then the ends with vertices of their own."""
-        n, m = self.profile.points.shape[:2]
+        n, m = self.profile.shape[:2]
         found: list[tuple[int, int, int]] = []
         for k in range(n - 1):
             for i in range(m):
@@ -135,7 +116,7 @@ class SweptTube:
         """Vertices (k × 3) [m] at a configuration (nq)."""
         positions, rotations = (x.full() for x in self.line(q))
         axes = rotations.T.reshape(-1, 3, 3)[:, 1:]
-        wall = positions.T[:, None, :] + np.einsum("kia,kab->kib", self.profile.points, axes)
+        wall = positions.T[:, None, :] + np.einsum("kia,kab->kib", self.profile, axes)
         return np.concatenate([wall.reshape(-1, 3), wall[0], wall[-1]])
 
 
@@ -154,11 +135,6 @@ class Scene:
         links: the flexible links of an arm that was pickled or copied.
         visual_model: the bodies of a ``pin.Model``; ``None`` for cylinders and boxes of our own.
         frames: names of frames to show; ``True`` for all, one for each point of a link.
-
-    Raises:
-        ArgumentTypeError: if the robot is none of these, or ``frames`` are not names.
-        ArgumentError: if flexible links do not fit the arm, or bodies do not fit the model.
-        UnknownNameError: if no frame has a name.
     """
 
     def __init__(
@@ -197,7 +173,7 @@ class Scene:
             self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"joint {i}")
         self.labels = [""]
         for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):
-            name = f"{len(self.labels)} {_plain(frame.name)}"
+            name = f"{len(self.labels)} {plain(frame.name)}"
             at = pin.SE3(frame.rotation, frame.translation)
             self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, at, pin.FrameType.OP_FRAME))
             self.labels.append(label)
@@ -205,9 +181,7 @@ class Scene:
         self.visual_model = pin.GeometryModel()
         if visual_model is None:
             for each in primitives(self.tree, self.size, roots=roots, leave_out=hidden):
-                own = pin.GeometryObject(_plain(each.name), each.joint + 1, 0, each.placement, each.geometry)
-                own.meshColor = np.array([*each.color, 1.0])
-                self.visual_model.addGeometryObject(own)
+                self.visual_model.addGeometryObject(each)
         else:
             self._adopt(visual_model)
 
@@ -222,7 +196,7 @@ class Scene:
                 )
             joint = self.tree.links[each.parentJoint - 1] if each.parentJoint else -1
             own = each.copy()
-            own.name, own.parentJoint, own.parentFrame = f"{k} {_plain(each.name)}", joint + 1, 0
+            own.name, own.parentJoint, own.parentFrame = f"{k} {plain(each.name)}", joint + 1, 0
             if not each.overrideMaterial:
                 own.meshColor = np.array([*color_of(joint), 1.0])
             self.visual_model.addGeometryObject(own)
@@ -244,19 +218,6 @@ class Scene:
         return q
 
 
-def interpolation(tree: Tree) -> ca.Function:
-    """(q0, q1, s) → (q): interpolation from q0 (s = 0) to q1 (s = 1) on the configuration space."""
-    kinematics = Kinematics(tree, clean=0)
-    s = symbols(q0=tree.nq, q1=tree.nq, s=1)
-    way = kinematics.difference(s["q0"], s["q1"])
-    return function("interpolation", s, {"q": kinematics.integrate(s["q0"], s["s"] * way)})
-
-
-def _plain(name: str) -> str:
-    """A name without slashes, which viser takes for a path of nodes."""
-    return name.replace("/", "_")
-
-
 def _slides(tree: Tree, size: float) -> list[SweptTube]:
     """A tube from the frame of each prismatic joint to its link."""
     found = []
@@ -269,7 +230,7 @@ def _slides(tree: Tree, size: float) -> list[SweptTube]:
         axes = placed[i][0] @ ca.DM(turned_to(np.asarray(joint.type.axis))[:, [2, 0, 1]])
         positions = ca.horzcat(p + r @ ca.DM(joint.translation), placed[i][1])
         line = function("slide", s, {"positions": positions, "rotations": ca.horzcat(axes, axes)})
-        found.append(SweptTube(f"{_plain(joint.name)} slide", i, line, Profile.circles(np.full(2, _SLIDE * size))))
+        found.append(SweptTube(f"{plain(joint.name)} slide", i, line, _circles(np.full(2, _SLIDE * size))))
     return found
 
 
@@ -280,7 +241,7 @@ def _beams(arm: Arm, links: Links) -> list[SweptTube]:
         line = centreline(arm, name, abscissae, links=links)
         profile = profile_of(links[name].beam, abscissae, _BEAM * beam.length)
         root = arm.tree.frames[find_frame(arm.tree, beam.root)]
-        found.append(SweptTube(f"{_plain(name)} beam", root.joint, line, profile))
+        found.append(SweptTube(f"{plain(name)} beam", root.joint, line, profile))
     return found
 
 
@@ -315,17 +276,10 @@ def _shown(
 
 
 def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
-    """Start [s] and end [s] of a motion, and its interpolant.
+    """Start [s] and end [s] of a motion, and its interpolant on the configuration space.
 
-    Args:
-        tree: the robot.
-        given: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
-            :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations
-            (N × nq); the last three are interpolated on the configuration space.
-
-    Raises:
-        ArgumentTypeError: if it is none of these.
-        ArgumentError: if shapes do not fit, times do not increase, or a unit length in q is off.
+    ``given``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+    :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations (N × nq).
     """
     if isinstance(given, Simulation):
         if given.q.shape[1] != tree.nq:
@@ -347,7 +301,9 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
         raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
     check_unit_lengths("play: q", q, tree)
     q = projected(q, unit_blocks(tree))
-    interpolate = interpolation(tree)
+    kinematics, s = Kinematics(tree, clean=0), symbols(q0=tree.nq, q1=tree.nq, s=1)
+    way = s["s"] * kinematics.difference(s["q0"], s["q1"])
+    interpolate = function("interpolation", s, {"q": kinematics.integrate(s["q0"], way)})
 
     def at(time: float) -> Array:
         k = min(int(np.searchsorted(t, time, side="right")) - 1, t.size - 2)
@@ -357,12 +313,7 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
 
 
 def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Array, Array]:
-    """Times of the frames after the first one, by the clock and in the motion [s].
-
-    Raises:
-        ArgumentTypeError: if ``speed`` or ``fps`` is not a number.
-        ArgumentError: if one is not positive and finite.
-    """
+    """Times of the frames after the first one, by the clock and in the motion [s]."""
     speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")
     last = (end - start) / speed
     clock = np.append(np.arange(0, last * (1 - ROUND_OFF), 1 / fps), last)

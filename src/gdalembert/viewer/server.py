@@ -24,18 +24,10 @@ Address: TypeAlias = tuple[int, str]
 
 
 def serve(viser: Any, host: str, port: int, label: str) -> Any:
-    """viser's server. It tells the scene to its own page alone, not to pages of other sites in the same browser.
+    """viser's server at the first free port from a given one on, with the title ``label``; 0 takes any.
 
-    viser itself accepts a WebSocket from every page, and waits for ever if it cannot bind its address.
-
-    Args:
-        viser: the module.
-        host: name or address of this machine.
-        port: the first that is tried; 0 takes any free port.
-        label: title of the page.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if the host is not of this machine, or no port is free.
+    It tells the scene to its own page alone, not to pages of other sites in the same browser; viser itself accepts a
+    WebSocket from every page, and waits for ever if it cannot bind its address.
     """
     addresses = _addresses(host)
     port = _free_port(host, addresses, port)
@@ -50,11 +42,8 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 def is_own_page(origins: Sequence[str], hosts: Sequence[str], names: frozenset[str] | None) -> bool:
     """Whether a request comes from a page of this server, or from a program that is no browser.
 
-    Args:
-        origins: values of the header Origin: where the page is from that asks; browsers always send it.
-        hosts: values of the header Host: under which name the browser has found this server.
-        names: under which the server may be found; ``None`` for any. A foreign site can give its own name the address
-            of this machine.
+    The header Origin, which browsers always send, says where the page is from that asks; Host, under which of the
+    ``names`` the browser has found this server (``None``: any): a foreign site can give its own name our address.
     """
     if not origins:
         return True

@@ -40,19 +40,7 @@ _TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.
 def visuals(
     source: str | os.PathLike[str], model: pin.Model, package_dirs: Sequence[str | os.PathLike[str]] = ()
 ) -> pin.GeometryModel | None:
-    """The ``<visual>`` bodies of a URDF.
-
-    Args:
-        source: a shipped name, a path, or the text of a URDF, as :func:`~gdalembert.load_urdf` takes it.
-        model: the model loaded from it.
-        package_dirs: folders to search for ``package://``, besides the folder of the file.
-
-    Returns:
-        ``None`` if the URDF has none, or they cannot be read.
-
-    Warns:
-        UrdfWarning: if it has some that cannot be read.
-    """
+    """The ``<visual>`` bodies of the URDF of a model, if it has any; with a warning ``None`` if they cannot be read."""
     data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
     if "<visual" not in text:
@@ -151,9 +139,8 @@ class Viewer:
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         self._set_camera()
         self.server.scene.configure_environment_map(None)
-        self.server.scene.add_light_hemisphere(
-            "/sky", sky_color=(255, 255, 255), ground_color=(190, 195, 205), intensity=3.0
-        )
+        light = {"sky_color": (255, 255, 255), "ground_color": (190, 195, 205), "intensity": 3.0}
+        self.server.scene.add_light_hemisphere("/sky", **light)
         self.visualizer = ViserVisualizer(scene.model, pin.GeometryModel(), scene.visual_model, data=scene.data)
         scene.place(self.q)
         self.visualizer.initViewer(viewer=self.server)
@@ -167,26 +154,27 @@ class Viewer:
             ) from error
         if len(scene.labels) > 1:
             self.visualizer.displayFrames(True)
+        root = self.visualizer.framesRootNodeName
         for frame, label in zip(scene.model.frames, scene.labels, strict=True):
             if label:
-                self.server.scene.add_label(
-                    f"{self.visualizer.framesRootNodeName}/{frame.name}/label",
-                    label,
-                    anchor="bottom-left",
-                    font_screen_scale=0.9,
-                )
+                look = {"anchor": "bottom-left", "font_screen_scale": 0.9}
+                self.server.scene.add_label(f"{root}/{frame.name}/label", label, **look)
         self._tubes = [
             self.server.scene.add_mesh_simple(
                 f"pinocchio/tubes/{tube.name}",
                 tube.vertices(self.q),
                 tube.faces,
                 color=color_of(tube.joint),
-                flat_shading=not tube.profile.is_round,
+                flat_shading=not tube.is_round,
                 side="double",
             )
             for tube in scene.tubes
         ]
-        self._legend()
+        if self.scale != 1:
+            text = f"deflections × {self.scale:g}"
+            self.server.gui.add_markdown(text)
+            below = (0.0, 0.0, scene.ground - 0.02 * scene.size)
+            self.server.scene.add_label("/legend", text, position=below, anchor="top-center")
         cell = _round_length(scene.size / 6)
         side = 2 * cell * math.ceil(0.9 * scene.size / cell)
         self.server.scene.add_grid(
@@ -214,14 +202,6 @@ class Viewer:
         camera.look_at = centre
         camera.position = centre + away * towards / np.linalg.norm(towards)
         camera.near, camera.far = away / 100, away * 100
-
-    def _legend(self) -> None:
-        if self.scale == 1:
-            return
-        text = f"deflections × {self.scale:g}"
-        self.server.gui.add_markdown(text)
-        below = (0.0, 0.0, self.scene.ground - 0.02 * self.scene.size)
-        self.server.scene.add_label("/legend", text, position=below, anchor="top-center")
 
     @property
     def url(self) -> str:
@@ -288,9 +268,6 @@ class Viewer:
         check_png("screenshot:", path)
         for name, pixels in (("width", width), ("height", height)):
             integer(f"screenshot: {name}", pixels, 1)
-        imwrite(Path(path), self._picture(width, height))
-
-    def _picture(self, width: int, height: int) -> npt.NDArray[np.uint8]:
         clients = self.server.get_clients()
         if not clients:
             raise UnsupportedError(f"screenshot: no browser shows the page; open {self.url} first")
@@ -299,7 +276,7 @@ class Viewer:
         except (TimeoutError, RuntimeError) as error:
             raise UnsupportedError("screenshot: the browser gives no picture; reload its page") from error
         color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
-        return np.asarray(np.rint(color * opacity + _BACKGROUND * (1 - opacity)), dtype=np.uint8)
+        imwrite(Path(path), np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8))
 
     def wait_for_browser(self, timeout: float | None = None) -> None:
         """Wait until a browser shows the page, for at most ``timeout`` seconds.
@@ -363,11 +340,7 @@ class Viewer:
 
 
 def check_png(what: str, path: str | os.PathLike[str]) -> None:
-    """Refuse the name of a screenshot that does not end in ``.png``.
-
-    Raises:
-        ArgumentError: if it does not.
-    """
+    """Refuse the name of a screenshot that does not end in ``.png``."""
     if Path(path).suffix.lower() != ".png":
         raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
 
