@@ -11,7 +11,7 @@ from gdalembert.dynamics.simplified.dynamics import PrunedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
-from gdalembert.symbolic.graph import MAX_TERMS
+from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
 def add_derive(parser: argparse.ArgumentParser) -> None:

@@ -29,8 +29,7 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import listed
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
-from gdalembert.symbolic.closed_forms import CLOSED
-from gdalembert.symbolic.graph import MAX_TERMS, Formulas
+from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 
 Files: TypeAlias = dict[str, str]
 """Text by file name."""
@@ -207,7 +206,7 @@ def derive(
             generalized_gravity in code, and M, C and g (mass_matrix, coriolis_matrix, generalized_gravity) as closed
             forms; those of a ``formulation`` that is given are its own ``terms``.
         symbolic: whether constants become symbols; by default in closed forms only.
-        max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
         clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
         body_only: LaTeX without a preamble.
 

@@ -8,13 +8,18 @@ forms = gs.closed_forms(robot, gd.LagrangeEuler)  # D, h_1 …, c in unique form
 gs.readable(forms["D"])  # a SymPy matrix with c_2, s_23
 """
 
-from gdalembert.symbolic.closed_forms import abbreviations, closed_forms, readable, readable_forms
+from gdalembert.symbolic.closed_forms import (
+    abbreviations,
+    closed_forms,
+    readable,
+    readable_forms,
+    to_sympy,
+    to_trigonometric,
+)
 from gdalembert.symbolic.denavit_hartenberg import Row, from_denavit_hartenberg
 from gdalembert.symbolic.flexible import flexible_arm_forms
 from gdalembert.symbolic.formula import TrigonometricPolynomial, formula, symbol
-from gdalembert.symbolic.graph import to_sympy, to_trigonometric
-from gdalembert.symbolic.parameters import symbolic_tree
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.tree import SymbolicTree, symbolic_tree
 
 __all__ = [
     "Row",

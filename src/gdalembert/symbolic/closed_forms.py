@@ -1,4 +1,6 @@
-"""Closed forms of the Functions of a formulation, in unique form and in readable form.
+"""Closed forms: the instructions of a graph in another algebra, in unique form and in readable form.
+
+The algebra is SymPy's (:func:`to_sympy`) or that of trigonometric polynomials (:func:`to_trigonometric`).
 
 Readable are products instead of multiple angles, common factors, c_2 and s_23. Sums of two waves become products
 (1 − cos 2x = 2 sin² x, cos x + cos y = 2 cos ½(x + y) cos ½(x − y)) where that leaves whole angles. Terms with the same
@@ -9,44 +11,45 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 import sympy
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
-from gdalembert.errors import ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.symbolic.formula import (
     Angle,
+    Formula,
     Monomial,
     TrigonometricPolynomial,
     Wave,
+    formula,
     monomial_to_sympy,
     polynomial_to_sympy,
+    rational,
     symbol,
     wave_to_sympy,
 )
-from gdalembert.symbolic.graph import MAX_TERMS, Formulas, Inputs, to_trigonometric
-from gdalembert.symbolic.parameters import symbolic_tree
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.tree import SymbolicTree, symbolic_tree
 
-_Spectrum: TypeAlias = tuple[tuple[Wave, Fraction], ...]
-
-_MOTION = re.compile(r"[va]_\d+")
-_JOINT = re.compile(r"q_(\d+)")
-_MOST_WAVES = 8
-"""Largest number of waves in a sum that is searched for pairs."""
-_MOST_ANGLES = 3
-"""Largest number of angles in a sum that is written in powers of sines and cosines of single angles."""
-_MOST_TERMS = 16
-"""Largest number of terms in a sum that is factored; for more, in many symbols, SymPy needs many seconds."""
+Formulas: TypeAlias = npt.NDArray[np.object_]
+"""A matrix of :class:`~gdalembert.symbolic.TrigonometricPolynomial`, two-dimensional."""
+Inputs: TypeAlias = Mapping[str, Sequence[Formula]]
+"""A formula (a number, a string, an expression) for each entry of inputs of a Function."""
+MAX_TERMS = 1_000_000
+"""The default limit of products of two terms: a few seconds of work."""
 CLOSED = (
     "inverse_dynamics",
     "mass_matrix",
@@ -58,6 +61,225 @@ CLOSED = (
     "link_torques",
 )
 """Functions that have closed forms, besides the ``terms`` of a formulation."""
+_Spectrum: TypeAlias = tuple[tuple[Wave, Fraction], ...]
+
+_MOTION = re.compile(r"[va]_\d+")
+_JOINT = re.compile(r"q_(\d+)")
+_MOST_WAVES = 8
+"""Largest number of waves in a sum that is searched for pairs."""
+_MOST_ANGLES = 3
+"""Largest number of angles in a sum that is written in powers of sines and cosines of single angles."""
+_MOST_TERMS = 16
+"""Largest number of terms in a sum that is factored; for more, in many symbols, SymPy needs many seconds."""
+
+
+def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, sympy.Matrix]:
+    """The outputs of a Function as SymPy matrices, by name.
+
+    The expressions have the structure of the graph; nothing is multiplied out. Constants of the graph become the
+    fractions that they stand for: 0.25 is 1/4.
+
+    Args:
+        function: any ``casadi.Function`` of elementary operations, SX or MX.
+        inputs: ``{input: formulas}``, one for each entry, column by column. By default entry k of q is the
+            real symbol ``q_k``, from q_1 on; entry (i, j) of a matrix ``M_i_j``.
+
+    Raises:
+        ArgumentTypeError: if it is not a ``casadi.Function``, or a formula is not one.
+        UnknownNameError: if ``inputs`` names an input that does not exist.
+        ArgumentError: if ``inputs`` has the wrong number of entries or a string that is not a formula, or uses the
+            name of another input's entry.
+        UnsupportedError: if SymPy lacks an operation of the graph; the message names it.
+    """
+    results = _evaluated(_expanded(function), _values(function, inputs), "SymPy", _sympy_number, _SYMPY)
+    return {name: sympy.Matrix(result) for name, result in results.items()}
+
+
+def to_trigonometric(
+    function: ca.Function,
+    inputs: Inputs | None = None,
+    *,
+    outputs: Iterable[str] | None = None,
+    max_terms: int = MAX_TERMS,
+) -> dict[str, Formulas]:
+    """The outputs of a Function in the unique form of trigonometric polynomials, by name.
+
+    Args:
+        function, inputs: as for :func:`to_sympy`; expressions must be trigonometric polynomials.
+        outputs: names of the wanted outputs; by default all.
+        max_terms: the number of products of two terms at which to give up; a million take seconds.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: as :func:`to_sympy`.
+        UnknownNameError: if there is no such input or output.
+        UnsupportedError: if the graph is not a trigonometric polynomial, or takes more than ``max_terms`` products.
+    """
+    graph = _expanded(function)
+    if outputs is not None:
+        wanted = [outputs] if isinstance(outputs, str) else list(outputs)
+        for name in wanted:
+            if name not in graph.name_out():
+                raise UnknownNameError("output", name, graph.name_out())
+        arguments = graph.sx_in()
+        found = dict(zip(graph.name_out(), graph.call(arguments), strict=True))
+        graph = ca.Function(graph.name(), arguments, [found[name] for name in wanted], graph.name_in(), wanted)
+    values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
+    parameters = values[graph.index_in("p")] if "p" in graph.name_in() else []
+    multiply = _limited(graph, max_terms, any(x.as_number() is None for x in parameters))
+    operations = _POLYNOMIAL | {ca.OP_MUL: multiply, ca.OP_SQ: lambda x: multiply(x, x)}
+    return _evaluated(graph, values, "a trigonometric polynomial", TrigonometricPolynomial.of, operations)
+
+
+def _limited(graph: ca.Function, max_terms: int, parametric: bool) -> Callable[..., TrigonometricPolynomial]:
+    """The product, which counts the products of terms, and gives up when there are too many."""
+    max_terms = integer("max_terms", max_terms, 1)
+    spent = products = 0
+
+    def multiply(a: TrigonometricPolynomial, b: TrigonometricPolynomial) -> TrigonometricPolynomial:
+        nonlocal spent, products
+        spent += len(a) * len(b)
+        products += 1
+        if spent > max_terms:
+            entries = sum(graph.numel_in(i) for i in range(graph.n_in()))
+            advice = "give numbers for parameters, " if parametric else ""
+            raise UnsupportedError(
+                f"{graph.name()}: too large for closed forms: its {graph.n_instructions()} instructions in {entries} "
+                f"symbols take more than max_terms={max_terms} products of terms (the graph's product "
+                f"{products} alone is {len(a)} by {len(b)} terms); ask for fewer outputs, {advice}or raise max_terms"
+            )
+        return a * b
+
+    return multiply
+
+
+def _expanded(function: ca.Function) -> ca.Function:
+    if not isinstance(function, ca.Function):
+        raise ArgumentTypeError(f"expected a casadi.Function, got {type(function).__name__}")
+    if function.is_a("SXFunction"):
+        return function
+    try:
+        return function.expand()
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise UnsupportedError(f"{function.name()}: cannot be expanded to scalar operations: {reason}") from None
+
+
+def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
+    """The formulas of all entries of each input, in which no symbol has two meanings."""
+    given = dict(inputs or {})
+    for name in given:
+        if name not in function.name_in():
+            raise UnknownNameError("input", name, function.name_in())
+    values = []
+    for i, name in enumerate(function.name_in()):
+        entries = list(given[name]) if name in given else _names(name, *function.size_in(i))
+        if len(entries) != function.numel_in(i):
+            raise ArgumentError(f"input {name!r}: has {function.numel_in(i)} entries, got {len(entries)} names")
+        values.append([x if isinstance(x, sympy.Expr) else formula(x) for x in entries])
+        used = {x.name for each in values[-1] for x in each.free_symbols}
+        for other in {*function.name_in()} - {name, *given}:
+            if taken := used & set(_names(other, *function.size_in(other))):
+                raise ArgumentError(
+                    f"input {name!r}: the name {min(taken)} is that of an entry of {other!r} too; rename it, or give "
+                    f"inputs={{{other!r}: […]}} other names"
+                )
+    return values
+
+
+def _names(name: str, rows: int, columns: int) -> list[str]:
+    if columns == 1:
+        return [f"{name}_{k + 1}" for k in range(rows)]
+    return [f"{name}_{i + 1}_{j + 1}" for j, i in itertools.product(range(columns), range(rows))]
+
+
+def _evaluated(
+    function: ca.Function,
+    inputs: Sequence[Sequence[Any]],
+    algebra: str,
+    constant: Callable[[float], Any],
+    operations: Mapping[int, Callable[..., Any]],
+) -> dict[str, Formulas]:
+    """The outputs as matrices by name, in the algebra of these constants and operations (``ca.OP_…``)."""
+
+    def operation(op: int, *operands: Any) -> Any:
+        if op not in operations:
+            raise UnsupportedError(
+                f"{function.name()}: its operation {operation_name(op)} has no form in {algebra}; write it with "
+                "sums, products, quotients, powers and elementary functions"
+            )
+        return operations[op](*operands)
+
+    results = {}
+    for name, entries in zip(function.name_out(), evaluate(function, inputs, constant, operation), strict=True):
+        column = np.empty(len(entries), dtype=object)
+        column[:] = entries
+        results[name] = column.reshape(function.size_out(name), order="F")
+    return results
+
+
+def _sympy_number(x: float) -> sympy.Expr:
+    if not np.isfinite(x):
+        return sympy.nan if np.isnan(x) else sympy.oo if x > 0 else -sympy.oo
+    return sympy.Rational(rational(x))
+
+
+def _truth(condition: sympy.Expr) -> Any:
+    """CasADi's truth values are the numbers 1 and 0; SymPy's are not numbers."""
+    return sympy.Piecewise((1, condition), (0, True))
+
+
+_COMMON: dict[int, Callable[..., Any]] = {
+    ca.OP_ADD: operator.add,
+    ca.OP_SUB: operator.sub,
+    ca.OP_MUL: operator.mul,
+    ca.OP_DIV: operator.truediv,
+    ca.OP_NEG: operator.neg,
+    ca.OP_INV: lambda x: 1 / x,
+    ca.OP_SQ: lambda x: x * x,
+    ca.OP_TWICE: lambda x: x * 2,
+    ca.OP_ASSIGN: lambda x: x,
+}
+
+_NAMES = "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf sign floor"
+_SYMPY = (
+    _COMMON
+    | {getattr(ca, f"OP_{name.upper()}"): getattr(sympy, name) for name in _NAMES.split()}
+    | {
+        ca.OP_POW: sympy.Pow,
+        ca.OP_CONSTPOW: sympy.Pow,
+        ca.OP_EXPM1: lambda x: sympy.exp(x) - 1,
+        ca.OP_LOG1P: lambda x: sympy.log(1 + x),
+        ca.OP_HYPOT: lambda x, y: sympy.sqrt(x**2 + y**2),
+        ca.OP_FABS: sympy.Abs,
+        ca.OP_CEIL: sympy.ceiling,
+        ca.OP_FMIN: sympy.Min,
+        ca.OP_FMAX: sympy.Max,
+        ca.OP_LT: lambda x, y: _truth(sympy.Lt(x, y)),
+        ca.OP_LE: lambda x, y: _truth(sympy.Le(x, y)),
+        ca.OP_EQ: lambda x, y: _truth(sympy.Eq(x, y)),
+        ca.OP_NE: lambda x, y: _truth(sympy.Ne(x, y)),
+        ca.OP_NOT: lambda x: _truth(sympy.Eq(x, 0)),
+        ca.OP_AND: lambda x, y: _truth(sympy.And(sympy.Ne(x, 0), sympy.Ne(y, 0))),
+        ca.OP_OR: lambda x, y: _truth(sympy.Or(sympy.Ne(x, 0), sympy.Ne(y, 0))),
+        ca.OP_IF_ELSE_ZERO: lambda condition, x: sympy.Piecewise((x, sympy.Ne(condition, 0)), (0, True)),
+    }
+)
+
+
+def _power(x: TrigonometricPolynomial, exponent: TrigonometricPolynomial) -> TrigonometricPolynomial:
+    number = exponent.as_number()
+    if number is None or number.denominator != 1:
+        raise UnsupportedError(f"({x})**({exponent}): is not a trigonometric polynomial")
+    return x ** int(number)
+
+
+_POLYNOMIAL = _COMMON | {
+    ca.OP_INV: lambda x: TrigonometricPolynomial.of(1) / x,
+    ca.OP_SIN: TrigonometricPolynomial.sin,
+    ca.OP_COS: TrigonometricPolynomial.cos,
+    ca.OP_POW: _power,
+    ca.OP_CONSTPOW: _power,
+}
 
 
 def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = True) -> sympy.Matrix | sympy.Expr:
@@ -93,43 +315,37 @@ def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, s
     waves = sorted(expression.atoms(sympy.sin, sympy.cos), key=str)
     found: dict[sympy.Symbol, sympy.Expr] = {}
     for wave in waves:
-        name = _short_name(wave)
-        if name is not None and name not in taken:
+        letter, parts = wave.func.__name__[0], sympy.Add.make_args(wave.args[0])
+        joints = sorted(int(match[1]) for part in parts if (match := _JOINT.fullmatch(str(part))))
+        if len(joints) == len(parts):
+            name = f"{letter}_" + ("" if joints[-1] < 10 else "_").join(map(str, joints))
+        elif len(parts) == 1 and parts[0].is_Symbol:
+            name = f"{letter}_{parts[0].name}"
+        else:
+            continue
+        if name not in taken:
             found[symbol(name)] = wave
     return found
 
 
-def _short_name(wave: sympy.Expr) -> str | None:
-    letter = "s" if isinstance(wave, sympy.sin) else "c"
-    parts = sympy.Add.make_args(wave.args[0])
-    if not all(part.is_Symbol for part in parts):
-        return None
-    joints = sorted(int(match[1]) for part in parts if (match := _JOINT.fullmatch(part.name)))
-    if len(joints) == len(parts):
-        return f"{letter}_" + ("" if joints[-1] < 10 else "_").join(map(str, joints))
-    return f"{letter}_{parts[0].name}" if len(parts) == 1 else None
-
-
 def _readable(formula: TrigonometricPolynomial) -> sympy.Expr:
+    """Σ velocities × Σ monomial × waves, each sum in products and factored."""
     by_motion: dict[Monomial, dict[Monomial, dict[Wave, Fraction]]] = {}
     for wave, polynomial in formula.terms.items():
         for monomial, c in polynomial.items():
             motion = tuple(x for x in monomial if _MOTION.fullmatch(x[0]))
             rest = tuple(x for x in monomial if not _MOTION.fullmatch(x[0]))
             by_motion.setdefault(motion, {}).setdefault(rest, {})[wave] = c
-    parts = [_times(monomial_to_sympy(motion), _tidy(spectra)) for motion, spectra in sorted(by_motion.items())]
+    parts = []
+    for motion, spectra in sorted(by_motion.items()):
+        together: dict[_Spectrum, dict[Monomial, Fraction]] = {}  # monomials of proportional waves
+        for monomial, waves in spectra.items():
+            items = sorted(waves.items())
+            lead = items[0][1]
+            together.setdefault(tuple((wave, c / lead) for wave, c in items), {})[monomial] = lead
+        summands = (sympy.expand(polynomial_to_sympy(p) * _as_products(waves)) for waves, p in together.items())
+        parts.append(_times(monomial_to_sympy(motion), _factored(sympy.Add(*summands))))
     return sympy.Add(*parts)
-
-
-def _tidy(spectra: Mapping[Monomial, Mapping[Wave, Fraction]]) -> sympy.Expr:
-    """Σ monomial × waves, with monomials of proportional waves collected."""
-    together: dict[_Spectrum, dict[Monomial, Fraction]] = {}
-    for monomial, waves in spectra.items():
-        items = sorted(waves.items())
-        lead = items[0][1]
-        together.setdefault(tuple((wave, c / lead) for wave, c in items), {})[monomial] = lead
-    total = sympy.Add(*(sympy.expand(polynomial_to_sympy(p) * _as_products(waves)) for waves, p in together.items()))
-    return _factored(total)
 
 
 def _factored(total: sympy.Expr) -> sympy.Expr:
@@ -187,15 +403,11 @@ def _in_single_angles(waves: _Spectrum, names: Sequence[str]) -> sympy.Expr:
     for functions in itertools.product(((sympy.sin, sympy.cos), (sympy.cos, sympy.sin)), repeat=len(names)):
         reduced = total
         for name, (gone, kept) in zip(names, functions, strict=True):
-            reduced = _without_squares(reduced, gone(symbol(name)), kept(symbol(name)))
+            base, rest = gone(symbol(name)), 1 - kept(symbol(name)) ** 2
+            powers = {x: rest ** (x.exp // 2) * base ** (x.exp % 2) for x in reduced.atoms(sympy.Pow) if x.base == base}
+            reduced = sympy.expand(reduced.xreplace(powers))
         candidates.append(sympy.factor(reduced))
     return min(candidates, key=sympy.count_ops)
-
-
-def _without_squares(total: sympy.Expr, gone: sympy.Expr, kept: sympy.Expr) -> sympy.Expr:
-    """The sum with 1 − kept² for gone²."""
-    powers = {x for x in total.atoms(sympy.Pow) if x.base == gone}
-    return sympy.expand(total.xreplace({x: (1 - kept**2) ** (x.exp // 2) * gone ** (x.exp % 2) for x in powers}))
 
 
 def _shortest(items: Sequence[tuple[Wave, Fraction]]) -> list[sympy.Expr]:
@@ -257,15 +469,15 @@ def closed_forms(
     """The outputs of one Function of a formulation in unique form, by name, in the symbols q_1 …, v_1 …, a_1 ….
 
     Args:
-        robot: a :class:`~gdalembert.symbolic.tree.SymbolicTree`, or what
-            :func:`~gdalembert.symbolic.parameters.symbolic_tree` makes one of.
+        robot: a :class:`~gdalembert.symbolic.SymbolicTree`, or what
+            :func:`~gdalembert.symbolic.symbolic_tree` makes one of.
         formulation: ``GeneralizedDAlembert`` or ``LagrangeEuler``.
         of: the Function: ``"terms"`` (D_tra, D_rot, H_tra, H_rot, G, I_act, or D, h_1 …, c, I_act),
             ``"link_torques"`` (T_ij), ``"inverse_dynamics"``, ``"mass_matrix"``, ``"kinetic_energy"``, ….
         outputs: which of its outputs; by default all.
         inputs: other names, as ``{"a": ["alpha_1", "alpha_2"]}``; needed if a length is called a_2 and the Function
             has accelerations.
-        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
 
     Raises:
         UnknownNameError: if there is no such Function, output or input.
@@ -294,6 +506,6 @@ def readable_forms(
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,
 ) -> dict[str, sympy.Matrix]:
-    """Closed forms as readable SymPy matrices, see :func:`~gdalembert.symbolic.closed_forms.readable`."""
+    """Closed forms as readable SymPy matrices, see :func:`~gdalembert.symbolic.readable`."""
     forms = closed_forms(robot, formulation, of=of, outputs=outputs, inputs=inputs, max_terms=max_terms)
     return {name: readable(matrix) for name, matrix in forms.items()}

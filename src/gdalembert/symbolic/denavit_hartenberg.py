@@ -24,10 +24,8 @@ from gdalembert.model import joints as jt
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.formula import Formula, Vector, formula, formulas
-from gdalembert.symbolic.parameters import Constants, inertia_tensor
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.tree import Constants, SymbolicTree, inertia_tensor
 
-_CONVENTIONS = ("standard", "modified")
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
 
 
@@ -76,7 +74,7 @@ def from_denavit_hartenberg(
         ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.
         ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
     """
-    if convention not in _CONVENTIONS:
+    if convention not in ("standard", "modified"):
         raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
     rows = _checked(rows, name)
     constants = Constants()
@@ -103,7 +101,7 @@ def from_denavit_hartenberg(
             before = to_frame
         else:
             placement, to_frame = across * own, sympy.eye(4)
-        joints.append(_joint(f"joint{i + 1}", i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
+        joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
     n = len(joints)
     symbols: dict[str, Any] = {
         "armature": constants.vector(formula(row.armature) for row in rows),
@@ -136,17 +134,14 @@ def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> s
 
 
 def _joint(
-    name: str, i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
+    i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
 ) -> Joint:
     """A joint whose link has its centre of mass and inertia in the frame at ``to_frame`` in the joint frame."""
     turn, shift = to_frame[:3, :3], to_frame[:3, 3]
     com = turn * sympy.Matrix(formulas(row.com, 3, f"{where}: com")) + shift
     tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, where)) * turn.T
-    symbols: dict[str, Any] = {
-        "rotation": constants.matrix(placement[:3, :3].tolist()),
-        "translation": constants.vector(list(placement[:3, 3])),
-        "pseudo_inertia": pseudo_inertia(
-            constants.entry(formula(row.mass)), constants.vector(list(com)), constants.matrix(tensor.tolist())
-        ),
-    }
-    return Joint(name, _TYPES[row.joint], i - 1, idx_q=i, idx_v=i, **symbols)
+    rotation: Any = constants.matrix(placement[:3, :3].tolist())
+    translation: Any = constants.vector(list(placement[:3, 3]))
+    mass, at = constants.entry(formula(row.mass)), constants.vector(list(com))
+    inertia: Any = pseudo_inertia(mass, at, constants.matrix(tensor.tolist()))
+    return Joint(f"joint{i + 1}", _TYPES[row.joint], i - 1, rotation, translation, inertia, idx_q=i, idx_v=i)

@@ -8,6 +8,7 @@ section inertia and foreshortening. The formulas are the explicit equations (CB3
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -20,9 +21,9 @@ from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.symbolic.closed_forms import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.formula import Vector, formulas, symbol
-from gdalembert.symbolic.graph import MAX_TERMS, Formulas, to_trigonometric
-from gdalembert.symbolic.parameters import Constants
+from gdalembert.symbolic.tree import Constants
 
 _MOST = 9
 """Largest number of links, and of modes of a link: each has one digit in the names of symbols."""
@@ -51,7 +52,7 @@ def flexible_arm_forms(
         modes: the number of modes of each link, from the base outward; 0 for a rigid link.
         tip_masses: point masses [kg] at the tips (the next joint, a payload; CB40, CB41); by default none.
         gravity: acceleration (3) [m/s²].
-        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.graph.to_trigonometric`.
+        max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
 
     Returns:
         ``"M"`` (n × n), ``"C"``, the velocity vector C(q, v) (n × 1), ``"G"`` (n × 1), ``"K"`` (n × n).
@@ -79,18 +80,21 @@ def flexible_arm_forms(
     constants = Constants()
     down: Any = constants.vector(acceleration)
     robot = explicit.SymbolicRobot(_tree(counts, masses, constants))
+    stiffnesses = [  # CB29, CB35
+        constants.matrix([[_integral("EI", i) * _integral("B", i, j, k) for k in range(n)] for j in range(n)])
+        for i, n in enumerate(counts, 1)
+        if n
+    ]
     # not the public functions of the same names: they evaluate, and take no free symbols
     terms = {
         "M": explicit.free_mass_matrix(robot),
         "C": explicit.free_coriolis_vector(robot),
         "G": explicit.free_gravity_vector(robot, down),
-        "K": _stiffness(counts, constants),
+        "K": ca.diagcat(ca.SX(len(counts), len(counts)), *stiffnesses),
     }
-    parameters = ca.vertcat(*constants.symbols.values())
-    inputs = {"q": robot.q, "v": robot.v, "p": parameters}
+    inputs = {"q": robot.q, "v": robot.v, "p": ca.vertcat(*constants.symbols.values())}
     function = ca.Function("flexible_arm", [*inputs.values()], [*terms.values()], [*inputs], [*terms])
-    symbols = {**names, "p": list(constants.symbols)}
-    return to_trigonometric(function, symbols, max_terms=max_terms)
+    return to_trigonometric(function, {**names, "p": list(constants.symbols)}, max_terms=max_terms)
 
 
 def _checked(modes: Sequence[int]) -> list[int]:
@@ -127,20 +131,10 @@ def _tree(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Consta
         inertias.append((link, inertia))
         first += n
     nothing, links = np.zeros(first), tuple(range(0, len(joints), 2))
-    return Tree(
-        name="arm",
-        nq=first,
-        nv=first,
-        joints=tuple(joints),
-        links=links,
-        joint_names=tuple(joints[i].name for i in links),
-        armature=nothing,
-        damping=nothing,
-        friction=nothing,
-        gravity=np.zeros(3),
-        frames=(),
-        modal_inertias=tuple(inertias),
-    )
+    names = tuple(joints[i].name for i in links)
+    free: dict[str, Any] = {"armature": nothing, "damping": nothing, "friction": nothing, "gravity": np.zeros(3)}
+    arm = Tree("arm", first, first, tuple(joints), links=links, joint_names=names, frames=(), **free)
+    return replace(arm, modal_inertias=tuple(inertias))
 
 
 def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> ModalInertia:
@@ -161,13 +155,3 @@ def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> Moda
         "second": {(j, k): matrix(yy=_integral("C", i, j, k)) for j in modes for k in modes},
     }
     return ModalInertia(**integrals, shortening=np.zeros((0, n, n)), stiffness=np.zeros((n, n)))
-
-
-def _stiffness(counts: Sequence[int], constants: Constants) -> ca.SX:
-    """K (CB29, CB35)."""
-    links = [
-        constants.matrix([[_integral("EI", i) * _integral("B", i, j, k) for k in range(n)] for j in range(n)])
-        for i, n in enumerate(counts, 1)
-        if n
-    ]
-    return ca.diagcat(ca.SX(len(counts), len(counts)), *links)

@@ -162,13 +162,19 @@ class TrigonometricPolynomial:
         return self._scaled(-1, 1)
 
     def __add__(self, other: object) -> TrigonometricPolynomial:
-        return self._plus(TrigonometricPolynomial.of(other), 1)
+        other = TrigonometricPolynomial.of(other)
+        denominator = math.lcm(self._denominator, other._denominator)
+        own = denominator // self._denominator
+        total = {wave: {m: c * own for m, c in integers.items()} for wave, integers in self._waves.items()}
+        for wave, integers in other._waves.items():
+            _accumulate(total, wave, integers, denominator // other._denominator)
+        return TrigonometricPolynomial(total, denominator)
 
     def __sub__(self, other: object) -> TrigonometricPolynomial:
-        return self._plus(TrigonometricPolynomial.of(other), -1)
+        return self + -TrigonometricPolynomial.of(other)
 
     def __rsub__(self, other: object) -> TrigonometricPolynomial:
-        return TrigonometricPolynomial.of(other) - self
+        return -self + other
 
     def __mul__(self, other: object) -> TrigonometricPolynomial:
         other = TrigonometricPolynomial.of(other)
@@ -231,24 +237,12 @@ class TrigonometricPolynomial:
         waves = {wave: {m: c * numerator for m, c in integers.items()} for wave, integers in self._waves.items()}
         return TrigonometricPolynomial(waves, self._denominator * denominator)
 
-    def _plus(self, other: TrigonometricPolynomial, sign: int) -> TrigonometricPolynomial:
-        denominator = math.lcm(self._denominator, other._denominator)
-        own, others = denominator // self._denominator, sign * denominator // other._denominator
-        total = {wave: {m: c * own for m, c in integers.items()} for wave, integers in self._waves.items()}
-        for wave, integers in other._waves.items():
-            _accumulate(total, wave, integers, others)
-        return TrigonometricPolynomial(total, denominator)
-
     def _as_angle(self, function: str) -> int:
         """The packed vector k if this is k·x."""
-        symbols = {_packed(name, 1): name for name in _PLACES}
+        symbols = {_packed(name, 1) for name in _PLACES}
         linear = self._waves.get(_ONE, {})
-        if (
-            self._waves.keys() <= {_ONE}
-            and linear.keys() <= symbols.keys()
-            and self._denominator == 1
-            and all(abs(k) <= _LARGEST for k in linear.values())
-        ):
+        is_linear = self._waves.keys() <= {_ONE} and linear.keys() <= symbols and self._denominator == 1
+        if is_linear and all(abs(k) <= _LARGEST for k in linear.values()):
             return sum(k * one for one, k in linear.items())
         raise UnsupportedError(
             f"{function}({self}): the argument is not a sum of whole multiples of symbols; write it as one symbol"
@@ -382,11 +376,7 @@ def angle(value: Formula) -> sympy.Expr:
 
 
 def formulas(values: Vector | Formula, length: int, what: str) -> list[sympy.Expr]:
-    """``length`` formulas from a sequence, an array, a SymPy matrix, or a single formula.
-
-    Raises:
-        ArgumentError: if there are more or fewer of them.
-    """
+    """``length`` formulas from a sequence, an array, a SymPy matrix, or a single formula."""
     entries: list[Any] = [values]
     if isinstance(values, np.ndarray):
         entries = values.ravel().tolist()
@@ -426,11 +416,8 @@ def _check_exponents(text: str) -> None:
     for power in ast.walk(ast.parse(text, mode="eval")):
         if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
             inside = list(ast.walk(power.right))
-            sizes = [
-                max(1.0, abs(x.value))
-                for x in inside
-                if isinstance(x, ast.Constant) and isinstance(x.value, int | float)
-            ]
+            constants = [x.value for x in inside if isinstance(x, ast.Constant)]
+            sizes = [max(1.0, abs(x)) for x in constants if isinstance(x, int | float)]
             if math.prod(sizes) > _LARGEST or any(isinstance(x, ast.Pow) for x in inside):
                 raise ArgumentError(
                     f"{text!r}: its exponent {ast.unparse(power.right)} is above {_LARGEST}; "

@@ -6,40 +6,47 @@ in symbols, as ``m*l**2/12``; the Functions of the formulation have one more inp
 
 Numbers of a graph are floating-point numbers, from which exact closed forms cannot be made. They are made of a second
 tree of the same robot, ``exact``, where each formula is a symbol of its own. Nothing is derived a second time.
+
+The symbols are of the user's choice, or one for each number that is not zero. Link i (1, 2, …) gets the mass ``m_i``,
+the centre of mass ``c_ix, c_iy, c_iz``, the inertia ``I_ixx, I_ixy, …`` (entries of the tensor about the centre of
+mass), the position ``p_ix, p_iy, p_iz`` of its joint on the parent link, the rotor inertia ``I_act_i``; gravity along
+an axis is ``g``. The rotation of a joint frame by right angles is exact; by any other angle about x, y or z, it has the
+angle ``beta_i``; any other rotation has ``roll_i``, ``pitch_i``, ``yaw_i``, as in URDF.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import sympy
 from sympy.core.function import Application
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
-from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.model.tree import Tree
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.model.cleaning import clean_tree
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.inertia import pseudo_inertia
+from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.rounding import CLEANED
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
-_CASADI = {
-    "sin": ca.sin,
-    "cos": ca.cos,
-    "tan": ca.tan,
-    "asin": ca.asin,
-    "acos": ca.acos,
-    "atan": ca.atan,
-    "sqrt": ca.sqrt,
-    "exp": ca.exp,
-    "log": ca.log,
-    "Abs": ca.fabs,
-    "pi": math.pi,
-}
+Given = Mapping[str, Mapping[str, Any]]
+_QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
+_AXES = "xyz"
+_UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
+_CASADI = {name: getattr(ca, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")}
+_CASADI |= {"Abs": ca.fabs, "pi": math.pi}
 """What formulas are made of in CasADi, by the names that SymPy writes."""
 
 
@@ -47,8 +54,8 @@ _CASADI = {
 class SymbolicTree(Tree):
     """A tree whose constants are formulas: wherever ``Tree`` has an array, this may have an ``SX``.
 
-    :func:`~gdalembert.symbolic.parameters.symbolic_tree` makes one of a model,
-    :func:`~gdalembert.symbolic.denavit_hartenberg.from_denavit_hartenberg` of rows. Every formulation takes it.
+    :func:`~gdalembert.symbolic.symbolic_tree` makes one of a model,
+    :func:`~gdalembert.symbolic.from_denavit_hartenberg` of rows. Every formulation takes it.
 
     Attributes:
         p: the symbols (SX, n_p) that the constants are written in.
@@ -73,7 +80,7 @@ class SymbolicTree(Tree):
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("p", "exact")}
-        constants: list[ca.SX] = []
+        constants: list[ca.SX] = []  # SX keep their symbols only as outputs of one Function
 
         def numbered(constant: ca.SX) -> _Numbered:
             constants.append(constant)
@@ -131,28 +138,92 @@ class SymbolicTree(Tree):
         return formulation(self, clean=0, forces=forces)
 
 
-def in_symbols(exact: SymbolicTree, fixed: Collection[str]) -> SymbolicTree:
-    """The robot in the symbols that occur in its formulas.
+class _Numbered(int):
+    """The place of a constant in a pickle."""
 
-    Args:
-        exact: the tree with a symbol for each formula.
-        fixed: names of symbols that are numbers here.
 
-    Raises:
-        ArgumentError: if a formula has a function that graphs do not have.
+def _restored(skeleton: dict[str, Any], function: ca.Function, exact: SymbolicTree | None) -> SymbolicTree:
+    p = _column(ca.SX.sym(str(x)) for x in skeleton["formulas"])
+    return SymbolicTree(**mapped(skeleton, _Numbered, function.call([p]).__getitem__), p=p, exact=exact)
+
+
+@dataclass
+class Constants:
+    """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol.
+
+    ``symbols``: the symbol of each formula; ``numbers``: the values of SymPy symbols; ``fixed``: names of those that
+    stand for numbers, and are symbols in closed forms alone; ``others``: what numbers of a robot become, "symbols" or
+    "numbers".
     """
-    found = dict.fromkeys(x for each in exact.formulas for x in sorted(each.free_symbols, key=str))
-    symbols = tuple(x for x in found if x.name not in fixed)
-    p = _column(ca.SX.sym(x.name) for x in symbols)
-    known = dict(zip(symbols, ca.vertsplit(p), strict=True)) if symbols else {}
-    known |= {x: exact.numbers[x.name] for x in found if x.name in fixed}
-    values = _column(_in_casadi(each, known, exact.name) for each in exact.formulas)
-    own = {name: substituted(x, exact.p, values) for name, x in vars(exact).items() if name not in _SYMBOLS}
-    return SymbolicTree(**own, p=p, formulas=symbols, numbers=exact.numbers, exact=exact)
 
+    symbols: dict[sympy.Expr, ca.SX] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
+    others: str = "symbols"
 
-_SYMBOLS = ("p", "formulas", "numbers", "exact")
-"""The fields of a SymbolicTree that are about its symbols."""
+    def entry(self, expression: sympy.Expr) -> Any:
+        """A number, or an SX symbol with a sign."""
+        if expression in (0, 1, -1):
+            return float(expression)
+        if expression.could_extract_minus_sign():
+            return -self.entry(-expression)
+        return self.symbols.setdefault(expression, ca.SX.sym(f"p_{len(self.symbols) + 1}"))
+
+    def matrix(self, rows: Sequence[Sequence[sympy.Expr]]) -> ca.SX:
+        """A sparse SX matrix from rows of formulas."""
+        return ca.sparsify(ca.vertcat(*(ca.horzcat(*(ca.SX(self.entry(x)) for x in row)) for row in rows)))
+
+    def vector(self, entries: Iterable[sympy.Expr]) -> ca.SX:
+        """A sparse SX column from formulas."""
+        return self.matrix([[x] for x in entries])
+
+    def named(self, name: str, value: float) -> sympy.Expr:
+        """A symbol for a number, and 0 for 0."""
+        if value == 0:
+            return sympy.Integer(0)
+        self.numbers[name] = float(value)
+        return symbol(name)
+
+    def angle(self, name: str, value: float) -> sympy.Expr:
+        """A number that closed forms have as a symbol."""
+        self.fixed.add(name)
+        return self.named(name, value)
+
+    def number(self, name: str, value: float) -> sympy.Expr:
+        """A number of a robot, or a symbol for it."""
+        return self.named(name, value) if self.others == "symbols" else formula(float(value))
+
+    def rotation(self, axis: str, by: Formula, name: str, where: str) -> sympy.Matrix:
+        """The exact rotation (3 × 3) about x, y or z; a number that is not a multiple of π/2 gets a symbol."""
+        x = angle(by)
+        if x.is_number and x.is_real:
+            right = (2 * x / sympy.pi).is_Integer
+            return turned_about(axis, x if right else self.angle(name, float(x)))
+        try:
+            TrigonometricPolynomial.of(sympy.sin(x))
+        except UnsupportedError:
+            reason = f"{by!r} is not a sum of whole multiples of symbols and right angles; give it one symbol"
+            raise ArgumentError(f"{where}: {reason}, as {name!r}") from None
+        return turned_about(axis, x)
+
+    def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
+        """The robot, whose entries are made here, in the symbols that occur in its formulas."""
+        exact = SymbolicTree(
+            **vars(tree),
+            p=_column(self.symbols.values()),
+            formulas=tuple(self.symbols),
+            numbers=self.numbers,
+            spring_constants=springs or {},
+        )
+        found = dict.fromkeys(x for each in exact.formulas for x in sorted(each.free_symbols, key=str))
+        symbols = tuple(x for x in found if x.name not in self.fixed)
+        p = _column(ca.SX.sym(x.name) for x in symbols)
+        known = dict(zip(symbols, ca.vertsplit(p), strict=True)) if symbols else {}
+        known |= {x: self.numbers[x.name] for x in found if x.name in self.fixed}
+        values = _column(_in_casadi(each, known, exact.name) for each in exact.formulas)
+        about_symbols = ("p", "formulas", "numbers", "exact")
+        own = {name: substituted(x, exact.p, values) for name, x in vars(exact).items() if name not in about_symbols}
+        return SymbolicTree(**own, p=p, formulas=symbols, numbers=self.numbers, exact=exact)
 
 
 def _in_casadi(each: sympy.Expr, known: Mapping[sympy.Symbol, Any], robot: str) -> ca.SX:
@@ -167,16 +238,164 @@ def _column(parts: Iterable[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *parts)
 
 
-@dataclass(frozen=True)
-class _Numbered:
-    """The place of a constant in a pickle: SX keep their symbols only as outputs of one Function."""
+def symbolic_tree(
+    model: str | pin.Model | Tree,
+    parameters: Given | None = None,
+    *,
+    gravity: Vector | None = None,
+    others: str = "symbols",
+    clean: float = CLEANED,
+) -> SymbolicTree:
+    """A robot with formulas for its constants.
 
-    index: int
+    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here.
+
+    Args:
+        model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
+        parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
+            Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
+            ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
+            ``spring`` (stiffness, rest).
+        gravity: acceleration (3) in the universe frame.
+        others: the constants that are not in ``parameters``: ``"symbols"``, or ``"numbers"``, which keeps the numbers
+            of the robot (angles other than right angles are symbols in closed forms all the same).
+        clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`).
+
+    Raises:
+        ArgumentTypeError: if the model or a formula is not one.
+        UnknownNameError: if there is no such joint, link or quantity.
+        ArgumentError: if a formula or ``others`` cannot be used.
+        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
+    """
+    if others not in ("symbols", "numbers"):
+        raise ArgumentError(f"others={others!r}: give 'symbols' or 'numbers'")
+    source, _ = clean_tree(read_tree(load_urdf(model) if isinstance(model, str) else model), clean)
+    given = _by_joint(source, parameters or {})
+    constants = Constants(others=others)
+    springs: dict[str, tuple[ca.SX, ca.SX]] = {}
+    joints: list[Joint] = []
+    idx_q = 0
+    armature = [constants.number(f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
+    for i, joint in enumerate(source.joints):
+        at_q = idx_q if joint.scaling is None else next(j.idx_q for j in joints if j.idx_v == joint.idx_v)
+        own = given.get(i, {})
+        joints.append(replace(_with_formulas(joint, i + 1, own, constants), idx_q=at_q))
+        idx_q += joints[-1].type.nq if joint.scaling is None else 0
+        if "spring" in own:
+            springs[joint.name] = _spring(joint, own["spring"], constants)
+        if "armature" in own:
+            for k, x in zip(joint.columns, formulas(own["armature"], joint.type.nv, joint.name), strict=True):
+                armature[k] = x
+    g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
+    changed: dict[str, Any] = {
+        "nq": idx_q,
+        "joints": tuple(joints),
+        "armature": constants.vector(armature),
+        "gravity": constants.vector(g),
+        "frames": (),
+    }
+    return constants.tree(replace(source, **changed), springs)
 
 
-def _restored(skeleton: dict[str, Any], function: ca.Function, exact: SymbolicTree | None) -> SymbolicTree:
-    formulas = skeleton["formulas"]
-    p = _column(ca.SX.sym(str(x)) for x in formulas)
-    constants = function.call([p])
-    own = mapped(skeleton, _Numbered, lambda place: constants[place.index])
-    return SymbolicTree(**own, p=p, exact=exact)
+def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
+    """The given quantities by the index of the joint; a link has the name of its joint or of its frame."""
+    if not isinstance(parameters, Mapping):
+        raise ArgumentTypeError(f"parameters={parameters!r}: give {{joint or link: {{quantity: formulas}}}}")
+    index = {frame.name: frame.joint for frame in tree.frames if frame.joint >= 0}
+    index |= {joint.name: i for i, joint in enumerate(tree.joints)}
+    given: dict[int, dict[str, Any]] = {}
+    for name, quantities in parameters.items():
+        if name not in index:
+            raise UnknownNameError("joint or link", name, index)
+        if not isinstance(quantities, Mapping):
+            raise ArgumentTypeError(f"parameters[{name!r}]={quantities!r}: give {{quantity: formulas}}")
+        for quantity in quantities:
+            if quantity not in _QUANTITIES:
+                raise UnknownNameError("quantity", quantity, _QUANTITIES)
+        given.setdefault(index[name], {}).update(quantities)
+    return given
+
+
+def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Constants) -> Joint:
+    """Joint i (from 1) and its link, with v = dq/dt."""
+    where, minimal = f"joint {joint.name!r}", joint.type.in_minimal_coordinates()
+    if not minimal.velocity_is_rate:
+        raise UnsupportedError(
+            f"{where}: its velocities are not dq/dt ({joint.type.kind}), so that its equations "
+            "are not trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
+        )
+
+    def vector(quantity: str, letter: str, values: Array) -> ca.SX:
+        if quantity in given:
+            return constants.vector(formulas(given[quantity], 3, f"{where}: {quantity}"))
+        return constants.vector(constants.number(f"{letter}_{i}{x}", v) for x, v in zip(_AXES, values, strict=True))
+
+    m = constants.entry(formula(given["mass"]) if "mass" in given else constants.number(f"m_{i}", joint.mass))
+    com = vector("com", "c", joint.com)
+    changed: dict[str, Any] = {"type": minimal, "translation": vector("translation", "p", joint.translation)}
+    if "inertia" in given:
+        tensor = inertia_tensor(given["inertia"], where)
+    else:
+        upper = {(r, c): constants.number(f"I_{i}{_AXES[r]}{_AXES[c]}", joint.inertia[r, c]) for r, c in _UPPER}
+        tensor = [[upper[min(r, c), max(r, c)] for c in range(3)] for r in range(3)]
+    changed["pseudo_inertia"] = pseudo_inertia(m, com, constants.matrix(tensor))
+    rotation = given.get("rotation")
+    if rotation is None and "rotation" not in given:
+        turn = _rotation(joint, i, constants.named if constants.others == "symbols" else constants.angle)
+    elif isinstance(rotation, Sequence) and len(rotation) == 2 and rotation[0] in tuple(_AXES):
+        turn = constants.rotation(rotation[0], rotation[1], f"beta_{i}", f"{where}: rotation")
+    else:
+        raise ArgumentError(f"{where}: rotation {rotation!r}; give an axis and an angle, as ('x', 'alpha')")
+    changed["rotation"] = constants.matrix(turn.tolist())
+    if joint.offset:
+        changed["offset"] = constants.entry(constants.number(f"offset_{i}", joint.offset))
+    return replace(joint, **changed)
+
+
+def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
+    """A symmetric tensor from 3 principal moments or from 3 rows."""
+    if isinstance(values, sympy.MatrixBase):
+        values = list(values) if 1 in values.shape else values.tolist()
+    several = isinstance(values, Sequence | np.ndarray | sympy.Tuple) and not isinstance(values, str)
+    rows = list(values) if several else []
+    if len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
+        diagonal = formulas(rows, 3, f"{where}: inertia")
+        return list(sympy.diag(*diagonal).tolist())
+    tensor = [formulas(list(row), 3, f"{where}: row of the inertia") for row in rows]
+    if len(tensor) != 3 or any(tensor[r][c] != tensor[c][r] for r, c in itertools.product(range(3), repeat=2)):
+        raise ArgumentError(f"{where}: inertia {values!r}; give the 3 principal ones or a symmetric 3 × 3 tensor")
+    return tensor
+
+
+def _spring(joint: Joint, given: Any, constants: Constants) -> tuple[ca.SX, ca.SX]:
+    """(stiffness, rest)."""
+    if joint.type.nv != 1 or joint.scaling is not None:
+        raise ArgumentError(f"joint {joint.name!r}: a spring needs a joint with one coordinate of its own")
+    stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(given, 2, f"spring at {joint.name!r}"))
+    return stiffness, rest
+
+
+def _gravity(gravity: Array, constants: Constants) -> list[sympy.Expr]:
+    if np.count_nonzero(gravity) == 1:
+        return [int(np.sign(x)) * constants.number("g", abs(x)) if x else sympy.S.Zero for x in gravity]
+    return [constants.number(f"g_{axis}", x) for axis, x in zip(_AXES, gravity, strict=True)]
+
+
+def turned_about(axis: str, x: sympy.Expr) -> sympy.Matrix:
+    """The rotation (3 × 3) about x, y or z by an angle [rad]."""
+    rotations = (sympy.rot_ccw_axis1, sympy.rot_ccw_axis2, sympy.rot_ccw_axis3)
+    return rotations[_AXES.index(axis)](x)
+
+
+def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -> sympy.Matrix:
+    """The rotation of the joint frame: exact for right angles; other angles get names."""
+    r = joint.rotation
+    if np.all(np.isin(r, (-1, 0, 1))):
+        return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])
+    for k, axis in enumerate(_AXES):
+        if r[k, k] == 1:
+            a, b = (k + 1) % 3, (k + 2) % 3
+            return turned_about(axis, named(f"beta_{i}", math.atan2(r[b, a], r[a, a])))
+    parts = zip("zyx", ("yaw", "pitch", "roll"), pin.rpy.matrixToRpy(r)[::-1], strict=True)
+    z, y, x = (turned_about(axis, named(f"{name}_{i}", value)) for axis, name, value in parts)
+    return z * y * x
