@@ -11,7 +11,8 @@ import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.spatial.functions import BatchFunction
 from gdalembert.testing import assert_valid
-from gdalembert.validation.states import batches, rnea
+from gdalembert.validation.references import PinocchioReference
+from gdalembert.validation.states import rnea
 from tests.helpers.sets import quick, with_extras
 
 ROBOTS = [
@@ -33,7 +34,7 @@ def test_formulations_of_talos_equal_pinocchio() -> None:
     """Newton–Euler with all derivatives; the graphs of the others' take a minute, and torques and M tell."""
     model = robots.load("talos")
     assert_valid(gd.NewtonEuler(model), model, samples=1000)
-    states = next(batches(model, 100, 0, 100))
+    states = next(PinocchioReference(model).random_states(100, 0, 100))
     tau = rnea(model)(states.q, states.v, states.a)
     for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler):
         found = BatchFunction(cls(model).inverse_dynamics, model.nv)(states.q, states.v, states.a)
@@ -46,7 +47,7 @@ def test_forward_dynamics_without_allowance(name: str) -> None:
     model = robots.load(name)
     dynamics = [cls(model) for cls in gd.formulations().values()]
     nv = model.nv
-    for states in batches(model, 1000, 0, 500):
+    for states in PinocchioReference(model).random_states(1000, 0, 500):
         q, v, a = states.q, states.v, states.a
         tau = rnea(model)(q, v, a)
         for dyn in dynamics:

@@ -19,7 +19,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
-from gdalembert.validation.dynamics import OF_ACCELERATION, OF_TORQUE, shapes_of_functions
+from gdalembert.validation.systems import OF_ACCELERATION, OF_TORQUE, shapes_of_functions
 from gdalembert.validation.validate import validate
 from tests.helpers.models import JOINTS, MIMICABLE, build, inertia
 from tests.helpers.sets import quick

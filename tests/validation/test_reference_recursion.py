@@ -28,7 +28,7 @@ def test_states() -> None:
     which states does not depend on the batches."""
     arm, _ = chain()
     reference = ReferenceRecursion(arm)
-    (states,) = reference.states(8000, 1, 8000)
+    (states,) = reference.random_states(8000, 1, 8000)
     random = states[::2]
     for link in arm.tree.modal:
         stations = [arm.tree.joints[k] for k in arm.tree.stations(link)]
@@ -40,7 +40,7 @@ def test_states() -> None:
             assert max(slopes) * random.v[:, k].std() == pytest.approx(1.0, rel=0.05)
     assert random.v[:, 0].std() == pytest.approx(1.0, rel=0.05)
     assert random.v[:, -1].std() == pytest.approx(1.0, rel=0.05)
-    pieces = list(reference.states(8000, 1, 3000))
+    pieces = list(reference.random_states(8000, 1, 3000))
     assert [len(piece) for piece in pieces] == [3000, 3000, 2000]
     assert np.array_equal(np.vstack([piece.q for piece in pieces]), states.q)
     assert np.array_equal(np.vstack([piece.a for piece in pieces]), states.a)

@@ -1,8 +1,8 @@
 """Comparison of a system under test with a reference, in the order in which :func:`~validate.validate` works.
 
-1. ``states``: random states, and M, velocity terms and gravity from tau alone. ``references``: Pinocchio's values
-   there, and those of a second computation for flexible arms.
-2. ``systems``, ``dynamics``, ``flexible_arm``: what can be tested, one class each. They make the residuals.
-3. ``diagnosis``: writes the sentences about failed checks, with ``differences`` (what numbers have in common).
-4. ``report``: judges each residual by its tolerance and keeps the worst; checks and sentences, as a table or as JSON.
+1. ``references``: random ``states``, Pinocchio's tau and its terms there, and a second computation for flexible arms.
+2. ``systems``: what is tested, all its Functions built and checked in one place.
+3. ``comparison``: each quantity beside that of the reference, and the laws.
+4. ``diagnosis``: writes the sentences about failed checks, from what two sets of numbers have in common.
+5. ``report``: judges each residual by its tolerance; checks and sentences, as a table or as JSON.
 """

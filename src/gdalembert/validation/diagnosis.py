@@ -1,26 +1,28 @@
 """Sentences about checks that failed: what is wrong in which term, and at which joints.
 
 Each term of tau that differs from the reference is compared with the results of common mistakes: a factor, a missing
-or doubled armature, another direction of gravity, damping, centrifugal terms alone, another body. An explanation is
-given only if it accounts for the whole difference at all states that were examined; otherwise only the joints are
-named.
+or doubled armature, another direction of gravity, damping, centrifugal terms alone, another body, another order of
+entries, a misread convention. An explanation is given only if it accounts for the whole difference at all states that
+were examined; otherwise only the joints are named. Each convention error gives the torque that the reference has if q,
+v or a is read so; a system under test that equals it everywhere is right but for the reading.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
-from gdalembert.validation import differences
-from gdalembert.validation.differences import EXPLAINED, accounts_for, differs, factor, factors
 from gdalembert.validation.references import ReferenceSample
-from gdalembert.validation.report import Check
-from gdalembert.validation.states import Mask, TorqueTerms
+from gdalembert.validation.report import Check, listed
+from gdalembert.validation.states import Mask, States, TorqueTerms, differences_along, largest, rnea
 
+EXPLAINED = 1e-6
+"""How well an explanation must account for a difference, relative to the quantity itself."""
 SMALL = 1e-5
 """Smaller relative differences are not explained: they are seldom due to a wrong formula."""
 
@@ -28,9 +30,8 @@ TORQUE_DERIVATIVES = ("inverse_dynamics_derivatives (q)", "inverse_dynamics_deri
 ACCELERATION_DERIVATIVES = tuple(f"forward_dynamics_derivatives ({of})" for of in ("q", "v", "Minv"))
 DQ_DT, DV_DT = "state_derivative (dq/dt)", "state_derivative (a)"
 SYMMETRIC, POSITIVE_DEFINITE, SKEW = "M symmetric", "M positive definite", "dM/dt - 2C skew"
-UNDER_WRENCHES = tuple(
-    f"{name} under wrenches" for name in ("inverse_dynamics", "forward_dynamics", "state_derivative (a)")
-)
+TORQUE_UNDER_WRENCHES = "inverse_dynamics under wrenches"
+UNDER_WRENCHES = (TORQUE_UNDER_WRENCHES, "forward_dynamics under wrenches", "state_derivative (a) under wrenches")
 ELASTIC_ENERGY, POWER_BALANCE = "elastic_energy", "power balance"
 """Names of checks that are not simply those of Functions."""
 _UNDEFORMED = (
@@ -130,20 +131,16 @@ def sentences(failed: Mapping[str, Check], explained: Mapping[str, Sequence[Expl
     return tuple(f"{text} (in {', '.join(names)})" for text, names in about.items())
 
 
+def causes_of(name: str) -> tuple[str, ...]:
+    """The checks that imply the failure of this one."""
+    return FAILURES[name].implied_by if name in FAILURES else ()
+
+
 def _unexplained(check: Check, failed: Mapping[str, Check]) -> list[str]:
-    failure = FAILURES.get(check.name, Failure(()))
-    if any(cause in failed for cause in failure.implied_by):
+    if any(cause in failed for cause in causes_of(check.name)):
         return []
     where = f", worst at {' × '.join(map(repr, check.entry))}" if check.entry else ""
-    return [f"{failure.sentence}{where}"]
-
-
-def of_small_differences(worst: float) -> str:
-    """The one sentence where no error is above :data:`SMALL`."""
-    return (
-        f"differences are small, at most {worst:.1e}: due to rounding, or to constants that were cleaned or rounded, "
-        "rather than to a wrong formula"
-    )
+    return [f"{FAILURES.get(check.name, Failure(())).sentence}{where}"]
 
 
 def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
@@ -152,26 +149,27 @@ def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanatio
         return explanations
     tau, names = sample.terms.tau, sample.reference.velocity_names
     wrong = differs(own.tau, tau, sample.tolerance)
-    if np.any(wrong) and (order := differences.permutation(own.tau, tau)) is not None:
+    if np.any(wrong) and (order := _permutation(own.tau, tau)) is not None:
         moved = [f"{names[k]!r} in the place of {names[i]!r}" for i, k in enumerate(order) if i != k]
         return [Explanation(f"tau is in another order: joint {listed(moved)}", True)]
     if np.any(wrong) and None not in factors(own.tau, tau, wrong):
         return _explain_vector("tau", own.tau, tau, wrong, sample)
-    explanations = _explain_terms(own, sample)
+    if np.any(nonlinear := differs(own.tau, own.sum(sample.states.a), sample.tolerance)):  # no M to explain
+        text = f"tau is not linear in a, or its mass matrix depends on v, at {_joints(nonlinear, sample)}"
+        explanations = [Explanation(text, False)]
+    else:
+        explanations = explain_mass_matrix(own.mass_matrix, sample)
+    explanations += [*explain_velocity(own.velocity, sample), *explain_gravity(own.gravity, sample)]
     is_simple = len(explanations) <= 1 and all(each.is_complete and not each.is_local for each in explanations)
-    if not is_simple and (text := differences.convention_error(own.tau, sample)) is not None:
-        return [Explanation(text, True)]
-    if any(not explanation.is_complete for explanation in explanations):
-        explanations += _explain_body(own.tau - tau, sample)
+    for text, expected in () if is_simple else _convention_errors(sample):
+        if accounts_for(expected, own.tau, tau):
+            return [Explanation(text, True)]
+    is_complete = all(explanation.is_complete for explanation in explanations)
+    if not is_complete and (bodies := _bodies(own.tau - tau, sample)):
+        where = " or ".join(map(repr, bodies))
+        text = f"another mass, centre of mass or inertia of the body at joint {where} explains all of it"
+        explanations.append(Explanation(text, True))
     return explanations
-
-
-def _explain_terms(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
-    return [
-        *(_explain_nonlinear(own, sample) or explain_mass_matrix(own.mass_matrix, sample)),
-        *explain_velocity(own.velocity, sample),
-        *explain_gravity(own.gravity, sample),
-    ]
 
 
 def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation]:
@@ -203,19 +201,23 @@ def explain_velocity(own: Array, sample: ReferenceSample) -> list[Explanation]:
         return [_not_finite("velocity terms", own, sample)]
     if not np.any(wrong) or None not in factors(own, reference, wrong):
         return _explain_vector("velocity terms", own, reference, wrong, sample)
-    damping = differences.damping(own - reference, v)
+    # each state has the same weight, as the velocity terms of large v lose the digits of small differences
+    weight = 1 / np.maximum(1, largest(v))[:, None] ** 2
+    damping = np.sum(weight * (own - reference) * v, axis=0) / np.sum(weight * v**2, axis=0)
     if accounts_for(damping * v, own - reference, reference):
         shown = [f"{sample.reference.velocity_names[j]!r} ({_number(damping[j])})" for j in np.flatnonzero(wrong)]
         text = f"velocity terms contain damping proportional to v, which {sample.reference.source} does not have"
         return [Explanation(f"{text}, at joint {listed(shown)}", True)]
-    centrifugal = differences.centrifugal(sample)
+    alone = [np.where(e_j, v, 0.0) for e_j in np.eye(v.shape[1], dtype=bool)]
+    due_to = [sample.reference.torque(sample.states.q, v_j, np.zeros_like(v)) for v_j in alone]
+    centrifugal = np.asarray(sum(each - sample.terms.gravity for each in due_to))
     if accounts_for(centrifugal, own, reference):
         text = "velocity terms are the centrifugal terms (v_j²) alone: the products v_j v_k are missing"
         return [Explanation(text, True)]
     if accounts_for(reference - centrifugal, own, reference):
         text = "velocity terms are the products v_j v_k alone: the centrifugal terms (v_j²) are missing"
         return [Explanation(text, True)]
-    if accounts_for(differences.transposed_coriolis(sample), own, reference):
+    if accounts_for(_transposed_coriolis(sample), own, reference):
         return [Explanation("velocity terms are Cᵀ v: the Coriolis matrix is transposed", True)]
     return _explain_vector("velocity terms", own, reference, wrong, sample)
 
@@ -231,10 +233,10 @@ def explain_gravity(own: Array, sample: ReferenceSample) -> list[Explanation]:
     if (s := factor(own, reference)) is not None and _relation(s, sample) in (_OPPOSITE, _MISSING):
         return [Explanation(f"gravity {_relation(s, sample)}", True)]
     if sample.reference.model is not None:
-        field = differences.gravity_field(sample.reference.model, sample.states, own, reference)
+        field = _gravity_field(sample.reference.model, sample.states, own, reference)
         if field is not None:
-            given = _vector(sample.reference.model.gravity.linear)
-            text = f"gravity acts as in a field of {_vector(field)} m/s²; the model's is {given}"
+            acting, given = (", ".join(map(_number, each)) for each in (field, sample.reference.model.gravity.linear))
+            text = f"gravity acts as in a field of ({acting}) m/s²; the model's is ({given})"
             return [Explanation(text, True)]
     return _explain_vector("gravity", own, reference, wrong, sample)
 
@@ -244,18 +246,11 @@ def explain_kinetic_energy(own: Array, reference: Array, sample: ReferenceSample
     of_armature = 0.5 * sample.states.v**2 @ sample.reference.tree.armature
     if np.any(of_armature) and accounts_for(reference - of_armature, own, reference):
         return [Explanation("armature is missing", True)]
-    return explain_scalar("kinetic energy", own, reference, sample)
+    return explain_factor("kinetic energy", own, reference, sample)
 
 
-def explain_addend(what: str, difference: Array, addend: Array, sample: ReferenceSample) -> list[Explanation]:
-    """Whether a difference (n × nv) means that one known addend is missing, or has a factor."""
-    if not np.any(addend) or (s := factor(difference + addend, addend)) is None:
-        return []
-    return [Explanation(f"{what} {_relation(s, sample)}", True)]
-
-
-def explain_scalar(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """Whether an energy, or its rate (n), has a factor."""
+def explain_factor(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Whether an energy, its rate (n), or one addend of a torque (n × nv), is missing or has a factor."""
     s = factor(own, reference)
     return [] if s is None else [Explanation(f"{what} {_relation(s, sample)}", True)]
 
@@ -308,15 +303,6 @@ def _not_finite(what: str, values: Array, sample: ReferenceSample) -> Explanatio
     return Explanation(_sentence(what, f"is not finite at {where}, in {share}"), True)
 
 
-def _explain_nonlinear(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
-    """Whether tau is not the sum of its terms, so that it has no mass matrix to explain."""
-    wrong = differs(own.tau, own.sum(sample.states.a), sample.tolerance)
-    if not np.any(wrong):
-        return []
-    where = _joints(wrong, sample)
-    return [Explanation(f"tau is not linear in a, or its mass matrix depends on v, at {where}", False)]
-
-
 def _explain_armature(difference: Array, wrong: Mask, sample: ReferenceSample) -> tuple[list[Explanation], Mask]:
     """What constant differences on the diagonal mean, and the entries that are wrong besides."""
     rest, armature = wrong.copy(), sample.reference.tree.armature
@@ -342,26 +328,10 @@ def _explain_armature(difference: Array, wrong: Mask, sample: ReferenceSample) -
     return [Explanation(f"{way} at joint {listed(at)}", True) for way, at in joints.items()], rest
 
 
-def _explain_body(difference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """Whether one other body accounts for a difference in tau (n × nv)."""
-    bodies = differences.bodies(difference, sample)
-    if not bodies:
-        return []
-    where = " or ".join(map(repr, bodies))
-    text = f"another mass, centre of mass or inertia of the body at joint {where} explains all of it"
-    return [Explanation(text, True)]
-
-
 def _relation(s: float, sample: ReferenceSample) -> str:
     if abs(s + 1) <= EXPLAINED:
         return _OPPOSITE
     return _MISSING if abs(s) <= EXPLAINED else f"is {s:.6g} times {sample.reference.owner}"
-
-
-def listed(given: Iterable[str], most: int = 8) -> str:
-    """Phrases separated by commas, only so many of them."""
-    items = list(given)
-    return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"
 
 
 def _joints(where: Mask, sample: ReferenceSample) -> str:
@@ -413,11 +383,162 @@ def _sentence(what: str, predicate: str) -> str:
     return f"{what} {predicate}"
 
 
-def _vector(values: Iterable[float]) -> str:
-    """Numbers in parentheses, to 6 digits."""
-    return f"({', '.join(_number(x) for x in values)})"
-
-
 def _number(value: float) -> str:
     """A number to 6 digits; rounding noise is 0."""
     return f"{0.0 if abs(value) < 1e-9 else value:.6g}"
+
+
+# What two sets of numbers at n states have in common.
+
+
+def differs(value: Array, reference: Array, tolerance: float) -> Mask:
+    """Which entries differ at any state by more than the tolerance, relative to max(1, max|reference|) there."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        scale = np.maximum(1, largest(reference)).reshape(-1, *[1] * (reference.ndim - 1))
+        errors = np.abs(value - reference) / scale
+    wrong: Mask = ~np.all(errors <= tolerance, axis=0)
+    return wrong
+
+
+def accounts_for(explanation: Array, value: Array, reference: Array) -> bool:
+    """Whether an explanation equals the value at every state, on the scale of value and reference there.
+
+    The scale of a state is at least that of the median state: a torque may pass through zero.
+    """
+    if not np.all(np.isfinite(explanation)):
+        return False
+    sizes = np.maximum(largest(reference), largest(value))
+    return bool(np.all(largest(value - explanation) <= EXPLAINED * np.maximum(sizes, np.median(sizes))))
+
+
+def factor(value: Array, reference: Array) -> float | None:
+    """s with value = s reference at all states; ``None`` if there is none."""
+    if not np.any(reference) or not np.all(np.isfinite(value)):
+        return None
+    square = float(np.sum(reference * reference))
+    s = float(np.sum(value * reference)) / square
+    return s if accounts_for(s * reference, value, reference) else None
+
+
+def factors(value: Array, reference: Array, wrong: Mask) -> list[float | None]:
+    """The factor of each wrong entry by itself."""
+    return [factor(value[:, j], reference[:, j]) for j in np.flatnonzero(wrong)]
+
+
+def _permutation(value: Array, reference: Array) -> list[int] | None:
+    """Permutation: for each entry of the value the entry of the reference that it equals; ``None`` if there is none."""
+    n = reference.shape[1]
+    order = [
+        next((k for k in range(n) if accounts_for(reference[:, k], value[:, i], reference)), None) for i in range(n)
+    ]
+    known = [k for k in order if k is not None]
+    return known if len(set(known)) == n and known != list(range(n)) else None
+
+
+def _transposed_coriolis(sample: ReferenceSample) -> Array:
+    """Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
+    q, v, zero = sample.states.q, sample.states.v, np.zeros_like(sample.states.v)
+    scale = np.maximum(1, largest(v))[:, None]
+
+    def momentum(step: float) -> Array:
+        moved = sample.reference.reached(q, step / scale * v)
+        return sample.reference.torque(moved, zero, v / scale) - sample.reference.torque(moved, zero, zero)
+
+    rate: Array = differences_along(momentum) * scale**2
+    return rate - sample.terms.velocity
+
+
+def _gravity_field(model: pin.Model, states: States, torque: Array, reference: Array) -> Array | None:
+    """The field (3, m/s²) that accounts for a torque at rest (n × nv); ``None`` if there is none."""
+    in_field, zero = model.copy(), np.zeros(model.nv)
+    data = in_field.createData()
+    torques = []
+    for e in np.eye(3):
+        in_field.gravity.linear = e
+        torques.append([pin.rnea(in_field, data, q, zero, zero) for q in states.q])
+    per_field = np.stack(torques, axis=2)
+    field, *_ = np.linalg.lstsq(per_field.reshape(-1, 3), torque.ravel(), rcond=1e-9)
+    return np.asarray(field) if accounts_for(per_field @ field, torque, reference) else None
+
+
+def _bodies(difference: Array, sample: ReferenceSample) -> list[str]:
+    """Joints whose body's ten inertial parameters alone account for a difference in tau (n × nv)."""
+    if sample.reference.model is None or sample.reference.tree.has_mimic:  # Pinocchio has no regressor for these
+        return []
+    data = sample.reference.model.createData()
+    states = zip(sample.states.q, sample.states.v, sample.states.a, strict=True)
+    regressors = [pin.computeJointTorqueRegressor(sample.reference.model, data, *state).copy() for state in states]
+    by_body = np.array(regressors).reshape(difference.size, -1, 10)
+    accounting = []
+    for k, name in enumerate(sample.reference.tree.joint_names):
+        parameters, *_ = np.linalg.lstsq(by_body[:, k], difference.ravel(), rcond=1e-12)
+        left = np.abs(by_body[:, k] @ parameters - difference.ravel()).max()
+        if left <= EXPLAINED * np.abs(difference).max():
+            accounting.append(name)
+    return accounting
+
+
+def _convention_errors(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+    q, v, a = sample.states.q, sample.states.v, sample.states.a
+    yield "v and a are exchanged", sample.reference.torque(q, a, v)
+    yield from _of_free_flyers(sample)
+    for text, other in _configurations(sample):
+        yield text, sample.reference.torque(other, v, a)
+    yield from _placements(sample)
+
+
+def _of_free_flyers(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+    q, v, a = sample.states.q, sample.states.v, sample.states.a
+    for joint in sample.reference.tree.independent_joints:
+        if not (joint.type.has_quasi_velocities and joint.type.linear == (True,) * 3 + (False,) * 3):
+            continue
+        linear, angular = (range(joint.idx_v + k, joint.idx_v + k + 3) for k in (0, 3))
+        crossed = np.cross(v[:, angular], v[:, linear])
+        for sign, fault in ((-1, "is left out"), (1, "is counted twice")):
+            changed = a.copy()
+            changed[:, linear] += sign * crossed
+            text = f"ω × v of the free-flyer {joint.name!r} {fault}: its classical acceleration is a + ω × v"
+            yield text, sample.reference.torque(q, v, changed)
+
+
+def _configurations(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+    """Other q at the same v and a."""
+    q = sample.states.q
+
+    def changed(own: slice, values: Array) -> Array:
+        other = q.copy()
+        other[:, own] = values
+        return other
+
+    for joint in sample.reference.tree.independent_joints:
+        start, stop = joint.type.unit_length or (0, 0)
+        if stop - start == 4:
+            own = slice(joint.idx_q + start, joint.idx_q + stop)
+            x, y, z, w = q[:, own].T
+            is_read = f"the quaternion (x, y, z, w) of joint {joint.name!r} is read as"
+            yield f"{is_read} (w, x, y, z)", changed(own, np.stack([y, z, w, x], axis=1))
+            yield f"{is_read} (y, z, w, x)", changed(own, np.stack([w, x, y, z], axis=1))
+            yield f"{is_read} its inverse", changed(own, np.stack([-x, -y, -z, w], axis=1))
+        elif joint.type.axis is not None and joint.type.velocity_is_rate:
+            own = slice(joint.idx_q, joint.idx_q + 1)
+            yield f"q of joint {joint.name!r} has the opposite sign", changed(own, -q[:, own])
+            if joint.type.can_rotate:
+                yield f"q of joint {joint.name!r} is read in degrees", changed(own, np.deg2rad(q[:, own]))
+    joints = sample.reference.tree.independent_joints
+    angles = [joint.idx_q for joint in joints if joint.type.is_revolute and joint.type.velocity_is_rate]
+    everywhere = q.copy()
+    everywhere[:, angles] = np.deg2rad(q[:, angles])
+    yield "angles are read in degrees", everywhere
+
+
+def _placements(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+    """Rotations of joint frames that are transposed."""
+    if sample.reference.model is None:
+        return
+    q, v, a = sample.states.q, sample.states.v, sample.states.a
+    forces = sample.terms.tau - rnea(sample.reference.model)(q, v, a)
+    for k in range(1, sample.reference.model.njoints):
+        other = sample.reference.model.copy()
+        other.jointPlacements[k].rotation = other.jointPlacements[k].rotation.T.copy()
+        text = f"the rotation of the joint frame of {other.names[k]!r} in its parent is transposed"
+        yield text, rnea(other)(q, v, a) + forces

@@ -9,192 +9,95 @@ kinematics. The former and the arm's Functions share how a section moves with it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.dynamics import frame_motion
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.frame_motion import placement
-from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.parameters.groups import inertia_of
+from gdalembert.dynamics.parameters.parameters import ModelParameters
 from gdalembert.dynamics.wrenches import ExternalWrenches
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.flexible.attach import model_joint_name
 from gdalembert.flexible.elastic_forces import ModalDamping
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
-from gdalembert.model.configuration import neutral
-from gdalembert.model.from_pinocchio import name_of
-from gdalembert.model.tree import Tree
+from gdalembert.model import configuration
+from gdalembert.model.from_pinocchio import name_of, read_tree
+from gdalembert.model.inertia import dynamic_parameters
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import BatchFunction
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.functions import BatchFunction, function, symbols
+from gdalembert.validation.report import listed
 from gdalembert.validation.states import (
+    Sizes,
     States,
+    Torque,
     TorqueTerms,
-    batches,
-    configuration_rates,
     decompose,
+    differences_along,
     draws,
-    integration,
+    eigenvalues,
+    largest,
     rnea,
     times,
 )
 
 _SLOPE = 0.05
 """Standard deviation of the slope [rad] of a link, or of its deflection by length, due to each mode alone."""
-
 _MOST_COORDINATES = 30
 """Up to which the explicit equations are used: they grow with the cube of the number of links."""
-
-LOADED = ("inverse_dynamics", "forward_dynamics", "state_derivative")
-"""The Functions that are compared under wrenches."""
-
-
-def under_some(dynamics: Dynamics) -> Dynamics:
-    """The robot under constant random wrenches, if they are an input."""
-    external = dynamics.external_wrenches
-    if not external.is_input:
-        return dynamics
-    return dynamics.under(np.random.default_rng(0).normal(size=(6, len(external))))
-
-
-class WrenchesUnderTest:
-    """The wrenches of a robot at many states, and its Functions under them.
-
-    Where the wrenches are an input, they are a fixed random combination of v and a: normally distributed, and the same
-    in the same state.
-
-    Attributes:
-        external: the frames.
-        functions: by name, of the inputs without wrenches, then the wrenches as a vector (6 n), column by column.
-    """
-
-    def __init__(
-        self, dynamics: Dynamics, functions: dict[str, ca.Function], shapes: dict[str, tuple[int, ...]]
-    ) -> None:
-        self.external, nv = dynamics.external_wrenches, dynamics.tree.nv
-        size = 6 * len(self.external)
-        self._combination = np.random.default_rng(size).normal(size=(2 * nv, size)) / np.sqrt(2 * nv)
-        self.functions = {
-            name: BatchFunction(self._of_vector(graph), *shapes[name]) for name, graph in functions.items()
-        }
-
-    def at(self, p: Array | None) -> Self:
-        """Functions under wrenches at p."""
-        twin = copy(self)
-        twin.functions = {name: function.at(p) for name, function in self.functions.items()}
-        return twin
-
-    def of(self, states: States) -> Array:
-        """The wrenches at n states (n × 6 n_frames)."""
-        if self.external.is_input:
-            return np.asarray(np.hstack([states.v, states.a]) @ self._combination)
-        return np.tile(ca.DM(self.external.constant).full().ravel(order="F"), (len(states), 1))
-
-    def _of_vector(self, graph: ca.Function) -> ca.Function:
-        s = {name: ca.SX.sym(name, *graph.size_in(name)) for name in graph.name_in()}
-        w = ca.SX.sym("w", 6 * len(self.external))
-        given = s | ({"wrenches": ca.reshape(w, 6, -1)} if "wrenches" in s else {})
-        first = [x for name, x in s.items() if name not in ("wrenches", "p")]
-        last = [x for name, x in s.items() if name == "p"]
-        return ca.Function(graph.name(), [*first, w, *last], [graph(*given.values())])
-
-
-def torque_under_wrenches(model: pin.Model, external: ExternalWrenches, states: States, wrenches: Array) -> Array:
-    """tau (n × nv) of ``pin.rnea`` under wrenches (n × 6 n_frames), as Pinocchio's fext.
-
-    Raises:
-        ArgumentError: if the model has no such frame.
-    """
-    data = model.createData()
-    frames = [_index(model, k, name) for k, name in zip(external.frames, external.names, strict=True)]
-    tau = []
-    for q, v, a, each in zip(states.q, states.v, states.a, wrenches.reshape(len(states), -1, 6), strict=True):
-        pin.framesForwardKinematics(model, data, q)
-        fext = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
-        for index, reference, wrench in zip(frames, external.references, each, strict=True):
-            frame, placed, force = model.frames[index], data.oMf[index], pin.Force(wrench)
-            if reference == pin.WORLD:
-                force = placed.actInv(force)
-            elif reference == pin.LOCAL_WORLD_ALIGNED:
-                force = pin.SE3(placed.rotation, np.zeros(3)).actInv(force)
-            fext[frame.parentJoint] += frame.placement.act(force)
-        tau.append(pin.rnea(model, data, q, v, a, fext).copy())
-    return np.array(tau)
-
-
-def _index(model: pin.Model, index: int, name: str) -> int:
-    if index < model.nframes and model.frames[index].name == name:
-        return index
-    if not model.existFrame(name):
-        raise ArgumentError(f"{name_of(model)!r} has no frame {name!r}, at which wrenches act on the system under test")
-    return int(model.getFrameId(name))
-
-
-def virtual_work(tree: Tree, external: ExternalWrenches) -> BatchFunction:
-    """(q, wrenches) → −Σ Jᵀ w (nv), by differentiating the placements of the frames.
-
-    w does the work f·ẋ + m·ω, ẋ and [ω×] = Ṙ Rᵀ being the rates of the placement.
-    """
-    q, v, w = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv), ca.SX.sym("w", 6, len(external))
-    rate, power = tree.configuration_rate(q, v), ca.SX(0)
-    for frame, reference, wrench in external.at_frames(tree, w):
-        r, x = (ca.SX(each) for each in placement(tree, frame, q))
-        x_rate, r_rate = ca.jtimes(x, q, rate), ca.reshape(ca.jtimes(ca.vec(r), q, rate), 3, 3)
-        turning = r_rate @ r.T
-        omega = ca.vertcat(turning[2, 1], turning[0, 2], turning[1, 0])
-        force, moment = wrench[:3], wrench[3:]
-        if reference == pin.LOCAL:
-            force, moment = r @ force, r @ moment
-        elif reference == pin.WORLD:
-            moment = moment - ca.cross(x, force)
-        power = power + ca.dot(force, x_rate) + ca.dot(moment, omega)
-    torque = -ca.jtimes(power, v, ca.DM.eye(tree.nv)).T
-    return BatchFunction(ca.Function("virtual_work", [q, ca.vec(w)], [ca.densify(torque)]), tree.nv)
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSample:
-    """All that a diagnosis needs to know of a reference, at some states.
+    """All that is known of a reference at some states.
 
     Attributes:
-        reference: the reference.
-        states: at which the diagnosis is made. ``terms``: of tau there, springs and dampers included.
+        without: tau and its terms without springs and dampers. ``terms``: with them.
         springs: the part of the terms that springs and elasticity add to gravity (n × nv).
         dampers: the part that dampers add to the velocity terms (n × nv).
-        tolerance: above which a relative difference counts.
+        tolerance: above which a relative difference counts in a diagnosis.
     """
 
     reference: Reference
     states: States
+    without: TorqueTerms
     terms: TorqueTerms
     springs: Array
     dampers: Array
     tolerance: float
 
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How large is what adds up to the torques."""
+        mass, v, a = (largest(each) for each in (self.terms.mass_matrix, self.states.v, self.states.a))
+        return Sizes(mass * np.abs(self.reference.tree.gravity).max(), mass * v, mass * v**2, mass * a)
 
-class AddedForces:
-    """The force elements that were added to a robot, at n states; with parameters, at p."""
+    @cached_property
+    def condition(self) -> Array:
+        """The condition number of M (n)."""
+        least, most = eigenvalues(self.terms.mass_matrix)
+        return np.asarray(most / np.maximum(least, 1e-300))
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        s, nv = dynamics.symbols("q", "v"), dynamics.tree.nv
-        torque = sum((force.torque(s["q"], s["v"]) for force in dynamics.added_forces), ca.DM(nv, 1))
-        self.torque = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(torque)]), nv)
+    @property
+    def kinetic_energy(self) -> Array:
+        """½ v·M v (n)."""
+        v = self.states.v
+        return np.asarray(0.5 * np.sum(v * times(self.terms.mass_matrix, v), axis=1))
 
-    def at(self, p: Array | None) -> AddedForces:
-        """The force elements with p."""
-        twin = copy(self)
-        twin.torque = self.torque.at(p)
-        return twin
-
-    def parts(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The torque at rest, and what v adds to it (n × nv each)."""
-        at_rest = self.torque(q, np.zeros_like(v))
-        return at_rest, self.torque(q, v) - at_rest
+    @property
+    def power(self) -> Array:
+        """g·v (n), springs included: the rate of the potential energy."""
+        return np.asarray(np.sum(self.terms.gravity * self.states.v, axis=1))
 
 
 class Reference(ABC):
@@ -206,106 +109,176 @@ class Reference(ABC):
         title: what the reference is, in words. ``source``: where tau comes from. ``owner``: whose a value is, after "2
             times".
         velocity_names: of the entries of v. ``configuration_names``: of those of q.
-        units: of the inertias of the entries of v.
-        scales: of random entries of v.
+        units: of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
+        scales, scales_of_q: of random entries of v, and of the velocity that leads from the neutral configuration to q.
+        neutral: the configuration (nq) from which random ones are reached.
+        active_torque: tau (n × nv) of (q, v, a) without springs and dampers.
+        reached: the configurations (n × nq) that are reached from q with constant v in unit time.
     """
 
-    tree: Tree
+    title, source, owner = "Pinocchio", "Pinocchio's rnea", "Pinocchio's"
     model: pin.Model | None = None
-    title: str
-    source: str
-    owner: str
-    velocity_names: tuple[str, ...]
-    configuration_names: tuple[str, ...]
-    units: tuple[str, ...]
-    scales: Array
+    neutral: Array
+    active_torque: Torque
+    reached: Callable[[Array, Array], Array]
+
+    def __init__(self, tree: Tree, system: Dynamics | None) -> None:
+        self.tree, self.velocity_names = tree, tree.velocity_names
+        self.scales = self.scales_of_q = np.ones(tree.nv)
+        names, units = [""] * tree.nq, [""] * tree.nv
+        for joint in tree.independent_joints:
+            own = slice(joint.idx_q, joint.idx_q + joint.type.nq)
+            names[own] = joint.type.coordinate_names or [joint.name] * joint.type.nq
+            units[joint.columns.start : joint.columns.stop] = ["kg" if x else "kg m²" for x in joint.type.linear]
+        self.configuration_names, self.units = tuple(names), tuple(units)
+        self.external = ExternalWrenches() if system is None else system.external_wrenches
+        s = symbols(q=tree.nq, v=tree.nv) if system is None else system.symbols("q", "v")
+        added = () if system is None else system.added_forces
+        torque = sum((force.torque(s["q"], s["v"]) for force in added), ca.DM(tree.nv, 1))
+        self._forces = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(torque)]), tree.nv)
+
+    def at(self, p: Array) -> Self:
+        """The reference with other values of the parameters."""
+        twin = copy(self)
+        twin._set_parameters(p)
+        return twin
+
+    def _set_parameters(self, p: Array | None) -> None:
+        self._forces = self._forces.at(p)
 
     @abstractmethod
-    def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        """States, ``size`` at a time; they do not depend on ``size``."""
+    def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
+        """What external wrenches (n × 6 n_frames) add to tau (n × nv)."""
 
-    @abstractmethod
-    def active_torque(self, q: Array, v: Array, a: Array) -> Array:
-        """tau (n × nv) without springs and dampers."""
-
-    @abstractmethod
     def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The torques of springs and of dampers (n × nv each)."""
+        """The torques of springs, which act at rest, and of dampers (n × nv each)."""
+        at_rest = self._forces(q, np.zeros_like(v))
+        return at_rest, self._forces(q, v) - at_rest
 
-    @abstractmethod
-    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
-        """tau (n × nv) under external wrenches (n × 6 n_frames), springs and dampers included."""
-
-    @abstractmethod
-    def integrate(self, q: Array, v: Array) -> Array:
-        """The configurations (n × nq) that are reached from q with constant v in unit time."""
+    def active_terms(self, states: States) -> TorqueTerms:
+        """tau and its terms without springs and dampers."""
+        return decompose(self.active_torque, states)
 
     def torque(self, q: Array, v: Array, a: Array) -> Array:
         """tau (n × nv), springs and dampers included."""
         springs, dampers = self.passive(q, v)
         return self.active_torque(q, v, a) + springs + dampers
 
-    def active_terms(self, states: States) -> TorqueTerms:
-        """tau and its terms without springs and dampers."""
-        return decompose(self.active_torque, states)
-
-    def terms(self, states: States) -> tuple[TorqueTerms, TorqueTerms]:
-        """tau and its terms without springs and dampers, and with them."""
-        without = self.active_terms(states)
-        return without, without.plus(*self.passive(states.q, states.v))
+    def sample(self, states: States, tolerance: float = 0.0) -> ReferenceSample:
+        """tau and its terms at n states."""
+        without, passive = self.active_terms(states), self.passive(states.q, states.v)
+        return ReferenceSample(self, states, without, without.plus(*passive), *passive, tolerance)
 
     def rates(self, states: States) -> Array:
-        """dq/dt (n × nq) at (q, v), accurate to about 1e-11."""
-        return configuration_rates(self.integrate, states)
+        """dq/dt (n × nq) at (q, v), accurate to about 1e-11 of the largest |v|."""
+        scale = np.maximum(1, largest(states.v))[:, None]
+        rates: Array = differences_along(lambda step: self.reached(states.q, step / scale * states.v)) * scale
+        return rates
 
-    def sample(self, states: States, tolerance: float) -> ReferenceSample:
-        """What a diagnosis needs to know."""
-        return ReferenceSample(
-            self, states, self.terms(states)[1], *self.passive(states.q, states.v), tolerance=tolerance
-        )
+    def random_states(self, samples: int, seed: int, size: int) -> Iterator[States]:
+        """States, ``size`` at a time; they do not depend on ``size``.
+
+        q lies on the configuration manifold and is finite for joints without limits.
+        """
+        for x, v, a in draws(self.tree.nv, samples, seed, size):
+            neutral = np.broadcast_to(self.neutral, (len(x), self.tree.nq))
+            yield States(self.reached(neutral, x * self.scales_of_q), v * self.scales, a * self.scales)
+
+    def wrenches(self, states: States) -> Array:
+        """The wrenches at n states (n × 6 n_frames): constant ones, or a fixed random combination of v and a.
+
+        The latter are normally distributed, and the same in the same state.
+        """
+        if not self.external.is_input:
+            return np.tile(ca.DM(self.external.constant).full().ravel(order="F"), (len(states), 1))
+        rates, size = np.hstack([states.v, states.a]), 6 * len(self.external)
+        combination = np.random.default_rng(size).normal(size=(rates.shape[1], size)) / np.sqrt(rates.shape[1])
+        return np.asarray(rates @ combination)
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have."""
+    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have.
 
-    title, source, owner = "Pinocchio", "Pinocchio's rnea", "Pinocchio's"
+    Raises:
+        ArgumentTypeError, UnsupportedError: as :func:`tree_of`.
+        ArgumentError: if the Dynamics is that of another robot.
+    """
+
     model: pin.Model
 
-    def __init__(self, model: pin.Model, tree: Tree, forces: AddedForces | None = None) -> None:
-        self.model, self.tree, self.velocity_names = model, tree, tree.velocity_names
-        own = tree.independent_joints
-        self.configuration_names = tuple(joint.name for joint in own for _ in range(joint.type.nq))
-        self.scales, self.units, self._rnea, self._forces = (
-            np.ones(tree.nv),
-            units_of_inertia(tree),
-            rnea(model),
-            forces,
-        )
+    def __init__(self, model: pin.Model | None, system: Dynamics | None = None) -> None:
+        tree = tree_of(model)
+        if system is not None and (system.tree.nq, system.tree.nv) != (tree.nq, tree.nv):
+            own = system.tree
+            raise ArgumentError(
+                f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
+                f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
+            )
+        super().__init__(tree, system)
+        self.model, self._given, self.neutral, self.active_torque = model, model, pin.neutral(model), rnea(model)
+        parameters = None if system is None else system.parameters
+        self._parameters = parameters if isinstance(parameters, ModelParameters) else None  # formulas: the model has p
 
-    def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        return batches(self.model, samples, seed, size)
+    def _set_parameters(self, p: Array | None) -> None:
+        super()._set_parameters(p)
+        if self._parameters is not None:
+            self.model = model = self._parameters.write(self._given, p)
+            self.tree = replace(self.tree, armature=frozen(model.armature), gravity=frozen(model.gravity.linear))
+            self.active_torque = rnea(model)
 
-    def active_torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._rnea(q, v, a)
+    def reached(self, q: Array, v: Array) -> Array:
+        return np.array([pin.integrate(self.model, *pair) for pair in zip(q, v, strict=True)])
 
-    def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
-        return (np.zeros_like(v), np.zeros_like(v)) if self._forces is None else self._forces.parts(q, v)
+    def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
+        """As Pinocchio's fext.
 
-    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
-        forces = 0 if self._forces is None else self._forces.torque(states.q, states.v)
-        return torque_under_wrenches(self.model, external, states, wrenches) + forces
+        Raises:
+            ArgumentError: if the model has no such frame.
+        """
+        model, external = self.model, self.external
+        data, frames = model.createData(), []
+        for index, name in zip(external.frames, external.names, strict=True):
+            if not (index < model.nframes and model.frames[index].name == name):
+                if not model.existFrame(name):
+                    raise ArgumentError(
+                        f"{name_of(model)!r} has no frame {name!r}, at which wrenches act on the system under test"
+                    )
+                index = int(model.getFrameId(name))
+            frames.append(index)
+        tau = []
+        for q, v, a, each in zip(states.q, states.v, states.a, wrenches.reshape(len(states), -1, 6), strict=True):
+            pin.framesForwardKinematics(model, data, q)
+            fext = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
+            for index, reference, wrench in zip(frames, external.references, each, strict=True):
+                frame, placed, force = model.frames[index], data.oMf[index], pin.Force(wrench)
+                if reference == pin.WORLD:
+                    force = placed.actInv(force)
+                elif reference == pin.LOCAL_WORLD_ALIGNED:
+                    force = pin.SE3(placed.rotation, np.zeros(3)).actInv(force)
+                fext[frame.parentJoint] += frame.placement.act(force)
+            tau.append(pin.rnea(model, data, q, v, a, fext).copy())
+        return np.array(tau) - self.active_torque(states.q, states.v, states.a)
 
-    def integrate(self, q: Array, v: Array) -> Array:
-        return integration(self.model)(q, v)
 
+def tree_of(model: object) -> Tree:
+    """The tree of the model to compare with, which Pinocchio's rnea must take.
 
-def units_of_inertia(tree: Tree) -> tuple[str, ...]:
-    """Units by entry of v: kg m² where the joint rotates, kg where it translates."""
-    units = [""] * tree.nv
-    for joint in tree.independent_joints:
-        for column, linear in zip(joint.columns, joint.type.linear, strict=True):
-            units[column] = "kg" if linear else "kg m²"
-    return tuple(units)
+    Raises:
+        ArgumentTypeError: if it is not a ``pin.Model``.
+        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
+    """
+    if isinstance(model, Tree):
+        raise ArgumentTypeError("against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model")
+    if model is None:
+        raise ArgumentTypeError("against is None; give the pin.Model to compare with")
+    tree = read_tree(model)
+    for joint in tree.joints:
+        if joint.scaling is not None and joint.type.can_rotate and joint.type.can_translate:
+            raise UnsupportedError(
+                f"{tree.name}: joint {joint.name!r}: mimics a helical joint, whose pitch Pinocchio's rnea then loses; "
+                "there is nothing to compare with"
+            )
+    return tree
 
 
 class ReferenceRecursion(Reference):
@@ -313,68 +286,81 @@ class ReferenceRecursion(Reference):
 
     Attributes:
         stiffness_of_links: K_f (nv × nv).
+        undeformed: the arm beside a given model, or ``None``.
         missing: why there is no second computation, so that the reference is the arm's own tau; or "".
+
+    Raises:
+        ArgumentError: if the arm was made from another model.
     """
 
-    def __init__(self, arm: Arm, p: Array | None = None) -> None:
-        self._arm, self.tree, self.velocity_names = arm, arm.nominal, arm.layout
-        self._links, self._forces = _links_of(arm), AddedForces(arm)
-        self.title, self.source, self.missing = self._links.title, self._links.source, self._links.missing
-        self.owner, self.units = f"that of {self.source}", _units(arm)
-        self._integrate = BatchFunction(Kinematics(arm.nominal).integrate, arm.tree.nq)
-        self.scales = _coordinate_scales(arm)
-        self._is_modal = np.isin(np.arange(arm.tree.nv), arm.modes)
-        self._virtual_work = virtual_work(arm.nominal, arm.external_wrenches)
-        self._set_up_configuration(arm)
-        self._set_parameters(p)
+    title, source, missing = "a second computation", "the second computation", ""
 
-    def at(self, p: Array | None) -> Self:
-        """The reference with other values of the parameters."""
-        twin = copy(self)
-        twin._set_parameters(p)
-        return twin
+    def __init__(self, arm: Arm, model: pin.Model | None = None) -> None:
+        super().__init__(arm.nominal, arm)
+        self._arm, self._model, tree = arm, model, arm.nominal
+        if model is not None:
+            _check_joints(arm, tree_of(model))
+        self._explicit: BatchFunction | None = None
+        self._set_up_links(arm)
+        self.owner = f"that of {self.source}"
+        self.neutral = configuration.neutral(tree).full().ravel()
+        s = symbols(q=tree.nq, v=tree.nv)
+        self.reached = BatchFunction(function("reached", s, {"q_next": configuration.integrate(tree, **s)}), tree.nq)
+        self._index_in_q = np.full(tree.nv, -1)  # where no entry of q is the integral
+        for joint in tree.independent_joints:
+            if joint.type.velocity_is_rate:
+                self._index_in_q[joint.columns] = range(joint.idx_q, joint.idx_q + joint.type.nq)
+        units = ["" if k in arm.modes else unit for k, unit in enumerate(self.units)]
+        for rotor, column in rotor_columns(arm):
+            units[rotor] = units[column]
+        self.units, self.scales = tuple(units), _coordinate_scales(arm)
+        self.scales_of_q = np.where(np.isin(np.arange(tree.nv), arm.modes), _SLOPE * self.scales, 1.0)
+        self._virtual_work = virtual_work(tree, arm.external_wrenches)
+        damping = next(force for force in arm.forces if isinstance(force, ModalDamping))
+        matrices = arm.elasticity.matrix, damping.matrix, _stiffness_of_links(arm)
+        given = [arm.parameters.symbols]
+        self._matrices = ca.Function("matrices", given, [ca.densify(ca.SX(each)) for each in matrices])
+        self._set_parameters(None)
+
+    def _set_up_links(self, arm: Arm) -> None:
+        """tau of the links and the armature: no springs, no dampers."""
+        s, nv = arm.symbols("q", "v", "a"), arm.tree.nv
+        q, v, a, armature = s["q"], s["v"], s["a"], ca.SX(arm.tree.armature)
+        if arm.kinematics == "exact":
+            tau = book_1984.inverse_dynamics(arm.tree, q, v, a) + armature * a
+        elif nv <= _MOST_COORDINATES:  # M, C and G are evaluated each by itself rather than taken from tau
+            m = cetinkunt_book_1988.mass_matrix(arm.nominal, q) + ca.diag(armature)
+            c = cetinkunt_book_1988.coriolis_vector(arm.nominal, q, v)
+            g = cetinkunt_book_1988.gravity_vector(arm.nominal, q)
+            tau, terms = m @ a + c + g, ca.densify(ca.horzcat(m, c, g))
+            self._explicit = BatchFunction(ca.Function("terms", [q, v], [terms]), nv, nv + 2)
+        else:
+            self.title = self.source = "its own inverse dynamics"
+            self.missing = f"a second computation of tau: the explicit equations are too large for {nv} coordinates"
+            tau = arm.inverse_dynamics_expression(q, v, a) + armature * a
+        self._links = BatchFunction(ca.Function("links", list(s.values()), [ca.densify(tau)]), nv)
 
     def _set_parameters(self, p: Array | None) -> None:
-        arm = self._arm
-        self.tree = tree_at(arm, p)
-        damping = next(force for force in arm.forces if isinstance(force, ModalDamping))
-        self._stiffness, self._damping = _at(arm, arm.elasticity.matrix, p), _at(arm, damping.matrix, p)
-        self.stiffness_of_links = _at(arm, _stiffness_of_links(arm), p)
-        self._links, self._forces = self._links.at(p), self._forces.at(p)
-
-    def _set_up_configuration(self, arm: Arm) -> None:
-        """The neutral configuration, the names of q, and the index in q of the integral of each entry of v."""
-        tree = arm.nominal
-        self._index_in_q = np.full(tree.nv, -1)  # where no entry of q is the integral
-        self._neutral = neutral(tree).full().ravel()
-        names = [""] * tree.nq
-        for joint in tree.independent_joints:
-            own = range(joint.idx_q, joint.idx_q + joint.type.nq)
-            for k, name in zip(own, joint.type.coordinate_names or [joint.name] * len(own), strict=True):
-                names[k] = name
-            if joint.type.velocity_is_rate:
-                self._index_in_q[joint.columns] = own
-        self.configuration_names = tuple(names)
-
-    def states(self, samples: int, seed: int, size: int) -> Iterator[States]:
-        scale_of_q = np.where(self._is_modal, _SLOPE * self.scales, 1.0)
-        for x, v, a in draws(self.tree.nv, samples, seed, size):
-            neutral = np.broadcast_to(self._neutral, (len(x), self.tree.nq))
-            yield States(self._integrate(neutral, x * scale_of_q), v * self.scales, a * self.scales)
-
-    def active_torque(self, q: Array, v: Array, a: Array) -> Array:
-        return self._links.torque(q, v, a) + self.tree.armature * a
+        super()._set_parameters(p)
+        arm, self.active_torque = self._arm, self._links.at(p)
+        self.tree = arm.nominal if p is None else arm.parameters.substitute(ca.DM(p))[0]
+        matrices = self._matrices.call([ca.DM(arm.parameters.values if p is None else p)])
+        self._stiffness, self._damping, self.stiffness_of_links = (matrix.full() for matrix in matrices)
+        self.undeformed = None if self._model is None else UndeformedArm(arm, self.tree, self._model)
 
     def active_terms(self, states: States) -> TorqueTerms:
-        links, armature = self._links.terms(states), self.tree.armature
-        return replace(links, tau=links.tau + armature * states.a, mass_matrix=links.mass_matrix + np.diag(armature))
+        if self._explicit is None:
+            return super().active_terms(states)
+        parts = self._explicit(states.q, states.v)
+        mass_matrix, velocity, gravity = parts[:, :, :-2], parts[:, :, -2], parts[:, :, -1]
+        return TorqueTerms(times(mass_matrix, states.a) + velocity + gravity, mass_matrix, velocity, gravity)
 
-    def loaded_torque(self, states: States, external: ExternalWrenches, wrenches: Array) -> Array:
-        return self.terms(states)[1].tau + self._virtual_work(states.q, wrenches)
+    def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
+        return self._virtual_work(states.q, wrenches)
 
     def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
         """K q and D v (n × nv each), with the force elements that were added to the arm."""
-        springs, dampers = self._forces.parts(q, v)
+        springs, dampers = super().passive(q, v)
         return self.elastic(q) + springs, v @ self._damping.T + dampers
 
     def elastic(self, q: Array) -> Array:
@@ -385,85 +371,27 @@ class ReferenceRecursion(Reference):
         """What K acts on (n × nv): q where v is its rate, else 0."""
         return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
 
-    def integrate(self, q: Array, v: Array) -> Array:
-        return self._integrate(q, v)
 
+def virtual_work(tree: Tree, external: ExternalWrenches) -> BatchFunction:
+    """(q, wrenches) → −Σ Jᵀ w (nv), by differentiating the placements of the frames.
 
-class _Links:
-    """tau of the links alone: no armature, no springs, no dampers."""
-
-    title = "a second computation"
-    source = "the second computation"
-    missing = ""
-
-    def __init__(self, symbols: dict[str, ca.SX], tau: Matrix) -> None:
-        links = ca.Function("links", list(symbols.values()), [ca.densify(tau)])
-        self.torque = BatchFunction(links, symbols["v"].shape[0])
-
-    def at(self, p: Array | None) -> Self:
-        """The links with p."""
-        twin = copy(self)
-        twin.torque = self.torque.at(p)
-        return twin
-
-    def terms(self, states: States) -> TorqueTerms:
-        """tau and its terms at n states."""
-        return decompose(self.torque, states)
-
-
-class _MatrixRecursion(_Links):
-    """The 4 × 4 recursion of Book 1984."""
-
-    def __init__(self, arm: Arm) -> None:
-        s = arm.symbols("q", "v", "a")
-        super().__init__(s, book_1984.inverse_dynamics(arm.tree, s["q"], s["v"], s["a"]))
-
-
-class _ExplicitEquations(_Links):
-    """M, C and G of Cetinkunt and Book 1988, each evaluated by itself rather than taken from tau; they have no p."""
-
-    def __init__(self, arm: Arm) -> None:
-        s = arm.symbols("q", "v", "a")
-        q, v, a, nv = s["q"], s["v"], s["a"], arm.tree.nv
-        m = cetinkunt_book_1988.mass_matrix(arm.nominal, q)
-        c = cetinkunt_book_1988.coriolis_vector(arm.nominal, q, v)
-        g = cetinkunt_book_1988.gravity_vector(arm.nominal, q)
-        super().__init__(s, m @ a + c + g)
-        self._mass_matrix = BatchFunction(ca.Function("M", [q], [ca.densify(m)]), nv, nv)
-        self._velocity = BatchFunction(ca.Function("C", [q, v], [ca.densify(c)]), nv)
-        self._gravity = BatchFunction(ca.Function("G", [q], [ca.densify(g)]), nv)
-
-    def terms(self, states: States) -> TorqueTerms:
-        q, v, a = states.q, states.v, states.a
-        mass_matrix, velocity, gravity = self._mass_matrix(q), self._velocity(q, v), self._gravity(q)
-        return TorqueTerms(times(mass_matrix, a) + velocity + gravity, mass_matrix, velocity, gravity)
-
-
-class _OwnInverseDynamics(_Links):
-    """The arm's own tau, with which its other Functions are compared."""
-
-    title = source = "its own inverse dynamics"
-
-    def __init__(self, arm: Arm) -> None:
-        s = arm.symbols("q", "v", "a")
-        super().__init__(s, arm.inverse_dynamics_expression(s["q"], s["v"], s["a"]))
-        self.missing = (
-            f"a second computation of tau: the explicit equations are too large for {arm.tree.nv} coordinates"
-        )
-
-
-def _links_of(arm: Arm) -> _Links:
-    if arm.kinematics == "exact":
-        return _MatrixRecursion(arm)
-    return _ExplicitEquations(arm) if arm.tree.nv <= _MOST_COORDINATES else _OwnInverseDynamics(arm)
-
-
-def _units(arm: Arm) -> tuple[str, ...]:
-    """Units of inertias; modal coordinates have none."""
-    units = ["" if k in arm.modes else unit for k, unit in enumerate(units_of_inertia(arm.nominal))]
-    for rotor, column in rotor_columns(arm):
-        units[rotor] = units[column]
-    return tuple(units)
+    w does the work f·ẋ + m·ω, ẋ and [ω×] = Ṙ Rᵀ being the rates of the placement.
+    """
+    q, v, w = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv), ca.SX.sym("w", 6, len(external))
+    rate, power = tree.configuration_rate(q, v), ca.SX(0)
+    for frame, reference, wrench in external.at_frames(tree, w):
+        r, x = (ca.SX(each) for each in frame_motion.placement(tree, frame, q))
+        x_rate, r_rate = ca.jtimes(x, q, rate), ca.reshape(ca.jtimes(ca.vec(r), q, rate), 3, 3)
+        turning = r_rate @ r.T
+        omega = ca.vertcat(turning[2, 1], turning[0, 2], turning[1, 0])
+        force, moment = wrench[:3], wrench[3:]
+        if reference == pin.LOCAL:
+            force, moment = r @ force, r @ moment
+        elif reference == pin.WORLD:
+            moment = moment - ca.cross(x, force)
+        power = power + ca.dot(force, x_rate) + ca.dot(moment, omega)
+    torque = -ca.jtimes(power, v, ca.DM.eye(tree.nv)).T
+    return BatchFunction(ca.Function("virtual_work", [q, ca.vec(w)], [ca.densify(torque)]), tree.nv)
 
 
 def _coordinate_scales(arm: Arm) -> Array:
@@ -479,22 +407,11 @@ def _coordinate_scales(arm: Arm) -> Array:
     return scales
 
 
-def tree_at(arm: Arm, p: Array | None) -> Tree:
-    """The tree of an arm in numbers, with p."""
-    return arm.nominal if p is None else arm.parameters.substitute(ca.DM(p))[0]
-
-
 def rotor_columns(arm: Arm) -> Iterator[tuple[int, int]]:
     """The entries of v of each rotor and of its joint."""
     joints, rotors = {joint.name: joint for joint in arm.nominal.joints}, arm.flexibility.rotors
     for k, name in enumerate(rotors, arm.tree.nv - len(rotors)):
         yield k, joints[name].idx_v
-
-
-def _at(arm: Arm, matrix: Matrix, p: Array | None) -> Array:
-    """A matrix of symbols p in numbers."""
-    values = arm.parameters.values if p is None else p
-    return np.asarray(ca.Function("matrix", [arm.parameters.symbols], [ca.densify(ca.SX(matrix))])(values).full())
 
 
 def _stiffness_of_links(arm: Arm) -> Matrix:
@@ -506,3 +423,102 @@ def _stiffness_of_links(arm: Arm) -> Matrix:
         own = slice(columns.start, columns.stop)
         k[own, own] = ca.DM(inertia.stiffness) * arm.elasticity.factors.get(name, 1.0)
     return k
+
+
+class UndeformedArm:
+    """The arm with modes and their rates at zero, and with rotors that turn with their joints, in Pinocchio.
+
+    Attributes:
+        model: the given one, with rigid beams in place of its flexible links, rotors added to its armature, and p.
+        velocity_map: G (nv × nv of the model): v of the arm is G times v of the model; torques are Gᵀ times the arm's.
+    """
+
+    def __init__(self, arm: Arm, at_p: Tree, model: pin.Model) -> None:
+        self.model = _with_rigid_links(arm, at_p, model)
+        self.velocity_map, self._configuration_map = np.eye(arm.tree.nv, model.nv), np.eye(arm.tree.nq, model.nq)
+        idx_q = {joint.idx_v: joint.idx_q for joint in arm.nominal.joints}
+        for rotor, column in rotor_columns(arm):
+            self.velocity_map[rotor, column] = 1.0
+            self._configuration_map[rotor + arm.tree.nq - arm.tree.nv, idx_q[column]] = 1.0
+
+    def states(self, states: States) -> tuple[States, States]:
+        """The model's part of the arm's states, and the arm's states that belong to it."""
+        nq, nv, g = self.model.nq, self.model.nv, self.velocity_map
+        own = States(states.q[:, :nq], states.v[:, :nv], states.a[:, :nv])
+        return own, States(own.q @ self._configuration_map.T, own.v @ g.T, own.a @ g.T)
+
+
+def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
+    """The model with the bodies, the armature and the gravity that p changes, beside rigid beams and rotors.
+
+    What a Cosserat rod carries stands where the rod at rest ends, not where the model's straight link does.
+    """
+    rigid, nominal = model.copy(), arm.nominal
+    change, bodies, changed = at_p.armature - nominal.armature, _rigid_bodies(nominal), _rigid_bodies(at_p)
+    for name, i in zip(nominal.joint_names, nominal.links, strict=True):
+        if i in nominal.modal or not np.array_equal(changed[i], bodies[i]):
+            parameters = dynamic_parameters((changed[i] + changed[i].T) / 2).full().ravel()
+            rigid.inertias[model.getJointId(name)] = inertia_of(name, parameters)
+    for name, moved in _moved_by_rest(arm):
+        rigid.jointPlacements[model.getJointId(name)] = pin.SE3(moved) * model.jointPlacements[model.getJointId(name)]
+    armature = np.array(model.armature)
+    for rotor, own in rotor_columns(arm):
+        # a rotor without an inertia of its own has the joint's armature, which the model already includes
+        given = 0.0 if armature[own] > 0 and nominal.armature[own] == 0 else nominal.armature[rotor]
+        armature[own] += given + change[rotor]
+    rigid.armature = armature + change[: model.nv]
+    rigid.gravity.linear = np.array(model.gravity.linear) + at_p.gravity - nominal.gravity
+    return rigid
+
+
+def _rigid_bodies(tree: Tree) -> dict[int, Array]:
+    """The pseudo-inertia (4 × 4) of each undeformed link with all that its modes move, by the index of its joint."""
+    found: dict[int, Array] = {}
+    for joint, (link, placement) in zip(tree.joints, _undeformed(tree), strict=True):
+        found[link] = found.get(link, 0) + placement @ joint.pseudo_inertia @ placement.T
+    return found
+
+
+def _moved_by_rest(arm: Arm) -> Iterator[tuple[str, Array]]:
+    """The joints of the model on Cosserat rods, and how the strain of a rod at rest moves them in its link (4 × 4)."""
+    tree, undeformed = arm.nominal, _undeformed(arm.nominal)
+    rods = {rod.link for rod in arm.flexibility.rods.values()}
+    on_straight = {joint.name: homogeneous(joint.rotation, joint.translation) for joint in arm.rigid_tree.joints}
+    for i, joint in enumerate(tree.joints):
+        link, placement = undeformed[joint.parent]
+        if joint.name in on_straight and joint.parent >= 0 and link in rods:
+            at_rest = placement @ homogeneous(joint.rotation, joint.translation)
+            yield model_joint_name(tree, i), at_rest @ np.linalg.inv(on_straight[joint.name])
+
+
+def _undeformed(tree: Tree) -> list[tuple[int, Array]]:
+    """For each joint the index of that of its link, and its placement in the undeformed link (4 × 4)."""
+    found: list[tuple[int, Array]] = []
+    for i, joint in enumerate(tree.joints):
+        link, placement = i, np.eye(4)
+        if joint.type.is_modal or not joint.type.nv:
+            link, placement = found[joint.parent]
+            r, p = (ca.DM(x).full() for x in joint.type.placement(joint.type.neutral()))
+            placement = placement @ homogeneous(joint.rotation, joint.translation) @ homogeneous(r, p[:, 0])
+        found.append((link, placement))
+    return found
+
+
+def _check_joints(arm: Arm, tree: Tree) -> None:
+    own, found = arm.rigid_tree.joints, tree.joints
+    names, given = [joint.name for joint in own], [joint.name for joint in found]
+    if names != given:
+        raise ArgumentError(
+            f"the arm was made from {arm.tree.name!r} with the joints {listed(map(repr, names))}; {tree.name!r} has "
+            f"{listed(map(repr, given))}; give the model that the arm was made from"
+        )
+    for joint, other in zip(own, found, strict=True):
+        if joint.type.kind != other.type.kind or joint.parent != other.parent:
+            raise ArgumentError(
+                f"joint {other.name!r} of {tree.name!r} is {_described(other, given)}; that of the arm is "
+                f"{_described(joint, names)}; give the model that the arm was made from"
+            )
+
+
+def _described(joint: Joint, names: list[str]) -> str:
+    return f"{joint.type.kind} on {names[joint.parent] if joint.parent >= 0 else 'the universe'!r}"

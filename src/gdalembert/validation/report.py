@@ -12,7 +12,7 @@ import numpy as np
 
 from gdalembert.errors import UnknownNameError, ValidationError
 from gdalembert.spatial.arrays import Array
-from gdalembert.validation.states import Mask, States
+from gdalembert.validation.states import Mask, States, largest
 
 EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 """Default tolerances: with ``clean=0``; with cleaning, and of functions; of forward dynamics; of the laws."""
@@ -195,49 +195,37 @@ class Residual(NamedTuple):
     names: tuple[str, ...] | None = None
     addends: Array | float = 1.0
 
-    @property
-    def is_judged(self) -> bool:
-        """Whether any state is."""
-        return self.mask is None or bool(np.any(self.mask))
-
     def errors(self) -> Array:
         """|value − reference| / max(1, max|reference|, addends) / tolerance_scale, in the shape of the value.
 
         inf where a value is not finite; only the states that are judged.
         """
         with np.errstate(invalid="ignore", over="ignore"):
-            largest = np.abs(self.reference).reshape(len(self.reference), -1).max(axis=1)
-            scale = np.where(np.isfinite(largest), np.maximum(1, largest), 1)
-            scale = np.maximum(scale, self.addends) * self.tolerance_scale
+            size = largest(self.reference)
+            scale = np.maximum(np.where(np.isfinite(size), np.maximum(1, size), 1), self.addends) * self.tolerance_scale
             errors = np.abs(self.value - self.reference) / scale.reshape(-1, *[1] * (self.value.ndim - 1))
         errors = np.where(np.isfinite(errors), errors, math.inf)
         return errors if self.mask is None else errors[self.mask]
 
+    def check(self, states: States, names: tuple[str, ...], tolerance: float | None, p: Array | None) -> Check:
+        """The largest error at the states, beside the tolerance that is given, or the residual's own.
 
-class WorstResiduals:
-    """The worst residual of each quantity over all states.
-
-    Args:
-        names: of the entries of v.
-        tolerance: of all checks, instead of the residuals' own.
-        p: values of the parameters, if there are any.
-    """
-
-    def __init__(self, names: tuple[str, ...], tolerance: float | None, p: Array | None = None) -> None:
-        self._names, self._tolerance, self._p = names, tolerance, p
-        self._worst: dict[str, _Worst] = {}
-
-    def update(self, residuals: Iterable[Residual], states: States) -> None:
-        """Take more states into account."""
-        for residual in residuals:
-            if residual.is_judged:
-                if residual.name not in self._worst:
-                    self._worst[residual.name] = _Worst(residual, self._names, self._tolerance, self._p)
-                self._worst[residual.name].update(residual, states)
-
-    def checks(self) -> tuple[Check, ...]:
-        """The outcome, in the order in which the residuals came."""
-        return tuple(worst.check() for worst in self._worst.values())
+        Args:
+            names: of the entries of v.
+            p: values of the parameters, if there are any.
+        """
+        errors, judged = self.errors(), states if self.mask is None else states[self.mask]
+        names, per_entry = names if self.names is None else self.names, errors.max(axis=0)
+        k, *worst = (int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
+        error = float(errors[k, *worst])
+        per_joint: dict[str, float] = {}
+        for index in np.ndindex(per_entry.shape):
+            for name in (names[i] for i in index):
+                per_joint[name] = max(per_joint.get(name, 0.0), float(per_entry[index]))
+        entry = tuple(names[i] for i in worst) if error > 0 else ()
+        state = State(judged.q[k], judged.v[k], judged.a[k], p)
+        allowed = self.tolerance if tolerance is None else tolerance
+        return Check(self.name, self.part, error, allowed, entry, per_joint, state)
 
 
 def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
@@ -254,51 +242,7 @@ def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
     )
 
 
-class _Worst:
-    """The worst residual of one quantity so far."""
-
-    def __init__(self, residual: Residual, names: tuple[str, ...], tolerance: float | None, p: Array | None) -> None:
-        self._name, self._part, self._p = residual.name, residual.part, p
-        self._names = names if residual.names is None else residual.names
-        self._tolerance = residual.tolerance if tolerance is None else tolerance
-        self._per_entry = np.zeros(residual.value.shape[1:])
-        self._error = -1.0
-        self._state: State
-        self._entry: tuple[str, ...]
-
-    def update(self, residual: Residual, states: States) -> None:
-        errors = residual.errors()
-        judged = states if residual.mask is None else states[residual.mask]
-        self._per_entry = np.maximum(self._per_entry, errors.max(axis=0))
-        k, *entry = (int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
-        if errors[k, *entry] > self._error:
-            self._error = float(errors[k, *entry])
-            self._entry = tuple(self._names[i] for i in entry)
-            self._state = State(judged.q[k], judged.v[k], judged.a[k], self._p)
-
-    def check(self) -> Check:
-        per_joint: dict[str, float] = {}
-        for index in np.ndindex(self._per_entry.shape):
-            for name in (self._names[i] for i in index):
-                per_joint[name] = max(per_joint.get(name, 0.0), float(self._per_entry[index]))
-        entry = self._entry if self._error > 0 else ()
-        return Check(self._name, self._part, self._error, self._tolerance, entry, per_joint, self._state)
-
-
-def power_scale(sum_of_powers: Array, power: Array) -> Array:
-    """The tolerance scale of a power whose error is to be relative to the sum of its |addends|."""
-    return np.asarray(np.maximum(1, sum_of_powers) / np.maximum(1, np.abs(power)))
-
-
-def eigenvalues(matrices: Array) -> tuple[Array, Array]:
-    """The smallest, and the largest in magnitude, of each symmetric matrix (n × k × k); NaN if it is not finite."""
-    finite = np.isfinite(matrices).all(axis=(1, 2))
-    values = np.full(matrices.shape[:2], math.nan)
-    values[finite] = np.linalg.eigvalsh(matrices[finite])
-    return values[:, 0], np.maximum(np.abs(values).max(axis=1), 1e-300)
-
-
-def condition_numbers(matrices: Array) -> Array:
-    """Condition number of each symmetric positive definite matrix (n × k × k)."""
-    smallest, largest = eigenvalues(matrices)
-    return np.asarray(largest / np.maximum(smallest, 1e-300))
+def listed(given: Iterable[str], most: int = 8) -> str:
+    """Phrases separated by commas, only so many of them."""
+    items = list(given)
+    return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"

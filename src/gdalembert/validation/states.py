@@ -52,16 +52,6 @@ class States:
         return States(*(np.vstack(pair) for pair in ((self.q, other.q), (self.v, other.v), (self.a, other.a))))
 
 
-def batches(model: pin.Model, samples: int, seed: int, size: int) -> Iterator[States]:
-    """States, ``size`` at a time; the states do not depend on ``size``.
-
-    q = integrate(neutral, x), v and a: q lies on the configuration manifold and is finite for joints without limits.
-    """
-    integrate, neutral = integration(model), pin.neutral(model)
-    for x, v, a in draws(model.nv, samples, seed, size):
-        yield States(integrate(np.broadcast_to(neutral, (len(x), model.nq)), x), v, a)
-
-
 def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
     """x, v and a (3 × n × nv), ``size`` states at a time: normally distributed, every second one with a structure."""
     rng = np.random.default_rng(seed)
@@ -100,18 +90,6 @@ def structures(nv: int) -> tuple[Array, Array]:
     return np.array(factors), np.array(offsets)
 
 
-def integration(model: pin.Model) -> Callable[[Array, Array], Array]:
-    """``pin.integrate`` for n configurations and velocities at once."""
-    return lambda q, v: np.array([pin.integrate(model, *pair) for pair in zip(q, v, strict=True)])
-
-
-def configuration_rates(integrate: Callable[[Array, Array], Array], states: States) -> Array:
-    """dq/dt (n × nq) at (q, v) by differences of ``integrate``, accurate to about 1e-11 of the largest |v|."""
-    largest = np.maximum(1, np.abs(states.v).max(axis=1, keepdims=True))
-    rates: Array = differences_along(lambda step: integrate(states.q, step / largest * states.v)) * largest
-    return rates
-
-
 def differences_along(values: Callable[[float], Array]) -> Array:
     """The derivative of the values by a step from 0."""
     back2, back, on, on2 = (values(k * _STEP) for k in (-2, -1, 1, 2))
@@ -145,12 +123,6 @@ class TorqueTerms:
     def sum(self, a: Array) -> Array:
         """M a + h + g, n × nv, which tau should equal."""
         return times(self.mass_matrix, a) + self.nle
-
-    def sizes(self, states: States, gravity: Array) -> Sizes:
-        """How large is what adds up to the torques, with the acceleration of gravity (3)."""
-        mass = np.abs(self.mass_matrix).max(axis=(1, 2))
-        v, a = (np.abs(rates).max(axis=1) for rates in (states.v, states.a))
-        return Sizes(mass * np.abs(gravity).max(), mass * v, mass * v**2, mass * a)
 
     def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
         """Sum with torques (n × nv each) that act at rest, which count as gravity, and with those due to v."""
@@ -202,3 +174,16 @@ def decompose(torque: Torque, states: States) -> TorqueTerms:
 def times(matrix: Array, vector: Array) -> Array:
     """Matrix (n × k × k) times vector (n × k) at each state."""
     return np.asarray(np.einsum("nij,nj->ni", matrix, vector))
+
+
+def largest(values: Array) -> Array:
+    """The largest magnitude at each state (n)."""
+    return np.asarray(np.abs(values).reshape(len(values), -1).max(axis=1))
+
+
+def eigenvalues(matrices: Array) -> tuple[Array, Array]:
+    """The smallest, and the largest in magnitude, of each symmetric matrix (n × k × k); NaN if it is not finite."""
+    finite = np.isfinite(matrices).all(axis=(1, 2))
+    values = np.full(matrices.shape[:2], np.nan)
+    values[finite] = np.linalg.eigvalsh(matrices[finite])
+    return values[:, 0], np.maximum(largest(values), 1e-300)

@@ -1,129 +1,262 @@
-"""Systems under test: what each of them has in common, and the simplest one, a torque function (q, v, a) → tau."""
+"""Systems under test: their Functions, built and checked in one place, beside what they are compared with."""
 
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from time import perf_counter
+from typing import Self
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import BatchFunction
-from gdalembert.validation import diagnosis
-from gdalembert.validation.references import Reference, ReferenceSample
-from gdalembert.validation.report import AFTER_CLEANING, Check, Residual
-from gdalembert.validation.states import States, Torque, decompose
+from gdalembert.spatial.functions import BatchFunction, directional_derivative
+from gdalembert.validation.references import Reference, ReferenceRecursion
+from gdalembert.validation.report import AFTER_CLEANING, EXACT
+from gdalembert.validation.states import Torque
+
+LOADED = ("inverse_dynamics", "forward_dynamics", "state_derivative")
+"""The Functions that are compared under wrenches."""
+TORQUE_ALONG, PUSHED_TORQUE = "inverse_dynamics_along", "inverse_dynamics_under_constant_wrenches"
+"""tau differentiated by CasADi, and tau that is differentiated where wrenches act."""
+OF_TORQUE, OF_ACCELERATION = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
+POWER, MASS_MATRIX_RATE, ENERGY_RATE = "power", "mass_matrix_rate", "energy_rate"
+"""Functions made of those of the system under test: dV/dt, dM/dt, and the rate of kinetic and potential energy."""
+Graphs = dict[str, tuple[ca.Function, tuple[int, ...]]]
+"""Functions by name, and the shape of each one's output."""
+ROUNDING = 1e-14
+"""Relative error of M and tau by rounding alone."""
+_CALLS_KEPT = 2**16
+_GIVE_P = "give p=, the values that the model has"
 
 
-class SystemUnderTest(ABC):
-    """What is validated, and the reference that it is compared with.
+@dataclass(frozen=True, eq=False)
+class SystemUnderTest:
+    """What is validated, at one p, and the reference that it is compared with.
 
     Attributes:
-        name: in the report. ``batch``: how many states are evaluated at a time.
-        torque: tau at n states.
-        p: values of the parameters, if it has any. ``parameter_names``: of the entries of p.
+        name: in the report.
+        functions: by name, at n states: a robot's own, of their inputs, and what is made of them, of (q, v, a).
+        p: values of the parameters, if it has any.
+        robot: what the functions are of; ``None`` for a torque function, "tau".
+        unsupported: what cannot be checked, and why.
+        tolerance: of the comparison with the reference. ``noise``: relative error of M and tau.
+        is_slow: whether it is Python code that is called state by state.
+        counts: of the states that were compared, and of those where M was singular, at all p.
     """
 
     name: str
-    torque: Torque
-    batch: int = 500
+    functions: Mapping[str, Callable[..., Array]]
+    reference: Reference
     p: Array | None = None
-    parameter_names: tuple[str, ...] = ()
+    robot: Dynamics | None = None
+    unsupported: Sequence[str] = ()
+    tolerance: float = AFTER_CLEANING
+    noise: float = ROUNDING
+    is_slow: bool = False
+    counts: dict[str, int] = field(default_factory=lambda: {"states": 0, "singular": 0})
 
-    def __init__(self, reference: Reference) -> None:
-        self.reference, self.tree = reference, reference.tree
+    @property
+    def torque(self) -> Torque:
+        """tau at n states."""
+        return self.functions["tau" if self.robot is None else "inverse_dynamics"]
 
-    def changed(self, p: Array) -> SystemUnderTest:
+    @property
+    def batch(self) -> int:
+        """How many states are evaluated at a time; few where progress is to be seen."""
+        return 20 if self.is_slow else 500
+
+    def at(self, p: Array) -> Self:
         """The system under test at other values of its parameters, beside the reference that has them."""
-        raise UnsupportedError(f"{self.name}: no reference at other values of p")
+        functions = {name: f.at(p) for name, f in self.functions.items() if isinstance(f, BatchFunction)}
+        return replace(self, p=p, functions=functions, reference=self.reference.at(p))
 
     def effort(self, samples: int) -> tuple[str, float]:
-        """Effort of validating, in words and in seconds; nothing for what is fast."""
-        return "", 0.0
+        """Effort of validating a Python callable, in words and in seconds, by its first call, whose result is kept."""
+        if not self.is_slow:
+            return "", 0.0
+        first = next(self.reference.random_states(1, 0, 1))
+        start = perf_counter()
+        self.torque(first.q, 0 * first.v, 0 * first.a)
+        calls = samples * (self.reference.tree.nv + 3)
+        seconds = calls * (perf_counter() - start)
+        return f"at most {calls} calls, about {seconds:.2g} s", seconds
 
     @property
     def against(self) -> str:
         """What it is compared with, in words."""
-        return self.reference.title
+        undeformed = isinstance(self.reference, ReferenceRecursion) and self.reference.undeformed is not None
+        return f"{self.reference.title} and, undeformed, Pinocchio" if undeformed else self.reference.title
 
     @property
     def not_checked(self) -> tuple[str, ...]:
         """What has not been checked so far, and why."""
-        return ()
+        reasons = list(self.unsupported)
+        if self.counts["singular"]:
+            count = f"{self.counts['singular']} of {self.counts['states']} states"
+            solved = "mass_matrix_inverse, forward_dynamics and state_derivative (a)"
+            reasons.append(f"{solved} at {count}, where M is singular (cond(M) > 1e12)")
+        if isinstance(self.reference, ReferenceRecursion):
+            if self.reference.missing:
+                reasons.append(self.reference.missing)
+            if self.reference.undeformed is None:
+                reasons.append("the undeformed arm against Pinocchio: give against=model")
+        return tuple(reasons)
 
-    @abstractmethod
-    def residuals(self, states: States) -> Iterator[Residual]:
-        """Every quantity at n states, beside that of the reference."""
 
-    @abstractmethod
-    def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
-        """Sentences about the checks that failed, by name."""
-
-
-class TorqueFunction(SystemUnderTest):
+def torque_function(system: object, reference: Reference, p: object) -> SystemUnderTest:
     """A ``casadi.Function`` or a Python callable (q, v, a) → tau, or (q, v, a, p) → tau at one p.
 
     Raises:
         ArgumentTypeError: if it is neither, or p does not consist of numbers.
         ArgumentError: if it does not fit the reference, or p not the system.
     """
-
-    def __init__(self, system: object, reference: Reference, p: object = None) -> None:
-        super().__init__(reference)
-        self._is_callable = False
-        if isinstance(system, ca.Function):
-            self.name = system.name()
-            _check_function(system, self.tree, p is not None)
-            self.p = None if p is None else vector("validate: p", p, system.size1_in(3))
-            self.torque = BatchFunction(system, self.tree.nv).at(self.p)
-        elif isinstance(system, type) or not callable(system):
-            raise ArgumentTypeError(_not_a_system(system))
-        else:
-            self.name = getattr(system, "__name__", type(system).__name__)
-            _check_signature(system, p is not None)
-            self.p = None if p is None else numbers("validate: p", p).ravel()
-            self.torque = _torque_of_callable(system, self.tree, self.p)
-            self.batch = 20  # slow enough for progress to be seen
-            self._is_callable = True
-
-    def effort(self, samples: int) -> tuple[str, float]:
-        """Effort of a Python callable, by the time of its first call, whose result is kept."""
-        if not self._is_callable:
-            return super().effort(samples)
-        first = next(self.reference.states(1, 0, 1))
-        start = perf_counter()
-        self.torque(first.q, 0 * first.v, 0 * first.a)
-        calls = samples * (self.tree.nv + 3)
-        seconds = calls * (perf_counter() - start)
-        return f"at most {calls} calls, about {seconds:.2g} s", seconds
-
-    def residuals(self, states: States) -> Iterator[Residual]:
-        own, (_, reference) = decompose(self.torque, states), self.reference.terms(states)
-        sizes = reference.sizes(states, self.tree.gravity)
-        yield Residual("tau", "tau", own.tau, reference.tau, AFTER_CLEANING, addends=sizes.motion)
-        yield Residual("M", "mass matrix", own.mass_matrix, reference.mass_matrix, AFTER_CLEANING)
-        yield Residual(
-            "C v", "velocity terms", own.velocity, reference.velocity, AFTER_CLEANING, addends=sizes.velocity
+    tree, values = reference.tree, None
+    if isinstance(system, ca.Function):
+        _check_function(system, tree, p is not None)
+        if p is not None:
+            values = vector("validate: p", p, system.size1_in(3))
+        return SystemUnderTest(system.name(), {"tau": BatchFunction(system, tree.nv).at(values)}, reference, values)
+    if isinstance(system, type):
+        name = system.__name__
+        raise ArgumentTypeError(f"the system under test is the class {name}; give an object of it: {name}(model)")
+    if not callable(system):
+        raise ArgumentTypeError(
+            f"cannot validate {type(system).__name__}; give a Dynamics, or a Function or callable (q, v, a) -> tau"
         )
-        yield Residual("g", "gravity", own.gravity, reference.gravity, AFTER_CLEANING)
-        yield Residual("tau = M a + C v + g", "tau", own.tau, own.sum(states.a), AFTER_CLEANING, addends=sizes.motion)
+    _check_signature(system, p is not None)
+    if p is not None:
+        values = numbers("validate: p", p).ravel()
+    name, tau = getattr(system, "__name__", type(system).__name__), _torque_of_callable(system, tree, values)
+    return SystemUnderTest(name, {"tau": tau}, reference, values, is_slow=True)
 
-    def diagnose(self, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
-        explanations = diagnosis.explain_torque(decompose(self.torque, sample.states), sample)
-        return tuple(explanation.text for explanation in explanations)
+
+def robot_under_test(robot: Dynamics, reference: Reference) -> SystemUnderTest:
+    """A Dynamics. Functions that it does not support are not checked.
+
+    Raises:
+        ArgumentError: if a Function cannot be built, or gives another shape.
+    """
+    unsupported: list[str] = []
+    graphs = _graphs(robot, ca.DM(direction_of(reference.scales)), unsupported)
+    functions = {name: BatchFunction(graph, *shape) for name, (graph, shape) in graphs.items()}
+    tolerance, noise = EXACT, ROUNDING
+    if not isinstance(robot, Arm):  # the reference of an arm is computed from the same cleaned constants
+        tolerance = EXACT if robot.clean == 0 else AFTER_CLEANING
+        noise = max(ROUNDING, 10 * robot.clean if robot.changes else 0.0)  # a handful of cleaned constants may add up
+    name = getattr(robot, "name", type(robot).__name__)
+    return SystemUnderTest(
+        name, functions, reference, robot=robot, unsupported=unsupported, tolerance=tolerance, noise=noise
+    )
 
 
-_CALLS_KEPT = 2**16
+def direction_of(scales: Array) -> Array:
+    """d (nv): in which no entry of a matrix hides, each entry of the size of its coordinate."""
+    direction: Array = scales * np.random.default_rng(0).uniform(0.5, 1.5, len(scales))
+    return direction
 
-_GIVE_P = "give p=, the values that the model has"
+
+def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
+    """The Functions that are evaluated as they are, and the shape of each one's output."""
+    nq, nv = tree.nq, tree.nv
+    return {
+        "inverse_dynamics": (nv,),
+        "mass_matrix": (nv, nv),
+        "mass_matrix_inverse": (nv, nv),
+        "nle": (nv,),
+        "generalized_gravity": (nv,),
+        "coriolis_matrix": (nv, nv),
+        "forward_dynamics": (nv,),
+        "state_derivative": (nq + nv,),
+        "kinetic_energy": (),
+    }
+
+
+def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
+    """All that is evaluated: first the Functions without wrenches, then what is made of them.
+
+    Last come the Functions under wrenches, which are a vector (6 n), column by column, behind the other inputs but p.
+    """
+    wrenches, shapes = robot.external_wrenches, shapes_of_functions(robot.tree)
+    if isinstance(robot, Arm):
+        shapes["elastic_energy"] = ()
+    others = ("potential_energy", "terms") if isinstance(robot, Arm) else ("potential_energy",)
+    free = robot.under(np.zeros((6, len(wrenches)))) if wrenches else robot
+    own = _supported(free, (*shapes, *others), unsupported)
+    graphs: Graphs = {name: (function, shapes[name]) for name, function in own.items() if name in shapes}
+    for name, (function, shape) in graphs.items():
+        (rows, columns), wanted = function.size_out(0), (*shape, 1, 1)[:2]
+        if (rows, columns) != wanted:
+            wrong = f"{name} is {rows} × {columns}; it must be {wanted[0]} × {wanted[1]}"
+            raise ArgumentError(f"the system under test: {wrong}")
+    pushed = robot.under(np.random.default_rng(0).normal(size=(6, len(wrenches)))) if wrenches.is_input else robot
+    graphs |= _made_of(free, own, _supported(pushed, (LOADED[0], OF_TORQUE, OF_ACCELERATION), unsupported), d)
+    if wrenches and isinstance(robot, Arm) and robot.kinematics != "exact":
+        unsupported.append("Functions under wrenches: with first-order kinematics they do work to first order only")
+    elif wrenches:
+        for name, function in _supported(robot, [name for name in LOADED if name in own], unsupported).items():
+            s = {of: ca.SX.sym(of, *function.size_in(of)) for of in function.name_in()}
+            outputs, w = function.call([*s.values()]), s.pop("wrenches", ca.SX.sym("wrenches", 6, len(wrenches)))
+            p = [s.pop("p")] if "p" in s else []
+            graphs[f"{name} under wrenches"] = ca.Function(name, [*s.values(), ca.vec(w), *p], outputs), shapes[name]
+    return graphs
+
+
+def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) -> dict[str, ca.Function]:
+    """Functions of a Dynamics; what goes wrong in the user's code while one is built becomes an ArgumentError."""
+    functions: dict[str, ca.Function] = {}
+    for name in names:
+        try:
+            functions[name] = getattr(robot, name)
+        except UnsupportedError as error:
+            unsupported.append(f"{name}: {error}")
+        except GdalembertError:
+            raise
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            raise ArgumentError(f"the system under test: {name} cannot be built: {reason}") from error
+    return functions
+
+
+def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[str, ca.Function], d: ca.DM) -> Graphs:
+    """What is made of a robot's own Functions and, along d, of those under constant wrenches: all of (q, v, a, p)."""
+    inputs, tree, nv, n = [*robot.symbols("q", "v", "a").values()], robot.tree, robot.tree.nv, robot.modes.stop
+    q, v, a, *p = inputs
+    tau, potential = pushed["inverse_dynamics"](*inputs), own["potential_energy"](q, *p)
+    rate, moved = ca.SX(tree.configuration_rate(q, v)), ca.SX(tree.configuration_rate(q, d))
+    along = directional_derivative(tau, q, moved), directional_derivative(tau, v, ca.SX(d))
+    made: dict[str, tuple[Matrix, tuple[int, ...]]] = {
+        POWER: (directional_derivative(potential, q, rate), ()),
+        MASS_MATRIX_RATE: (robot.mass_matrix_rate(q, v), (nv, nv)),
+        TORQUE_ALONG: (ca.vertcat(*along), (2 * nv,)),
+    }
+    if robot.external_wrenches:
+        made[PUSHED_TORQUE] = tau, (nv,)
+    for name in pushed.keys() & {OF_TORQUE, OF_ACCELERATION}:
+        products = [matrix @ d for matrix in pushed[name].call(inputs)]
+        made[name] = ca.vertcat(*products), (len(products) * nv,)
+    if isinstance(robot, Arm):
+        energy, blocks = own["kinetic_energy"](q, v, *p) + potential, own["terms"]
+        t = dict(zip(blocks.name_out(), blocks.call([q, v, *p]), strict=True))
+        made |= {
+            ENERGY_RATE: (directional_derivative(energy, ca.vertcat(q, v), ca.vertcat(rate, a)), ()),
+            "terms (m)": (ca.blockcat(t["m_r"], t["m_rf"], t["m_rf"].T, t["m_f"]), (n, n)),
+            "terms (C)": (ca.vertcat(t["C_1"], t["C_2"]), (n,)),
+            "terms (G)": (ca.vertcat(t["G_1"], t["G_2"]), (n,)),
+            "terms (K_f)": (ca.diagcat(ca.SX(robot.modes.start, robot.modes.start), t["K_f"]), (n, n)),
+        }
+    graph_names = {name: name.strip(")").replace(" (", "_") for name in made}
+    return {name: (ca.Function(graph_names[name], inputs, [ca.densify(x)]), shape) for name, (x, shape) in made.items()}
 
 
 def _check_function(function: ca.Function, tree: Tree, has_p: bool) -> None:
@@ -165,12 +298,6 @@ def _takes(signature: inspect.Signature, number: int) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _not_a_system(system: object) -> str:
-    if isinstance(system, type):
-        return f"the system under test is the class {system.__name__}; give an object of it: {system.__name__}(model)"
-    return f"cannot validate {type(system).__name__}; give a Dynamics, or a Function or callable (q, v, a) -> tau"
 
 
 def _torque_of_callable(system: Callable[..., npt.ArrayLike], tree: Tree, p: Array | None) -> Torque:

@@ -13,8 +13,7 @@ and g, to which K q and damping v are added. It is the 4 × 4 recursion, or with
 equations, up to 30 coordinates. The modal coordinates are such that each alone causes a slope of 0.05 rad at some
 section, or that deflection by length (standard deviation; their rates are 20 times as large). In addition,
 ``elastic_energy`` is compared with ½ q·K q, ``terms`` with the blocks of the equation of motion, and the power of tau
-minus that of the dampers with the rate of the energies. The frames on :class:`~gdalembert.Nodes` must move with their
-node as a rigid body. Finally, with modes and their rates at zero and rotors turning
+minus that of the dampers with the rate of the energies. Finally, with modes and their rates at zero and rotors turning
 with their joints, tau, M, nle and g of the joints are compared with ``pin.rnea`` of the model in which undeformed beams
 replace the bodies of flexible links.
 
@@ -26,8 +25,7 @@ under constant random wrenches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 
 import casadi as ca
 import numpy as np
@@ -37,22 +35,18 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.flexible_arm import Arm
-from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.interrupts import progress as show_progress
 from gdalembert.validation import diagnosis
-from gdalembert.validation.diagnosis import listed
-from gdalembert.validation.dynamics import DynamicsUnderTest
-from gdalembert.validation.flexible_arm import FlexibleArmUnderTest
-from gdalembert.validation.references import AddedForces, PinocchioReference
-from gdalembert.validation.report import AFTER_CLEANING, Check, Report, State, WorstResiduals, worst_of
+from gdalembert.validation.comparison import checks, explain
+from gdalembert.validation.references import PinocchioReference, ReferenceRecursion
+from gdalembert.validation.report import AFTER_CLEANING, Check, Report, State, listed, worst_of
 from gdalembert.validation.states import States
-from gdalembert.validation.systems import SystemUnderTest, TorqueFunction
+from gdalembert.validation.systems import SystemUnderTest, robot_under_test, torque_function
 
 __all__ = ["Check", "Report", "State", "System", "validate"]
 
@@ -111,11 +105,10 @@ def validate(
         seed: of the random generator, an integer from 0.
         tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second computation
             of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
-            ``state_derivative``, and 1e-11 for the laws, which hold to rounding whatever was cleaned. The error of
-            M⁻¹ and of accelerations is divided by a tolerance
-            scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14, or 1e-10 after the default cleaning; they are
-            left out where cond(M) is above 1e12. For an arm δ is 1e-14, and the effect of rounded forces on the
-            accelerations is added to cond(M).
+            ``state_derivative``, and 1e-11 for the laws, which hold to rounding whatever was cleaned. The error of M⁻¹
+            and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being
+            1e-14, or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is
+            1e-14, and the effect of rounded forces on the accelerations is added to cond(M).
         progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
             it will take. By default it is shown for a callable that will take more than 10 s.
         p: the one p of a ``Dynamics`` to compare at, all values or some by name. For a Function or a callable
@@ -131,131 +124,83 @@ def validate(
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
-    with Interrupts():
-        at_each_p = _at_each_p(system, against, p, samples, seed)
-        return _compare(at_each_p, samples, seed, tolerance, progress)
-
-
-def _at_each_p(
-    system: System, model: pin.Model | None, p: Values, samples: int, seed: int
-) -> Sequence[SystemUnderTest]:
     if isinstance(system, ConstrainedDynamics):
         raise ArgumentTypeError(
             "validate takes a Dynamics, a Function or a callable, not ConstrainedDynamics; validate its dynamics, and "
             "compare its forward_dynamics with pin.constraintDynamics"
         )
-    if not isinstance(system, Dynamics):
-        return [TorqueFunction(system, PinocchioReference(model, _tree_of(model)), p)]
-    values = _values_of_parameters(system, p, seed)
-    under_test = _under_test(system, model, values[0] if values else None)
-    return [under_test, *(under_test.changed(other) for other in values[1:samples])]
+    with Interrupts():
+        if isinstance(system, Dynamics):
+            values = _values_of_parameters(system, p, seed)[:samples]
+            recursion = ReferenceRecursion(system, against) if isinstance(system, Arm) else None
+            under_test = robot_under_test(system, recursion or PinocchioReference(against, system))
+            at_each_p = [under_test.at(each) for each in values] or [under_test]
+        else:
+            at_each_p = [torque_function(system, PinocchioReference(against), p)]
+        return _compare(at_each_p, samples, seed, tolerance, progress)
 
 
 def _compare(
     at_each_p: Sequence[SystemUnderTest], samples: int, seed: int, tolerance: float | None, progress: bool | None
 ) -> Report:
     under_test, n = at_each_p[0], len(at_each_p)
-    reference, robot, done = under_test.reference, under_test.tree.name, 0
-    worst = [WorstResiduals(reference.velocity_names, tolerance, each.p) for each in at_each_p]
-    examined = next(reference.states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
+    reference, done = under_test.reference, 0
+    name = reference.tree.name
+    worst: list[tuple[Check, ...]] = [()] * n
+    examined = next(reference.random_states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
     effort, seconds = under_test.effort(samples) if progress is not False else ("", 0.0)
     shown = seconds > _SLOW if progress is None else progress
-    what = ": ".join(filter(None, (robot, under_test.name, effort)))
+    what = ": ".join(filter(None, (name, under_test.name, effort)))
     with show_progress(what, samples, "states", shown=shown) as advance:
-        for states in reference.states(samples, seed, under_test.batch):
+        for states in reference.random_states(samples, seed, under_test.batch):
             for k, each in enumerate(at_each_p):
                 own = states[(k - done) % n :: n]
                 if len(own):
-                    worst[k].update(each.residuals(own), own)
+                    worst[k] = worst_of([worst[k], checks(each, own, tolerance)])
             done += len(states)
             advance(len(states))
-    checks = [of_p.checks() for of_p in worst]
     return Report(
-        model=robot,
+        model=name,
         system=under_test.name,
         samples=samples,
         seed=seed,
-        checks=worst_of(checks),
+        checks=worst_of(worst),
         not_checked=under_test.not_checked,
-        diagnosis=_diagnose(at_each_p, checks, examined),
+        diagnosis=_diagnose(at_each_p, worst, examined),
         against=under_test.against,
         p=tuple(each.p for each in at_each_p if each.p is not None),
     )
 
 
-def _under_test(system: Dynamics, model: pin.Model | None, p: Array | None) -> SystemUnderTest:
-    """The system under test with the reference that fits it: Pinocchio's rnea of the model.
-
-    A flexible arm has its own reference; a rigid model is one for the undeformed arm alone.
-    """
-    if isinstance(system, Arm):
-        return FlexibleArmUnderTest(system, model, None if model is None else _tree_of(model), p)
-    tree, own = _tree_of(model), system.tree
-    if (own.nq, own.nv) != (tree.nq, tree.nv):
-        raise ArgumentError(
-            f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
-            f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
-        )
-    forces = AddedForces(system)
-
-    def reference_at(p: Array | None) -> PinocchioReference:
-        if p is None or not isinstance(system.parameters, ModelParameters):  # formulas: the model has p
-            return PinocchioReference(model, tree, forces.at(p))
-        written = system.parameters.write(model, p)
-        own = replace(tree, armature=frozen(written.armature), gravity=frozen(written.gravity.linear))
-        return PinocchioReference(written, own, forces.at(p))
-
-    return DynamicsUnderTest(system, reference_at, p)
-
-
 def _diagnose(
-    at_each_p: Sequence[SystemUnderTest], checks: Sequence[tuple[Check, ...]], states: States
+    at_each_p: Sequence[SystemUnderTest], worst: Sequence[tuple[Check, ...]], examined: States
 ) -> tuple[str, ...]:
-    """Sentences about the checks that failed, each at the first p where it did."""
-    failed = [check for of_p in checks for check in of_p if not check.ok]
-    if failed and max(check.error for check in failed) <= diagnosis.SMALL:
-        return (diagnosis.of_small_differences(max(check.error for check in failed)),)
+    """Sentences about the checks that failed, each at the first p where it, or what implies its failure, did.
+
+    They are judged by the states that are examined, and by those of the worst errors.
+    """
+    largest = max((check.error for of_p in worst for check in of_p if not check.ok), default=0.0)
+    if 0 < largest <= diagnosis.SMALL:
+        return (
+            f"differences are small, at most {largest:.1e}: due to rounding, or to constants that were cleaned or "
+            "rounded, rather than to a wrong formula",
+        )
     sentences: list[str] = []
     known: set[str] = set()
-    for under_test, of_p in zip(at_each_p, checks, strict=True):
-        large = {c.name: c for c in of_p if not c.ok and c.error > diagnosis.SMALL and not _is_known(c.name, known)}
+    for under_test, of_p in zip(at_each_p, worst, strict=True):
+        large = {c.name: c for c in of_p if not c.ok and c.error > diagnosis.SMALL}
+        large = {name: c for name, c in large.items() if known.isdisjoint((name, *diagnosis.causes_of(name)))}
         if large:
-            sentences += _sentences(under_test, large, states)
+            states = examined
+            for check in large.values():
+                states = states.join(States(check.state.q[None], check.state.v[None], check.state.a[None]))
+            counted = max(AFTER_CLEANING, *(check.tolerance for check in large.values()))
+            sentences += explain(under_test, large, under_test.reference.sample(states, counted))
             if under_test is not at_each_p[0]:
-                sentences.append(
-                    _explain_by_parameters(at_each_p[0], under_test, large, states[:_STATES_OF_PARAMETERS])
-                )
+                few = examined[:_STATES_OF_PARAMETERS]
+                sentences.append(_explain_by_parameters(at_each_p[0], under_test, large, few))
         known |= large.keys()
     return tuple(sentences)
-
-
-def _is_known(name: str, known: Collection[str]) -> bool:
-    """Whether a check, or one that implies its failure, has been explained at another p."""
-    failure = diagnosis.FAILURES.get(name)
-    return name in known or (failure is not None and any(cause in known for cause in failure.implied_by))
-
-
-def _sentences(under_test: SystemUnderTest, large: Mapping[str, Check], states: States) -> tuple[str, ...]:
-    """About the checks that failed, judged by some states and those of the worst errors."""
-    for check in large.values():
-        states = states.join(States(check.state.q[None], check.state.v[None], check.state.a[None]))
-    tolerance = max(AFTER_CLEANING, *(check.tolerance for check in large.values()))
-    return under_test.diagnose(large, under_test.reference.sample(states, tolerance))
-
-
-def _tree_of(model: object) -> Tree:
-    if isinstance(model, Tree):
-        raise ArgumentTypeError("against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model")
-    if model is None:
-        raise ArgumentTypeError("against is None; give the pin.Model to compare with")
-    tree = read_tree(model)
-    for joint in tree.joints:
-        if joint.scaling is not None and joint.type.can_rotate and joint.type.can_translate:
-            raise UnsupportedError(
-                f"{tree.name}: joint {joint.name!r}: mimics a helical joint, whose pitch Pinocchio's rnea then loses; "
-                "there is nothing to compare with"
-            )
-    return tree
 
 
 def _check_arguments(samples: object, seed: object, tolerance: object, progress: object) -> None:
@@ -298,24 +243,21 @@ def _explain_by_parameters(
     """
 
     def fails(p: Array) -> bool:
-        worst = WorstResiduals(nominal.reference.velocity_names, None)
-        worst.update(nominal.changed(frozen(p)).residuals(states), states)
-        return any(check.name in failed and not check.ok for check in worst.checks())
+        return any(check.name in failed and not check.ok for check in checks(nominal.at(frozen(p)), states))
 
+    assert nominal.robot is not None
     assert nominal.p is not None
     assert wrong.p is not None
-    names, start = nominal.parameter_names, np.array(nominal.p)
+    names, start, there = nominal.robot.parameters.names, np.array(nominal.p), np.array(wrong.p)
+
+    def changed(k: int) -> Array:
+        return np.where(np.arange(len(names)) == k, there, start)
+
     # a massless body has no first moment: Pinocchio divides by the mass
     masses = [k for k, name in enumerate(names) if name.endswith(".m") and start[k] == 0]
-    alone = [k for k in masses if fails(_with(start, k, wrong.p))]
+    alone = [k for k in masses if fails(changed(k))]
     if not alone:
-        start[masses] = wrong.p[masses]
-        alone = [k for k in range(len(names)) if k not in masses and fails(_with(start, k, wrong.p))]
+        start[masses] = there[masses]
+        alone = [k for k in range(len(names)) if k not in masses and fails(changed(k))]
     text = "right at p of the model, wrong at other values of"
     return f"{text} {listed(repr(names[k]) for k in alone)}" if alone else f"{text} p, though of no single parameter"
-
-
-def _with(p: Array, k: int, other: Array) -> Array:
-    changed = np.array(p)
-    changed[k] = other[k]
-    return changed
