@@ -227,9 +227,7 @@ class Dynamics(EquationsOfMotion, ABC):
         return robot
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._origin is not None:
-            return self._origin
-        return partial(type(self), **self._arguments), (self._given,)
+        return self._origin or (partial(type(self), **self._arguments), (self._given,))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.tree.name!r}, nq={self.tree.nq}, nv={self.tree.nv})"

@@ -120,13 +120,11 @@ def _joint(tree: Tree, name: str) -> Joint:
 
 def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...]:
     """The force elements as a tuple, each evaluated once."""
-    if forces is None:
-        return ()
-    if not isinstance(forces, list | tuple):
+    if not isinstance(forces, list | tuple | None):
         raise ArgumentTypeError(
             f"forces: expected a list of force elements, got {type(forces).__name__}; give [force, …]"
         )
-    for each in forces:
+    for each in forces or ():
         if not isinstance(each, Force):
             raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
         if not isinstance(getattr(each, "name", None), str):
@@ -134,7 +132,7 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
         if each.name == "gravity":
             raise ArgumentError("forces: gravity acts on every robot already; change the gravity of the model")
         _check(each, tree)
-    return tuple(forces)
+    return tuple(forces or ())
 
 
 def _check(force: Force, tree: Tree) -> None:

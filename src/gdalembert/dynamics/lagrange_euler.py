@@ -106,6 +106,12 @@ def mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     )
 
 
+def gravity_torques(tree: Tree, links: list[Link]) -> Matrix:
+    """c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
+    p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
+    return tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
+
+
 @dataclass(frozen=True)
 class Column:
     """One velocity of one joint: entry ``at`` of v, ``k`` among the joint's own, and its Q̂."""
@@ -119,8 +125,7 @@ class Column:
 def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
     """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
-    h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P. U_km is Q̂_m Q̂_k with m at or
-    above k, Q̂_k Q̂_m with m below; a joint whose subspace depends on q adds the derivative of its own column k.
+    h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
     """
     p = tree.suffix_sums([link.p for link in links])
     paths = [set(tree.path(j)) for j in range(len(links))]
@@ -133,11 +138,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
         lower = max(k.joint, m.joint)
         if min(k.joint, m.joint) not in paths[lower]:
             continue
-        u_km = k.q_hat @ m.q_hat if m.joint > k.joint else m.q_hat @ k.q_hat
-        if m.joint == k.joint:  # whose subspace may depend on q
-            along_m = ca.DM(tree.nv, 1)
-            along_m[m.at] = 1
-            u_km = u_km + twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))[k.k]
+        u_km = second_derivative(tree, q, links, k, m)
         at_lower = u_km @ p[lower]
         for i, q_hat_p in zip(columns, weighed, strict=True):
             if i.joint in paths[lower]:
@@ -145,6 +146,19 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
             elif lower in paths[i.joint]:
                 h[i.at][k.at][m.at] += ca.dot(u_km, q_hat_p)
     return [spatial.rows(*h_i) for h_i in h]
+
+
+def second_derivative(tree: Tree, q: Matrix, links: list[Link], k: Column, m: Column) -> Matrix:
+    """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
+
+    A joint whose subspace depends on q adds the derivative of its own column k.
+    """
+    if m.joint != k.joint:
+        return k.q_hat @ m.q_hat if m.joint > k.joint else m.q_hat @ k.q_hat
+    along_m = ca.DM(tree.nv, 1)
+    along_m[m.at] = 1
+    own = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
+    return m.q_hat @ k.q_hat + own[k.k]
 
 
 class LagrangeEuler(Dynamics):
@@ -217,8 +231,5 @@ class LagrangeEuler(Dynamics):
         s = self.symbols("q")
         tree, links = self.tree, place(self.tree, s["q"])
         tensor = velocity_tensor(tree, s["q"], links)
-        # c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ
-        p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
-        c = tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
         d_and_h = {"D": mass_matrix(tree, links)} | {f"h_{i}": h_i for i, h_i in enumerate(tensor, 1)}
-        return function("terms", s, d_and_h | {"c": c, "I_act": self._armature})
+        return function("terms", s, d_and_h | {"c": gravity_torques(tree, links), "I_act": self._armature})
