@@ -98,12 +98,12 @@ class BaseParameters:
 class Base(ParameterGroup):
     """Base parameters in place of the inertia of all links: the smallest graph.
 
+    In the tree of the recursion, ``_geometry``, numbers of the bodies stand at ``_entries``: L (base parameters). L,
+    ``_spread``, is 1 but for joints that are a sequence, where massless links between its parts take shares of a body.
+
     Attributes:
         found: the base parameters.
         bodies: R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters.
-
-    In the tree of the recursion, ``_geometry``, numbers of the bodies stand at ``_entries``: L (base parameters). L,
-    ``_spread``, is 1 but for joints that are a sequence, where massless links between its parts take shares of a body.
     """
 
     kind: ClassVar[str] = "base"
