@@ -117,6 +117,22 @@ def test_shear_modulus() -> None:
     assert close(auxetic.GJ, Beam.round(1.0, 0.1, **material, shear_modulus=30.0).GJ)
 
 
+def test_shear_stiffness_is_of_cowper() -> None:
+    """κ of a solid circle, a thin tube, a tube whose bore is half its diameter, and a rectangle; ν = E / 2G − 1."""
+    material, g, nu = {"density": 1.0, "youngs_modulus": 2.6}, 1.0, 0.3
+    for beam, kappa in (
+        (Beam.round(1.0, 0.1, **material, poisson_ratio=nu), 6 * (1 + nu) / (7 + 6 * nu)),
+        (Beam.tube(1.0, 0.1, 1e-9, **material, shear_modulus=g), 2 * (1 + nu) / (4 + 3 * nu)),
+        (Beam.tube(1.0, 0.1, 0.025, **material, poisson_ratio=nu), 9.75 / (8.8 * 1.25 + 23.6 * 0.25 / 1.25)),
+        (Beam.rectangle(1.0, 0.1, 0.2, **material, poisson_ratio=nu), 10 * (1 + nu) / (12 + 11 * nu)),
+    ):
+        assert abs(beam.GA_y / (kappa * g * beam.mass_per_length) - 1) < 1e-7
+        assert beam.GA_z == beam.GA_y
+    tapered = Beam.tube(1.0, taper, lambda eta: taper(eta) / 4, **material, poisson_ratio=nu)
+    assert np.allclose(tapered.along("GA_y", [0.2, 0.9]) / tapered.along("EA", [0.2, 0.9]), 9.75 / 15.72 / 2.6)
+    assert Beam.round(1.0, 0.1, **material).GA_y is None
+
+
 def test_uniform_pseudo_inertia() -> None:
     beam = Beam(2.0, 3.0, section_inertia=(0.1, 0.4))
     wanted = np.zeros((4, 4))

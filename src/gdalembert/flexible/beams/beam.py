@@ -7,7 +7,7 @@ and Book 1988, eqs. 27 and 29, print the opposite pairing.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import Property, evaluate, number
+from gdalembert.spatial.arguments import Property, evaluate, listed, number
 from gdalembert.spatial.arrays import Array, frozen
 
 _UNITS = {"mass_per_length": "kg/m", "EI_y": "N m²", "EI_z": "N m²", "EA": "N", "GJ": "N m²", "GA_y": "N", "GA_z": "N"}
@@ -31,21 +31,13 @@ def _dimension(name: str, value: Property, eta: Array) -> Array:
 
 @dataclass(frozen=True)
 class Tube:
+    """A round section; without a wall it is solid. Shear areas κ A are Cowper's (1966), here and of rectangles."""
+
     outer_diameter: Property
     wall: Property | None
 
-    @property
-    def dimensions(self) -> dict[str, Property]:
-        if self.wall is None:
-            return {"diameter": self.outer_diameter}
-        return {"outer_diameter": self.outer_diameter, "wall": self.wall}
-
     def radii(self, eta: Array) -> tuple[Array, Array]:
-        """Outer and inner radii [m] at abscissae (m,).
-
-        Raises:
-            ArgumentError: if the wall is thicker than the radius, or a dimension is not finite and positive.
-        """
+        """Outer and inner radii [m] at abscissae (m,)."""
         outer = _dimension("outer_diameter", self.outer_diameter, eta) / 2
         if self.wall is None:
             return outer, np.zeros_like(outer)
@@ -59,53 +51,37 @@ class Tube:
             )
         return outer, np.maximum(outer - wall, 0)
 
-    def area(self, eta: Array) -> Array:
+    def of(self, quantity: str, eta: Array, poisson_ratio: float) -> Array:
         outer, inner = self.radii(eta)
-        return np.pi * (outer - inner) * (outer + inner)
-
-    def i_y(self, eta: Array) -> Array:
-        outer, inner = self.radii(eta)
-        return self.area(eta) * (outer**2 + inner**2) / 4
-
-    def i_z(self, eta: Array) -> Array:
-        return self.i_y(eta)
-
-    def torsion(self, eta: Array) -> Array:
-        return 2 * self.i_y(eta)
+        area, ratio = np.pi * (outer - inner) * (outer + inner), (inner / outer) ** 2
+        if quantity == "shear":
+            bent = (7 + 6 * poisson_ratio) * (1 + ratio) ** 2 + (20 + 12 * poisson_ratio) * ratio
+            return np.asarray(6 * (1 + poisson_ratio) * (1 + ratio) ** 2 / bent * area)
+        second = area * (outer**2 + inner**2) / 4
+        return {"area": area, "i_y": second, "i_z": second, "torsion": 2 * second}[quantity]
 
 
 @dataclass(frozen=True)
 class Rectangle:
+    """A solid section, its width along y and its height along z."""
+
     width: Property
     height: Property
-
-    @property
-    def dimensions(self) -> dict[str, Property]:
-        return {"width": self.width, "height": self.height}
 
     def sides(self, eta: Array) -> tuple[Array, Array]:
         """Width along y and height along z [m] at abscissae (m,)."""
         return _dimension("width", self.width, eta), _dimension("height", self.height, eta)
 
-    def area(self, eta: Array) -> Array:
+    def of(self, quantity: str, eta: Array, poisson_ratio: float) -> Array:
         width, height = self.sides(eta)
-        return width * height
-
-    def i_y(self, eta: Array) -> Array:
-        width, height = self.sides(eta)
-        return width * height**3 / 12
-
-    def i_z(self, eta: Array) -> Array:
-        width, height = self.sides(eta)
-        return height * width**3 / 12
-
-    def torsion(self, eta: Array) -> Array:
-        width, height = self.sides(eta)
-        a, b = np.maximum(width, height), np.minimum(width, height)
-        k = np.arange(1.0, 2001.0, 2.0)[:, None]  # the rest of the series is below 1e-14
-        series = np.sum(np.tanh(k * np.pi * a / (2 * b)) / k**5, axis=0)
-        result: Array = a * b**3 * (1 / 3 - 64 * b / (np.pi**5 * a) * series)
-        return result
+        if quantity == "torsion":
+            a, b = np.maximum(width, height), np.minimum(width, height)
+            k = np.arange(1.0, 2001.0, 2.0)[:, None]  # the rest of the series is below 1e-14
+            series = np.sum(np.tanh(k * np.pi * a / (2 * b)) / k**5, axis=0)
+            return np.asarray(a * b**3 * (1 / 3 - 64 * b / (np.pi**5 * a) * series))
+        if quantity == "shear":
+            return 10 * (1 + poisson_ratio) / (12 + 11 * poisson_ratio) * width * height
+        return {"area": width * height, "i_y": width * height**3 / 12, "i_z": height * width**3 / 12}[quantity]
 
 
 @dataclass(frozen=True)
@@ -115,23 +91,11 @@ class SectionProperty:
     section: Tube | Rectangle
     quantity: str
     factor: float
+    poisson_ratio: float
 
     def __call__(self, eta: Any) -> Array:
-        values: Array = self.factor * getattr(self.section, self.quantity)(np.atleast_1d(np.asarray(eta, dtype=float)))
-        return values
-
-
-def _shear_modulus(where: str, e: float, shear_modulus: float | None, poisson_ratio: float | None) -> float | None:
-    if shear_modulus is not None and poisson_ratio is not None:
-        raise ArgumentError(f"{where}: got a shear_modulus and a poisson_ratio; give one of them")
-    if shear_modulus is not None:
-        return number(f"{where}: shear_modulus", shear_modulus, "Pa")
-    if poisson_ratio is None:
-        return None
-    nu = number(f"{where}: poisson_ratio", poisson_ratio, least=-1.0)
-    if nu > 0.5:
-        raise ArgumentError(f"{where}: poisson_ratio: got {nu:g}; give a number above -1, at most 0.5")
-    return e / (2 * (1 + nu))
+        at = np.atleast_1d(np.asarray(eta, dtype=float))
+        return np.asarray(self.factor * self.section.of(self.quantity, at, self.poisson_ratio))
 
 
 @dataclass(frozen=True)
@@ -180,17 +144,14 @@ class Beam:
             value = getattr(self, name)
             if not callable(value) and not (value is None and name != "mass_per_length"):
                 settle(name, number(f"Beam: {name}", value, unit))
-        pair = self.section_inertia
-        if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str) or len(pair) != 2:
-            raise ArgumentTypeError(f"Beam: section_inertia: got {pair!r}; give (j_y, j_z) [kg m]")
+        if len(pair := listed(self.section_inertia) or []) != 2:
+            raise ArgumentTypeError(f"Beam: section_inertia: got {self.section_inertia!r}; give (j_y, j_z) [kg m]")
         named = zip(_JY_JZ, pair, strict=True)
-        settle(
-            "section_inertia",
-            tuple(j if callable(j) else number(f"Beam: {name}", j, "kg m", inclusive=True) for name, j in named),
-        )
+        pair = [j if callable(j) else number(f"Beam: {name}", j, "kg m", inclusive=True) for name, j in named]
+        settle("section_inertia", tuple(pair))
         if not isinstance(self.section, Tube | Rectangle | None):
             raise ArgumentTypeError(f"Beam: section: got {self.section!r}; leave it out, or take Beam.tube(…)")
-        if not isinstance(self.breaks, Sequence | np.ndarray) or isinstance(self.breaks, str):
+        if listed(self.breaks) is None:
             raise ArgumentTypeError(f"Beam: breaks: got {self.breaks!r}; give a sequence of abscissae [m]")
         settle("breaks", tuple(sorted(number("Beam: breaks", b, "m") for b in self.breaks)))
         if self.breaks and self.length is not None and self.breaks[-1] >= self.length:
@@ -216,8 +177,7 @@ class Beam:
         Raises:
             ArgumentError: if the beam does not have it, or a function returns an invalid value.
         """
-        value = getattr(self, name)
-        if value is None:
+        if (value := getattr(self, name)) is None:
             raise ArgumentError(f"Beam: {name} is needed for these modes; give it [{_UNITS[name]}]")
         return evaluate(f"Beam: {name}", _UNITS[name], value, np.atleast_1d(np.asarray(eta, dtype=float)))
 
@@ -272,14 +232,17 @@ class Beam:
             density: ρ [kg/m³].
             youngs_modulus: E [Pa].
             shear_modulus: G [Pa]; or
-            poisson_ratio: ν, with G = E / (2 (1 + ν)). Without either, the beam has no GJ.
+            poisson_ratio: ν, with G = E / (2 (1 + ν)). Without either, the beam has no GJ, GA_y and GA_z. These two
+                are κ G A, with Cowper's shear coefficient κ(ν) of the section (The shear coefficient in Timoshenko's
+                beam theory, Journal of Applied Mechanics, 1966).
             breaks: as in :class:`Beam`.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument is invalid; the message names it.
         """
+        sides = {"outer_diameter": outer_diameter, "wall": wall}
         material = density, youngs_modulus, shear_modulus, poisson_ratio
-        return _built("Beam.tube", length, Tube(outer_diameter, wall), breaks, *material)
+        return _built("Beam.tube", length, Tube(outer_diameter, wall), sides, breaks, *material)
 
     @staticmethod
     def round(
@@ -294,7 +257,7 @@ class Beam:
     ) -> Beam:
         """A solid round bar; arguments as in :meth:`tube`."""
         material = density, youngs_modulus, shear_modulus, poisson_ratio
-        return _built("Beam.round", length, Tube(diameter, None), breaks, *material)
+        return _built("Beam.round", length, Tube(diameter, None), {"diameter": diameter}, breaks, *material)
 
     @staticmethod
     def rectangle(
@@ -313,14 +276,15 @@ class Beam:
         With sides a ≥ b, Saint-Venant's torsion constant is
         J = a b³ (1/3 − 64 b / (π⁵ a) Σ_{k odd} tanh(k π a / 2b) / k⁵).
         """
-        material = density, youngs_modulus, shear_modulus, poisson_ratio
-        return _built("Beam.rectangle", length, Rectangle(width, height), breaks, *material)
+        sides, material = {"width": width, "height": height}, (density, youngs_modulus, shear_modulus, poisson_ratio)
+        return _built("Beam.rectangle", length, Rectangle(width, height), sides, breaks, *material)
 
 
 def _built(
     where: str,
     length: float | None,
     section: Tube | Rectangle,
+    dimensions: Mapping[str, Property],
     breaks: Sequence[float],
     density: float,
     youngs_modulus: float,
@@ -328,24 +292,26 @@ def _built(
     poisson_ratio: float | None,
 ) -> Beam:
     rho, e = number(f"{where}: density", density, "kg/m³"), number(f"{where}: youngs_modulus", youngs_modulus, "Pa")
-    g = _shear_modulus(where, e, shear_modulus, poisson_ratio)
-    for name, value in section.dimensions.items():
+    if shear_modulus is not None and poisson_ratio is not None:
+        raise ArgumentError(f"{where}: got a shear_modulus and a poisson_ratio; give one of them")
+    g, nu = shear_modulus, 0.0
+    if g is not None:
+        g = number(f"{where}: shear_modulus", g, "Pa")
+        nu = e / (2 * g) - 1
+    elif poisson_ratio is not None:
+        if (nu := number(f"{where}: poisson_ratio", poisson_ratio, least=-1.0)) > 0.5:
+            raise ArgumentError(f"{where}: poisson_ratio: got {nu:g}; give a number above -1, at most 0.5")
+        g = e / (2 * (1 + nu))
+    for name, value in dimensions.items():
         if not callable(value):
             number(f"{where}: {name}", value, "m")
-    changes = any(map(callable, section.dimensions.values()))
+    changes = any(map(callable, dimensions.values()))
 
     def of(quantity: str, factor: float) -> Property:
-        along = SectionProperty(section, quantity, factor)
+        along = SectionProperty(section, quantity, factor, nu)
         return along if changes else float(along(0.0)[0])
 
-    return Beam(
-        length,
-        of("area", rho),
-        EI_y=of("i_y", e),
-        EI_z=of("i_z", e),
-        EA=of("area", e),
-        GJ=None if g is None else of("torsion", g),
-        section_inertia=(of("i_y", rho), of("i_z", rho)),
-        breaks=tuple(breaks),
-        section=section,
-    )
+    sheared = {} if g is None else {"GJ": of("torsion", g), "GA_y": of("shear", g), "GA_z": of("shear", g)}
+    stiffness = {"EI_y": of("i_y", e), "EI_z": of("i_z", e), "EA": of("area", e), **sheared}
+    inertia = of("i_y", rho), of("i_z", rho)
+    return Beam(length, of("area", rho), section_inertia=inertia, breaks=tuple(breaks), section=section, **stiffness)
