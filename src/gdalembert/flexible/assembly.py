@@ -19,19 +19,11 @@ from gdalembert.dynamics.newton_euler.links import Loads
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.attach import (
-    AttachedBeam,
-    AttachedLink,
-    Replacement,
-    RigidLink,
-    attach,
-    is_link_frame,
-    model_joint_name,
-)
+from gdalembert.flexible import attach
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.cosserat_rod import CosseratRod, Links
 from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
-from gdalembert.flexible.station import Attachment, Carrier, check_body
+from gdalembert.flexible.station import NO_BODY, Attachment, Carrier, check_body
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import Deflection
@@ -86,7 +78,7 @@ class Flexibility:
     damping: Mapping[str, Array]
     actuation: Array
     rotors: tuple[str, ...]
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[attach.Replacement, ...]
     beams: Mapping[str, PlacedBeam]
     rods: Mapping[str, PlacedBeam]
     left_out: tuple[tuple[str, str], ...] = ()
@@ -96,6 +88,12 @@ class Flexibility:
         """The flexible links, by name, in the order of their modes."""
         return dict(sorted({**self.beams, **self.rods}.items(), key=lambda item: item[1].modes.start))
 
+    def link(self, name: str) -> PlacedBeam:
+        """A flexible link by name."""
+        if name not in self.links:
+            raise UnknownNameError("flexible link", name, self.links)
+        return self.links[name]
+
 
 def assemble(
     tree: Tree,
@@ -104,15 +102,7 @@ def assemble(
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection] = Deflection,
 ) -> tuple[Tree, Flexibility]:
-    """Replace rigid links by beams, and rigid joints by springs.
-
-    Args:
-        tree: the rigid robot, cleaned; its frames tell the bodies apart.
-        links: the flexible links, by the name of their body frame.
-        joints: the flexible joints, by name.
-        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
-            that frame, where the model does not tell them from the link's own body.
-        deflection: how the sections of flexible links turn.
+    """Replace rigid links of a cleaned tree by beams, and rigid joints by springs; arguments as of FlexibleArm.
 
     Raises:
         UnknownNameError: if there is no such link, joint or child.
@@ -126,26 +116,31 @@ def assemble(
         if not isinstance(given, Mapping):
             raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
     names = _names_by_index(tree, links)
-    rigid = [RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
+    rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
     merged = [frame.name for i in names for frame in rigid[i].merged_bodies]
     for name, body in fixed_bodies.items():
         if name not in merged:
             raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
         check_body(f"fixed_bodies[{name!r}]", body)
-    attached: list[AttachedLink] = []
+    attached: list[attach.AttachedLink] = []
     for link in rigid:
         carrier = _carrier(link, attached, deflection)
         if link.name:
-            attached.append(_attached(carrier, link, links[link.name], fixed_bodies))
+            try:
+                attached.append(attach.beam_on_link(carrier, link, links[link.name], fixed_bodies))
+            except ArgumentError as error:  # those of the beam itself do not name the link
+                if str(error).startswith("link "):
+                    raise
+                raise ArgumentError(f"link {link.name!r}: {error}") from None
         else:
             on_link = {name: Attachment(carrier.index, placement) for name, placement in link.placements.items()}
-            attached.append(AttachedLink((carrier.joint,), on_link))
+            attached.append(attach.AttachedLink((carrier.joint,), on_link))
     return _assembly(tree, attached, names, links, joints)
 
 
 def _assembly(
     tree: Tree,
-    attached: Sequence[AttachedLink],
+    attached: Sequence[attach.AttachedLink],
     names: Mapping[int, str],
     links: Links,
     joints: Mapping[str, FlexibleJoint],
@@ -171,7 +166,7 @@ def _assembly(
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
     for name, beam in beams.items():
         add(name, placed[name].modes, beam.stiffness, beam.damping)
-    axis, place, nothing = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3))), frozen(np.zeros((4, 4)))
+    axis, place = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3)))
     rotor_joints = []
     for rotor, (name, joint) in enumerate(rotors.items(), first_rotor):
         spring, own = joints[name], joint.idx_v
@@ -181,7 +176,7 @@ def _assembly(
         between = np.array([[1.0, -1.0], [-1.0, 1.0]])
         add(name, (own, rotor), spring.stiffness * between, spring.damping * between)
         actuation[:, own] = np.eye(nv)[rotor]
-        rotor_joints.append(Joint(f"{name} rotor", axis, -1, *place, nothing, rotor + more, rotor))
+        rotor_joints.append(Joint(f"{name} rotor", axis, -1, *place, NO_BODY, rotor + more, rotor))
     flexible = replace(
         tree,
         nq=nv + more,
@@ -204,7 +199,7 @@ def _assembly(
 
 
 def _placed(
-    beams: Mapping[str, AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
+    beams: Mapping[str, attach.AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
 ) -> dict[str, PlacedBeam]:
     """The beams; append frames at their roots and tips, with names that no other frame has."""
     placed: dict[str, PlacedBeam] = {}
@@ -234,11 +229,11 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
     for frame in tree.frames:
         if frame.type == "BODY" and frame.joint < 0:
             grounded.add(frame.name)
-        elif frame.type == "BODY" and frame.joint not in first and is_link_frame(frame):
+        elif frame.type == "BODY" and frame.joint not in first and attach.is_link_frame(frame):
             first[frame.joint] = frame.name
             moved[frame.name] = frame.joint
         elif frame.type == "BODY":
-            fixed[frame.name] = first.get(frame.joint, model_joint_name(tree, frame.joint))
+            fixed[frame.name] = first.get(frame.joint, attach.model_joint_name(tree, frame.joint))
     for name, link in links.items():
         if not isinstance(link, FlexibleLink | CosseratRod):
             expected = "a FlexibleLink or a CosseratRod"
@@ -255,28 +250,16 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
     return {moved[name]: name for name in links}
 
 
-def _carrier(rigid: RigidLink, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
+def _carrier(rigid: attach.RigidLink, attached: Sequence[attach.AttachedLink], deflection: type[Deflection]) -> Carrier:
     """The joint of a link where it is attached; modal coordinates begin behind those of the links before it."""
     joint, tree = rigid.joint, rigid.tree
     if joint.parent >= 0:
-        base = attached[joint.parent].attachments[model_joint_name(tree, rigid.index)]
+        base = attached[joint.parent].attachments[attach.model_joint_name(tree, rigid.index)]
         at = _frame(joint.name, base)
         joint = replace(joint, parent=at.joint, rotation=at.rotation, translation=at.translation)
     modes = sum(each.modes for each in attached)
     index = sum(len(each.joints) for each in attached)
     return Carrier(joint, index, tree.nq + modes, tree.nv + modes, deflection)
-
-
-def _attached(
-    carrier: Carrier, rigid: RigidLink, beam: FlexibleLink | CosseratRod, fixed_bodies: Mapping[str, pin.Inertia]
-) -> AttachedLink:
-    """The beam on its link; errors that only show there, in the beam itself, name the link."""
-    try:
-        return attach(carrier, rigid, beam, fixed_bodies)
-    except ArgumentError as error:
-        if str(error).startswith("link "):
-            raise
-        raise ArgumentError(f"link {rigid.name!r}: {error}") from None
 
 
 def _frame(name: str, at: Attachment) -> Frame:
@@ -363,7 +346,12 @@ def _at_rest(
         q[modal] = deflection[joints:]
         return np.asarray(inverse_dynamics(prepared, ca.DM(q), ca.DM(v), ca.DM(a), loads).full().ravel())
 
-    columns = {each: _columns(tree, flexibility, *each) for each in candidates}
+    columns: dict[tuple[str, str], list[int]] = {}
+    for name, direction in candidates:
+        station = tree.joints[tree.first_station(flexibility.beams[name].link)]
+        letters = [mode.rpartition(" ")[2][0] for mode in station.type.coordinate_names]
+        own = [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]
+        columns[name, direction] = own
     moving, resting = np.abs(forces([])), list(candidates)
     while True:
         tau = forces([k for each in resting for k in columns[each]])
@@ -372,9 +360,3 @@ def _at_rest(
         if not (excited := excited or [each for each in resting if links.count(each[0]) > 1]):
             return resting
         resting = [each for each in resting if each not in excited]
-
-
-def _columns(tree: Tree, flexibility: Flexibility, name: str, direction: str) -> list[int]:
-    station = tree.joints[tree.first_station(flexibility.beams[name].link)]
-    letters = [mode.rpartition(" ")[2][0] for mode in station.type.coordinate_names]
-    return [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]

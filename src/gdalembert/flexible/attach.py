@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
-from gdalembert.flexible.flexible_link import FlexibleLink, stack_level
+from gdalembert.flexible.flexible_link import FlexibleLink, warn
 from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, pseudo_inertia_of
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
@@ -191,7 +190,7 @@ class AttachedBeam:
     frequency: float = math.nan
 
 
-def attach(
+def beam_on_link(
     carrier: Carrier, rigid: RigidLink, beam: FlexibleLink | CosseratRod, fixed_bodies: Mapping[str, pin.Inertia]
 ) -> AttachedLink:
     """Put a beam on the link that a joint of the tree carries.
@@ -217,18 +216,19 @@ def attach(
     to_station = {eta: bare[eta].to_axis(0) @ np.linalg.inv(clamped) for eta in etas}
     own_body = rigid.own_body(fixed)
     bodies = {eta: np.zeros((4, 4)) for eta in etas}
-    on_link = [(abscissae[name], body) for name, body in fixed] + [(0.0, own_body)] * beam.keep_body
+    on_link = [(abscissae[name], body) for name, body in fixed]
+    if beam.keep_body:
+        on_link.append((0.0, own_body))
     for eta, body in on_link:
         bodies[eta] += to_station[eta] @ body @ to_station[eta].T
     for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
         if given is not None:
             placement = bare[eta].to_axis(eta)
             bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
-    _check_slender(rigid.name, beam)
+    _check_proportions(rigid.name, beam)
     replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
     if isinstance(beam, CosseratRod):
         return _rod(carrier, rigid, beam, clamped, bodies, abscissae, replacement)
-    _check_sag(rigid.name, beam)
     stations = tuple(replace(bare[eta], body=frozen(bodies[eta])) for eta in etas)
     inertia = beam.inertia()
     names = tuple(f"{rigid.name} {mode}" for mode in beam.mode_names)
@@ -282,30 +282,24 @@ def _rod(
     return AttachedLink((own, *made.joints), found, beam)
 
 
-def _check_slender(name: str, beam: FlexibleLink | CosseratRod) -> None:
-    """Warn of stubby beams without shear."""
-    if isinstance(beam, CosseratRod) and beam.shears:
-        return
+def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
+    """Warn of stubby beams without shear, and of numbers that seem to be in other units."""
     radius = float(np.sqrt(beam.body.diagonal()[1:3].max() / beam.body[3, 3]))
-    if beam.length < _STUBBY * radius:
-        warnings.warn(
+    if beam.length < _STUBBY * radius and not (isinstance(beam, CosseratRod) and beam.shears):
+        warn(
             f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
             f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
-            "check the units (m)",
-            stacklevel=stack_level(),
+            "check the units (m)"
         )
-
-
-def _check_sag(name: str, beam: FlexibleLink) -> None:
-    """Warn of numbers that seem to be in other units."""
+    if isinstance(beam, CosseratRod):
+        return
     inertia, tip = beam.inertia(), beam.station("tip")
     weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
     sag = float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
     if sag > beam.length:
-        warnings.warn(
+        warn(
             f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
-            "units (N m², Pa, kg/m, kg/m³)",
-            stacklevel=stack_level(),
+            "units (N m², Pa, kg/m, kg/m³)"
         )
 
 
@@ -422,8 +416,7 @@ def _replacement(name: str, own: Array, clamped: Array, beam: FlexibleLink | Cos
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
         found = found if differs else with_tip
     if differs:
-        warnings.warn(
+        warn(
             f"{found}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
-            stacklevel=stack_level(),
         )
     return found

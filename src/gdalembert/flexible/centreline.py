@@ -26,7 +26,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers
-from gdalembert.spatial.arrays import Array, homogeneous
+from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
 
 _ROUNDING = 1e-9
@@ -55,33 +55,24 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
-    if name not in arm.flexibility.links:
-        raise UnknownNameError("flexible link", name, arm.flexibility.links)
-    beam = arm.flexibility.links[name]
-    root = arm.tree.frames[find_frame(arm.tree, beam.root)]
-    s = symbols(q=arm.tree.nq)
-    r, p = placement(arm.tree, root, s["q"])
-    behind = arm.tree.nq - arm.tree.nv
+    beam, found = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
+    s, behind = symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
+    r, p = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
-    found = _sections(arm, name, at, links, f)
+    if name in arm.flexibility.rods:
+        rod = links_of(arm, links)[name]
+        if not isinstance(rod, CosseratRod):
+            raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
+        found = sections(rod.with_length(beam.length), at, f)
+    else:
+        own = placed_link(arm, name, links)
+        for eta in map(float, at):
+            station = own.station(eta)
+            turned, shifted = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
+            found.append((turned, shifted + turned @ spatial.constant(station.to_axis(eta)[:3, 3])))
     positions = ca.horzcat(*(p + r @ shifted for _, shifted in found))
     rotations = ca.horzcat(*(r @ turned for turned, _ in found))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
-
-
-def _sections(arm: Arm, name: str, at: Array, links: Links | None, f: ca.SX) -> list[tuple[Matrix, Matrix]]:
-    """R and p of sections in the clamped frame."""
-    rod = links_of(arm, links)[name] if name in arm.flexibility.rods else None
-    if rod is not None and not isinstance(rod, CosseratRod):
-        raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
-    if rod is not None:
-        return sections(rod.with_length(arm.flexibility.rods[name].length), at, f)
-    own, found = placed_link(arm, name, links), []
-    for eta in at:
-        station = own.station(float(eta))
-        turned, shifted = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
-        found.append((turned, shifted + turned @ spatial.constant(station.to_axis(float(eta))[:3, 3])))
-    return found
 
 
 def links_of(arm: Arm, links: Links | None = None) -> Links:
@@ -113,19 +104,7 @@ def links_of(arm: Arm, links: Links | None = None) -> Links:
 
 
 def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink:
-    """A flexible link with the length and the modes that it has in the arm.
-
-    Args:
-        arm: the arm.
-        name: of the link.
-        links: as in :func:`links_of`.
-
-    Raises:
-        As :func:`links_of`.
-        UnknownNameError: if the arm has no such flexible link.
-        ArgumentTypeError: if what is given is none.
-        ArgumentError: if the arm was made of another one.
-    """
+    """A flexible link with the length and the modes that it has in the arm; another one is refused."""
     if name not in arm.flexibility.beams:
         raise UnknownNameError("flexible link", name, arm.flexibility.beams)
     link = links_of(arm, links)[name]

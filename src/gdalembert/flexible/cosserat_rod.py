@@ -22,7 +22,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink, Where
-from gdalembert.flexible.station import Station, root
+from gdalembert.flexible.station import NO_BODY, Station, root
 from gdalembert.model.joints import Fixed, JointType, Revolute
 from gdalembert.model.joints.strain_segment import Step, StrainSegment, StrainStation
 from gdalembert.model.modal_inertia import SegmentInertia
@@ -245,7 +245,7 @@ class RodJoints:
             end, *inside = part.stations([*bodies])
             for eta in (end, *inside):
                 shared = () if eta == end else (1.0, 0.0)
-                body = bodies.get(eta, np.zeros((4, 4)))
+                body = bodies.get(eta, NO_BODY)
                 at[eta] = add(f"at {eta:g} m", part.station(eta, names), carrier, body, first, *shared)
             first, carrier = first + inertia.modes, at[end]
         stiffness = ca.diagcat(*(ca.DM(each.stiffness) for each in inertias.values()))

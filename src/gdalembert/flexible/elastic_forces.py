@@ -18,13 +18,7 @@ from gdalembert.spatial.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class _Parts(Force):
-    """Σ factor · matrix over the flexible links and joints.
-
-    Attributes:
-        tree: the arm.
-        parts: the matrix (nv × nv) of each flexible link and joint, by name.
-        factors: what each of them is multiplied by, 1 by default; numbers or symbols.
-    """
+    """Σ factor · matrix (nv × nv) over the flexible links and joints of an arm, by name; factors are 1 by default."""
 
     tree: Tree
     parts: Mapping[str, Array]
@@ -69,11 +63,9 @@ class Stiffness(_Parts):
     def _coordinates(self, q: Matrix) -> Matrix:
         """x (nv), structurally zero where no stiffness is."""
         held = {k for part in self.parts.values() for k in np.flatnonzero(np.abs(part).sum(axis=0))}
-        parts: list[Matrix] = [
-            joint.configuration(q) if held & set(joint.columns) and joint.scaling is None else ca.DM(joint.type.nv, 1)
-            for joint in self.tree.joints
-        ]
-        return self.tree.vector(parts)
+        moves = [joint.scaling is None and bool(held & set(joint.columns)) for joint in self.tree.joints]
+        pairs = zip(self.tree.joints, moves, strict=True)
+        return self.tree.vector([j.configuration(q) if moved else ca.DM(j.type.nv, 1) for j, moved in pairs])
 
 
 class ModalDamping(_Parts):

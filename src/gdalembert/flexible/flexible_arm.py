@@ -27,7 +27,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
@@ -76,11 +76,10 @@ class Participation:
 
     def __str__(self) -> str:
         heads = ("frequency [Hz]", "mostly", *self.joints, self.frame)
+        modes = zip(self.frequencies, self.coordinates, self.inertia, self.deflection, strict=True)
         rows = [
             (f"{omega / (2 * np.pi):.4g}", name, *(f"{100 * x:.2f} %" for x in (*inertia, deflection)))
-            for omega, name, inertia, deflection in zip(
-                self.frequencies, self.coordinates, self.inertia, self.deflection, strict=True
-            )
+            for omega, name, inertia, deflection in modes
         ]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         lines = ("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in (heads, *rows))
@@ -114,24 +113,18 @@ class Arm(Dynamics):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        links = self._completed(links)
-        wrenches = options.get("wrenches")
-        tree, flexibility, links = assemble_with_selected_modes(
-            self.nominal, links, joints, fixed_bodies, self.deflection, wrenches
-        )
+        if self.kinematics != "exact" and isinstance(links, Mapping):
+            links = {name: straight(link) for name, link in links.items()}
+        given = links, joints, fixed_bodies, self.deflection, options.get("wrenches")
+        tree, flexibility, links = assemble_with_selected_modes(self.nominal, *given)
         self._set_up_arm(tree, flexibility, options)
         self.links = MappingProxyType(dict(links))
-
-    def _completed(self, links: Links) -> Links:
-        """The links with what they leave to their arm, but for their modes."""
-        return links
 
     def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
         self.nominal, self.flexibility = tree, flexibility
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
-        actuation = options.get("actuation")
-        self.actuators = actuators_of(tree, actuation, flexibility.actuation)
+        self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
         if flexibility.links:
             self._check_mass_matrix()
 
@@ -204,10 +197,7 @@ class Arm(Dynamics):
         Raises:
             UnknownNameError: if there is no such flexible link.
         """
-        beams = self.flexibility.links
-        if link not in beams:
-            raise UnknownNameError("flexible link", link, beams)
-        return self._kinematics.frame_placement(beams[link].tip)
+        return self._kinematics.frame_placement(self.flexibility.link(link).tip)
 
     def _require_regular_mass_matrix(self) -> None:
         """Regular M: every mode and every rotor has inertia of its own."""
@@ -233,17 +223,9 @@ class Arm(Dynamics):
         m, gravity = self.mass_matrix_expression(s["q"]), self.generalized_gravity_expression(s["q"])
         velocity = self.nle_expression(s["q"], s["v"]) - gravity
         r, f = slice(0, self.modes.start), slice(self.modes.start, self.modes.stop)
-        parts = {
-            "m_r": m[r, r],
-            "m_rf": m[r, f],
-            "m_f": m[f, f],
-            "C_1": velocity[r],
-            "C_2": velocity[f],
-            "G_1": gravity[r],
-            "G_2": gravity[f],
-            "K_f": self.elasticity.matrix[f, f],
-        }
-        return function("terms", s, parts)
+        inertia = {"m_r": m[r, r], "m_rf": m[r, f], "m_f": m[f, f]}
+        vectors = {"C_1": velocity[r], "C_2": velocity[f], "G_1": gravity[r], "G_2": gravity[f]}
+        return function("terms", s, {**inertia, **vectors, "K_f": self.elasticity.matrix[f, f]})
 
     # How far it bends and how far it is right; what natural modes carry is ours.
 
@@ -260,10 +242,7 @@ class Arm(Dynamics):
         Raises:
             UnknownNameError: if there is no such flexible link.
         """
-        links = self.flexibility.links
-        if link not in links:
-            raise UnknownNameError("flexible link", link, links)
-        return links[link].modes
+        return self.flexibility.link(link).modes
 
     @property
     def modes_by_link(self) -> dict[str, range]:
@@ -417,11 +396,7 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
 
 
 def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> Arm:
-    """The argument, if it is an arm with flexible links or joints.
-
-    Raises:
-        ArgumentTypeError: if it is not.
-    """
+    """The argument, if it is an arm with flexible links or joints; otherwise refuse it."""
     if not isinstance(arm, Arm):
         raise ArgumentTypeError(f"{where}: expected a {expected}, got {type(arm).__name__}")
     return arm
@@ -450,9 +425,6 @@ class FirstOrderArm(Arm):
 
     kinematics: ClassVar[str] = "first_order"
     deflection: ClassVar[type[Deflection]] = FirstOrderDeflection
-
-    def _completed(self, links: Links) -> Links:
-        return {name: straight(link) for name, link in links.items()} if isinstance(links, Mapping) else links
 
     def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
         joints = [joint for joint in tree.joints if not joint.type.is_modal]

@@ -20,7 +20,7 @@ from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
-from gdalembert.flexible.station import Station, check_body
+from gdalembert.flexible.station import NO_BODY, Station, check_body
 from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
@@ -36,6 +36,7 @@ class BeamLink(ABC):
     """What all links have that are beams.
 
     Attributes:
+        beam: a :class:`~gdalembert.Beam`, or :class:`~gdalembert.Nodes`.
         to: the name of the child joint or frame to which the beam runs; ``None``: the only child joint.
         root: the clamped frame in the link frame, 4 × 4 or a ``pin.SE3``, x along the beam; a beam without a length
             then ends at the abscissa of ``to`` or of the child joint, whatever its offset from x. ``None``: at the link
@@ -265,11 +266,10 @@ class FlexibleLink(BeamLink):
         if isinstance(self.beam, Beam):
             modal_integrals.check_families(self.beam, self.families)
             for name in modal_integrals.unmoved_tip(self.beam, self.families):
-                warnings.warn(
+                warn(
                     f"{name}: {', '.join(self.families[name].names)} neither shift nor turn the tip, so that what the "
                     "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
                     TipWarning,
-                    stacklevel=stack_level(),
                 )
         for where in self.children.values():
             self.station(where)
@@ -367,6 +367,7 @@ class FlexibleLink(BeamLink):
             ArgumentError: if the link has no modes yet, or no such station.
         """
         beam, eta = self._with_modes(), self._abscissa("station", where)
+        body = NO_BODY if body is None else body
         if eta == 0:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):
@@ -430,9 +431,9 @@ class FlexibleLink(BeamLink):
         return self.beam
 
 
-def stack_level() -> int:
-    """The stack level, for a warning, of the user's line that led to it."""
-    frame, level, inside = sys._getframe(1), 1, ("gdalembert", "dataclasses")
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of what the user's line led to."""
+    frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         frame, level = frame.f_back, level + 1
-    return level
+    warnings.warn(message, category, stacklevel=level)

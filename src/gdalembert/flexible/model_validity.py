@@ -103,11 +103,7 @@ def validity(
     a: npt.ArrayLike | None,
     u: npt.ArrayLike | None,
 ) -> dict[str, Validity]:
-    """The largest indicators of a motion by flexible link, see :meth:`~gdalembert.FlexibleArm.validity`.
-
-    Raises:
-        ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
-    """
+    """The largest indicators of a motion by flexible link, see :meth:`~gdalembert.FlexibleArm.validity`."""
     if a is not None and u is not None:
         raise ArgumentError("validity: got a and u; give one of them")
     configurations = table("validity: q", q, arm.tree.nq)
@@ -141,9 +137,7 @@ def indicators(tree: Tree, flexibility: Flexibility) -> ca.Function:
     s = {"q": ca.SX.sym("q", tree.nq), "v": ca.SX.sym("v", tree.nv), "a": ca.SX.sym("a", tree.nv)}
     q, v, a = s.values()
     state, rate = ca.vertcat(q, v), ca.vertcat(tree.configuration_rate(q, v), a)
-    slopes: list[ca.SX] = []
-    spins: list[ca.SX] = []
-    loads: list[ca.SX] = []
+    slopes, spins, loads = list[Matrix](), list[Matrix](), list[Matrix]()
     for beam in flexibility.beams.values():
         root = tree.frames[find_frame(tree, beam.root)]
         slopes.append(tip_slope(tree, beam, q))

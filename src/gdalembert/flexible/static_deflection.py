@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -18,7 +16,7 @@ from gdalembert.dynamics.wrenches import joint_torques
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.flexible.elastic_forces import Stiffness
-from gdalembert.flexible.flexible_link import stack_level
+from gdalembert.flexible.flexible_link import warn
 from gdalembert.flexible.model_validity import STEEP, tip_slope
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -40,6 +38,12 @@ _OFF = 1e-9
 """The part of a wrench that may point out of the plane of an arm."""
 
 
+_UNSTABLE = (
+    "static_deflection: the equilibrium next to q is not stable, as of a beam that buckles; load the arm less, or "
+    "start from a q whose modes are bent about as far as you expect"
+)
+
+
 @interruptible
 def static_deflection(
     arm: Dynamics,
@@ -51,167 +55,126 @@ def static_deflection(
     reference: pin.ReferenceFrame | None,
 ) -> Array:
     """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers."""
-    where = "static_deflection"
-    configuration = _configuration(f"{where}: q", arm, q)
-    push: Matrix = ca.DM(arm.tree.nv, 1)
-    s = arm.symbols("q")
+    where, given = "static_deflection", numbers("static_deflection: q", q)
+    nq, nv, held = arm.tree.nq, arm.tree.nv, arm.tree.nq - arm.tree.nv + arm.modes.start
+    if given.shape not in ((nq,), (nq, 1), (held,), (held, 1)):
+        raise ArgumentError(f"{where}: q has shape {given.shape}; give ({nq},), or ({held},) of the joints alone")
+    guess = np.pad(given.ravel(), (0, nq - given.size))
+    x, load, zero = ca.SX.sym("x", nq - held), ca.SX.sym("load"), ca.DM(nv, 1)
+    bent = ca.vertcat(ca.DM(guess[:held]), x)
+    push: Matrix = zero
     if len({frame is None, wrench is None, reference is None}) > 1:
         raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
     if frame is not None and wrench is not None:
-        given = vector(f"{where}: wrench", wrench, 6)
-        push = joint_torques(arm.tree, frame, reference, clean=0)(s["q"], given)
-        _check_wrench(tree, flexibility, configuration, frame, given, reference)
-    zero = ca.DM(arm.tree.nv, 1)
-    alone = arm.under() if arm.external_wrenches.is_input else arm
-    rest = alone.inverse_dynamics(s["q"], zero, zero) - push
-    free = slice(arm.modes.start, arm.tree.nv)
-    first = free.start + arm.tree.nq - arm.tree.nv
-    elastic = sum((each.torque(s["q"], zero) for each in arm.forces if isinstance(each, Stiffness)), zero)
-    load = ca.SX.sym("load")
-    forces = (elastic + load * (rest - elastic))[free]
-    residual = ca.Function("residual", [s["q"], load], [forces, ca.jacobian(forces, s["q"])[:, first:]])
-    stiffness = sum(flexibility.stiffness.values(), np.zeros((arm.tree.nv,) * 2))[free, free]
-    newton = Newton(residual, first, np.asarray(np.linalg.inv(np.linalg.cholesky(stiffness))))
-    found = newton.damped(configuration) if configuration[first:].any() else newton.loaded(configuration)
-    _warn_of_slopes(tree, flexibility, found)
+        acting = vector(f"{where}: wrench", wrench, 6)
+        push = joint_torques(arm.tree, frame, reference, clean=0)(bent, acting)
+        _check_wrench(tree, flexibility, guess, frame, acting, reference)
+    alone, free = arm.under() if arm.external_wrenches.is_input else arm, slice(arm.modes.start, nv)
+    elastic = sum((each.torque(bent, zero) for each in arm.forces if isinstance(each, Stiffness)), zero)
+    forces = (elastic + load * (alone.inverse_dynamics(bent, zero, zero) - push - elastic))[free]
+    residual = ca.Function("residual", [x, load], [forces, ca.jacobian(forces, x)])
+    stiffness = sum(flexibility.stiffness.values(), np.zeros((nv, nv)))[free, free]
+    newton = Newton(residual, np.asarray(np.linalg.inv(np.linalg.cholesky(stiffness))))
+    found = np.concatenate([guess[:held], (newton.damped if guess[held:].any() else newton.loaded)(guess[held:])])
+    for name, beam in flexibility.beams.items():
+        if (slope := float(tip_slope(tree, beam, ca.DM(found)))) > STEEP:
+            warn(
+                f"{where}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
+                f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
+            )
     return found
 
 
 @dataclass(frozen=True)
 class Newton:
-    """Newton's method for the modes and rotors at rest, q[first:].
+    """Newton's method for the modes and rotors x at rest.
 
     Attributes:
-        residual: (q, load) → (forces on them, slope), load being the part of all forces but the elastic ones.
+        residual: (x, load) → (forces on them, slope), load being the part of all forces but the elastic ones.
         compliance: L⁻¹ of their stiffness L Lᵀ, by which forces and deflections have one unit.
     """
 
     residual: ca.Function
-    first: int
     compliance: Array
 
-    def loaded(self, q: Array) -> Array:
+    def loaded(self, x: Array) -> Array:
         """Follow the deflection from the unloaded arm, in steps of load in which Newton's method contracts at once.
 
         (P. Deuflhard, Newton Methods for Nonlinear Problems, 2004, chapter 5.)
         """
         load, more, stable = 0.0, 1.0, True
         while load < 1:
-            found = self._contracted(q, min(load + more, 1.0))
-            if found is not None and (stable := self._is_stable(found, min(load + more, 1.0))):
-                q, load, more = found, min(load + more, 1.0), 2 * more
+            ahead = min(load + more, 1.0)
+            found = self._contracted(x, ahead)
+            if found is not None and (stable := self._is_stable(found, ahead)):
+                x, load, more = found, ahead, 2 * more
                 continue
             more /= 2
             if more < _LEAST_LOAD:
-                raise _unstable() if not stable else self._lost(q)
-        return q
+                raise self._lost(x) if stable else ArgumentError(_UNSTABLE)
+        return x
 
-    def damped(self, q: Array) -> Array:
-        """Newton's method from a guess, in steps that are halved until the forces are smaller."""
+    def damped(self, x: Array) -> Array:
+        """Newton's method from a guess, in steps that are halved until the forces (as energies) are smaller."""
         for _ in range(_MOST_STEPS):
-            step = self._step(q, 1.0)
+            step = self._step(x, 1.0)
             if step is None:
                 break
-            step = step * _step_length(step, q, lambda x: self.compliance @ self.residual(x, 1.0)[0].full().ravel())
-            q = self._moved(q, step)
-            if self._has_converged(q, step):
-                if self._is_stable(q, 1.0):
-                    return q
-                raise _unstable()
-        raise self._lost(q)
+            parts, before = 0.5 ** np.arange(_HALVINGS), self._energy(x)
+            step = step * next((part for part in parts if self._energy(x - part * step) < before), 1.0)
+            x = x - step
+            if self._length(step) <= _CONVERGED * self._length(x):
+                if self._is_stable(x, 1.0):
+                    return x
+                raise ArgumentError(_UNSTABLE)
+        raise self._lost(x)
 
-    def _contracted(self, q: Array, load: float) -> Array | None:
+    def _contracted(self, x: Array, load: float) -> Array | None:
         """The equilibrium, if each step is at most half as long as the one before."""
         length = np.inf
         for _ in range(_MOST_STEPS):
-            step = self._step(q, load)
-            if step is None:
+            step = self._step(x, load)
+            if step is None or self._length(step) > max(length / 2, _NOISE * self._length(x)):
                 return None
-            new = self._length(step)
-            if new > max(length / 2, _NOISE * self._length(q[self.first :])):
-                return None
-            q, length = self._moved(q, step), new
-            if self._has_converged(q, step):
-                return q if np.isfinite(self.residual(q, load)[1].full()).all() else None
+            x, length = x - step, self._length(step)
+            if length <= _CONVERGED * self._length(x):
+                return x if np.isfinite(self.residual(x, load)[1].full()).all() else None
         return None
 
-    def _step(self, q: Array, load: float) -> Array | None:
-        force, slope = (x.full() for x in self.residual(q, load))
+    def _step(self, x: Array, load: float) -> Array | None:
+        force, slope = (each.full() for each in self.residual(x, load))
         try:
             step: Array = np.linalg.solve(slope, force.ravel())
         except np.linalg.LinAlgError:
             return None
         return step if np.isfinite(step).all() else None
 
-    def _moved(self, q: Array, step: Array) -> Array:
-        return np.concatenate([q[: self.first], q[self.first :] - step])
-
     def _length(self, deflection: Array) -> float:
         """The root of the elastic energy, but for a factor: modes have different units."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.linalg.norm(np.linalg.solve(self.compliance.T, deflection)))
 
-    def _has_converged(self, q: Array, step: Array) -> bool:
-        return self._length(step) <= _CONVERGED * self._length(q[self.first :])
+    def _energy(self, x: Array) -> float:
+        """That of the forces at rest, which vanish in an equilibrium: its root."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.linalg.norm(self.compliance @ self.residual(x, 1.0)[0].full()))
 
-    def _is_stable(self, q: Array, load: float) -> bool:
-        slope = self.residual(q, load)[1].full()
+    def _is_stable(self, x: Array, load: float) -> bool:
+        slope = self.residual(x, load)[1].full()
         return bool(np.linalg.eigvals(slope).real.min(initial=np.inf) > 0)
 
-    def _lost(self, q: Array) -> ArgumentError:
-        force = self.residual(q, 1.0)[0].full()
+    def _lost(self, x: Array) -> ArgumentError:
+        force = self.residual(x, 1.0)[0].full()
         return ArgumentError(
             "static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still "
             f"differ by up to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
         )
 
 
-def _unstable() -> ArgumentError:
-    return ArgumentError(
-        "static_deflection: the equilibrium next to q is not stable, as of a beam that buckles; load the arm less, or "
-        "start from a q whose modes are bent about as far as you expect"
-    )
-
-
-def _warn_of_slopes(tree: Tree, flexibility: Flexibility, q: Array) -> None:
-    """Warn of beams that bend further than their modes are meant to."""
-    for name, beam in flexibility.beams.items():
-        if (slope := float(tip_slope(tree, beam, ca.DM(q)))) > STEEP:
-            warnings.warn(
-                f"static_deflection: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
-                f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
-                stacklevel=stack_level(),
-            )
-
-
-def _step_length(step: Array, configuration: Array, residual: Callable[[Array], Array]) -> float:
-    """The part of a Newton step, a power of ½, that makes the residual (an energy, squared) smaller; or all of it."""
-    whole = np.pad(step, (len(configuration) - len(step), 0))
-    with np.errstate(over="ignore", invalid="ignore"):
-        before = np.linalg.norm(residual(configuration))
-        for length in 0.5 ** np.arange(_HALVINGS):
-            if np.linalg.norm(residual(configuration - length * whole)) < before:
-                return float(length)
-    return 1.0
-
-
-def _configuration(what: str, arm: Dynamics, q: npt.ArrayLike) -> Array:
-    """q (nq): the joints held, and the initial guess of modes and rotors, zero where q is that of the joints alone."""
-    nq, of_joints = arm.tree.nq, arm.tree.nq - arm.tree.nv + arm.modes.start
-    given = numbers(what, q)
-    if given.shape not in ((nq,), (nq, 1), (of_joints,), (of_joints, 1)):
-        raise ArgumentError(f"{what} has shape {given.shape}; give ({nq},), or ({of_joints},) of the joints alone")
-    return np.concatenate([given.ravel(), np.zeros(nq - given.size)])
-
-
 def _check_wrench(
     tree: Tree, flexibility: Flexibility, q: Array, frame: str, wrench: Array, reference: pin.ReferenceFrame | None
 ) -> None:
-    """Refuse a wrench that bends a link in a direction in which its modes are left out.
-
-    Raises:
-        ArgumentError: naming the link.
-    """
+    """Refuse a wrench that bends a link in a direction in which its modes are left out."""
     at = tree.frames[find_frame(tree, frame)]
     r, origin = (x.full() for x in placement(tree, at, ca.DM(q)))
     force, moment = wrench[:3], wrench[3:]

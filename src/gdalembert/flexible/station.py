@@ -22,6 +22,9 @@ from gdalembert.model.rounding import clean_matrix, least_moment
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
+NO_BODY = frozen(np.zeros((4, 4)))
+"""The pseudo-inertia of no body."""
+
 
 @dataclass(frozen=True, eq=False)
 class Station:
@@ -60,10 +63,10 @@ class Station:
         )
 
 
-def root(modes: int, body: Array | None = None) -> Station:
+def root(modes: int, body: Array = NO_BODY) -> Station:
     """The root of a link with a number of modes: the clamped frame, which no mode moves."""
     zero = np.zeros((3, modes))
-    return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), np.zeros((4, 4)) if body is None else body)
+    return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), body)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +144,7 @@ class CarriedBeam:
 
 
 def check_body(what: str, body: Any) -> None:
-    """Refuse anything but the inertia of a rigid body.
-
-    Raises:
-        ArgumentTypeError: if it is not a ``pin.Inertia``.
-        ArgumentError: if a number is not finite, or mass or a principal moment is negative.
-    """
+    """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``."""
     if not isinstance(body, pin.Inertia):
         raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {body!r}")
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)

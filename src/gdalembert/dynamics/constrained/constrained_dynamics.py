@@ -10,7 +10,7 @@ Its derivatives follow by the implicit function theorem.
     M da = dtau − ∂tau/∂q dq − ∂tau/∂v dv + ∂(Jᵀ f)/∂q dq + Jᵀ df
     J da = −∂e/∂q dq − ∂e/∂v dv                   e = J a + J̇ v + damping E + stiffness c
 
-Of a free base a part of da is known , as if nothing held it (``equations_of_motion.FreeBases``). That part satisfies
+Of a free base a part of da is known, as if nothing held it (``equations_of_motion.FreeBases``). That part satisfies
 the first equation, so that the constraints have to undo J of it and nothing else.
 
 The KKT system and its inverse are

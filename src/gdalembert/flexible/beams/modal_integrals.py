@@ -20,7 +20,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.flexible.station import Station, root
+from gdalembert.flexible.station import NO_BODY, Station, root
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import drop
 from gdalembert.spatial.arrays import Array, frozen
@@ -40,10 +40,7 @@ _NOISE = 1e-13
 
 def skews(columns: Array) -> Array:
     """Skew matrices [ϑ×] of vectors (…, 3), (…, 3, 3)."""
-    matrices = np.zeros((*columns.shape, 3))
-    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        matrices[..., a, b], matrices[..., b, a] = -columns[..., c], columns[..., c]
-    return matrices
+    return np.cross(np.eye(3), columns[..., None, :])
 
 
 def mass_integrals(
@@ -219,7 +216,7 @@ def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True)
 
 
 def beam_station(
-    beam: Beam, families: Families, abscissa: float, body: Array | None = None, *, foreshortening: bool = True
+    beam: Beam, families: Families, abscissa: float, body: Array = NO_BODY, *, foreshortening: bool = True
 ) -> Station:
     """The station at an abscissa [m], with the pseudo-inertia (4 × 4) of the bodies that are fixed to it."""
     n = sum(map(len, families.values()))
@@ -233,16 +230,11 @@ def beam_station(
         products = _steepness(families, over.points, beam.length)
         s = products @ over.weights
         s[np.abs(s) <= _NOISE * (np.abs(products) @ over.weights)] = 0
-    none, at = np.zeros((4, 4)) if body is None else body, np.array([end, 0, 0])
-    return Station(frozen(at), frozen(u[:, 0].T), frozen(theta[:, 0].T), frozen(s), frozen(none))
+    return Station(frozen([end, 0, 0]), frozen(u[:, 0].T), frozen(theta[:, 0].T), frozen(s), frozen(body))
 
 
 def check_families(beam: Beam, families: Families) -> None:
-    """Refuse sets that are not clamped at the root, or that contain a linear combination of other shapes.
-
-    Raises:
-        ArgumentError: naming the set and the mode.
-    """
+    """Refuse sets that are not clamped at the root, or that contain a linear combination of other shapes."""
     for name, each in ordered(families):
         each.check_root(name, beam.length, bending=name.startswith("bending"))
         over = quadrature(beam, {name: each})

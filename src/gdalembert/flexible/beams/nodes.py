@@ -10,7 +10,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.modal_integrals import mass_integrals, modal_mass
-from gdalembert.flexible.station import Station
+from gdalembert.flexible.station import NO_BODY, Station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
@@ -202,5 +202,6 @@ class Nodes(ByValue):
             )
         s = np.zeros((self.modes, self.modes)) if self.shortening is None else self.shortening[:, :, node]
         u, theta = self.translations[:, node], self.rotations[:, node]
-        none = np.zeros((4, 4)) if body is None else body
-        return Station(self.positions[node], frozen(u.T), frozen(theta.T), frozen(s), frozen(none))
+        return Station(
+            self.positions[node], frozen(u.T), frozen(theta.T), frozen(s), frozen(NO_BODY if body is None else body)
+        )

@@ -120,11 +120,7 @@ class ModeSet(ABC):
         return Combined(self, tuple(map(tuple, given.tolist())))
 
     def check_root(self, where: str, length: float, *, bending: bool) -> None:
-        """Refuse shapes that are not clamped at the root.
-
-        Raises:
-            ArgumentError: if a value, or in bending a slope, is not zero there; it says which.
-        """
+        """Refuse shapes that are not clamped at the root: whose value, or in bending slope, is not zero there."""
         size = np.abs(self.value(np.linspace(0, length, 101), length)).max(axis=1)
         for k, name in enumerate(self.names):
             if size[k] == 0:
@@ -142,11 +138,7 @@ class ModeSet(ABC):
         self.check_derivatives(where, length, bending=bending)
 
     def check_derivatives(self, where: str, length: float, *, bending: bool) -> None:
-        """Refuse derivatives that are not those of the shapes, where they are not our own.
-
-        Raises:
-            ArgumentError: if a slope, or in bending a curvature, is not the derivative; it says which.
-        """
+        """Refuse a slope, or in bending a curvature, that is not the derivative, where it is not our own."""
         for each in self._made_of:
             each.check_derivatives(where, length, bending=bending)
 
@@ -168,10 +160,6 @@ class Joined(ModeSet):
     sets: tuple[ModeSet, ...]
 
     @property
-    def _made_of(self) -> tuple[ModeSet, ...]:
-        return self.sets
-
-    @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for each in self.sets for name in each.names)
 
@@ -185,6 +173,10 @@ class Joined(ModeSet):
     def _derivative(self, order: int, eta: Array, length: float) -> Array:
         return np.vstack([each._derivative(order, eta, length) for each in self.sets])
 
+    @property
+    def _made_of(self) -> tuple[ModeSet, ...]:
+        return self.sets
+
 
 @dataclass(frozen=True)
 class Combined(ModeSet):
@@ -193,10 +185,6 @@ class Combined(ModeSet):
     normalisation: ClassVar[str] = "as combined"
     of: ModeSet
     coefficients: tuple[tuple[float, ...], ...]
-
-    @property
-    def _made_of(self) -> tuple[ModeSet, ...]:
-        return (self.of,)
 
     @property
     def _multiples(self) -> list[int | None]:
@@ -224,3 +212,7 @@ class Combined(ModeSet):
 
     def _derivative(self, order: int, eta: Array, length: float) -> Array:
         return np.asarray(np.array(self.coefficients) @ self.of._derivative(order, eta, length))
+
+    @property
+    def _made_of(self) -> tuple[ModeSet, ...]:
+        return (self.of,)

@@ -27,7 +27,6 @@ by their placements and columns alone (ours).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -42,7 +41,7 @@ from gdalembert.model.joints.strain_segment import StrainStation
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import frozen
 
 SOURCE = Source(
     "book1984",
@@ -65,19 +64,14 @@ def with_points(tree: Tree) -> Tree:
             at_root = (inertia.mass - inertia.weights @ inertia.weights) * np.outer(root, root)
             rest = joints[i].pseudo_inertia - inertia.rigid + at_root
             joints[i] = replace(joints[i], pseudo_inertia=frozen(rest))
-            joints += _points(station, station.type, inertia)
+            # a mass β² at z / β of each particle, and the sections at the nodes
+            columns = zip(inertia.particles.T, inertia.weights, strict=True)
+            points = [(column / beta, 0, np.diag([0.0, 0.0, 0.0, beta**2])) for column, beta in columns]
+            points += [(0 * inertia.weights, k, np.pad(second, (0, 1))) for k, second in enumerate(inertia.sections)]
+            for weights, node, body in points:
+                kind = replace(station.type, weights=frozen(weights), node=node, step=None)
+                joints.append(replace(station, type=kind, pseudo_inertia=frozen(body), scaling=1.0, offset=0.0))
     return replace(tree, joints=tuple(joints), modal_inertias=tuple(tree.assumed_modes.items()))
-
-
-def _points(station: Joint, section: StrainStation, inertia: SegmentInertia) -> Iterator[Joint]:
-    def joint(weights: Array, node: int, body: Array) -> Joint:
-        kind = replace(section, weights=frozen(weights), node=node, step=None)
-        return replace(station, type=kind, pseudo_inertia=frozen(body), scaling=1.0, offset=0.0)
-
-    for column, beta in zip(inertia.particles.T, inertia.weights, strict=True):
-        yield joint(column / beta, 0, np.diag([0.0, 0.0, 0.0, beta**2]))  # a mass β² at z / β
-    for node, second in enumerate(inertia.sections):
-        yield joint(0 * inertia.weights, node, np.pad(second, (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -103,11 +97,9 @@ class Transform(ABC):
         """Tr(W_{k−1} ∂X_k/∂q_c Z_k) of each coordinate c."""
 
 
-@dataclass(frozen=True)
 class Rigid(Transform):
     """Ẋ = X V, Ẍ = X (V² + V̇)."""
 
-    x: Matrix
     v: Matrix
     v_rate: Matrix
 
@@ -117,55 +109,36 @@ class Rigid(Transform):
         return FrameMotion(w, carried + w @ self.v, second_rate)
 
 
-@dataclass(frozen=True)
 class JointTransform(Rigid):
-    """P A of a joint; Ŝ in link axes, one for each column."""
+    """P A of a joint at q, v and a of the robot; Ŝ in link axes, one for each column."""
 
-    twists: list[Matrix]
-
-    @staticmethod
-    def of(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> JointTransform:
-        """Transform at q, v and a of the robot."""
-        linear, angular = joint.subspace(q)
-        rates = joint.subspace_rate(q, v)
-        twists, twist_rates = (
-            [spatial.twist(x[:, k], y[:, k]) for k in range(joint.type.nv)] for x, y in ((linear, angular), rates)
+    def __init__(self, joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> None:
+        self.twists, twist_rates = (
+            [spatial.twist(x[:, k], y[:, k]) for k in range(joint.type.nv)]
+            for x, y in (joint.subspace(q), joint.subspace_rate(q, v))
         )
-        return JointTransform(
-            spatial.transform(*joint.placement(q)),
-            weighted(twists, joint.velocity(v)),
-            weighted(twists, joint.velocity(a)) + weighted(twist_rates, joint.velocity(v)),
-            twists,
-        )
+        self.x, rate = spatial.transform(*joint.placement(q)), joint.velocity(v)
+        self.v = weighted(self.twists, rate)
+        self.v_rate = weighted(self.twists, joint.velocity(a)) + weighted(twist_rates, rate)
 
     def efforts(self, base: FrameMotion, moved: FrameMotion, z: Matrix) -> Matrix:
         y = z @ moved.w
         return ca.vertcat(*(ca.dot(twist.T, y) for twist in self.twists))
 
 
-@dataclass(frozen=True)
 class RotatedStation(Rigid):
-    """E of a station that turns by R_E = exp([ϑ×])."""
+    """E of a station that turns by R_E = exp([ϑ×]), at modal coordinates and their rates."""
 
-    deflection: Deflection
-    f: Matrix
-
-    @staticmethod
-    def of(deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> RotatedStation:
-        """Station at modal coordinates and their rates."""
+    def __init__(self, deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> None:
+        self.deflection, self.f = deflection, f
         r, p = deflection.placement(f)
         displacement = deflection.displacement(f)
         omega = deflection.angular_velocity(f, v)
         linear = r.T @ (displacement @ v)
         # d/dt (R_Eᵀ ṗ) = R_Eᵀ p̈ − ω × R_Eᵀ ṗ
         linear_rate = r.T @ (displacement @ a + deflection.displacement_rate(v) @ v) - ca.cross(omega, linear)
-        return RotatedStation(
-            spatial.transform(r, p),
-            spatial.twist(linear, omega),
-            spatial.twist(linear_rate, deflection.angular_acceleration(f, v, a)),
-            deflection,
-            f,
-        )
+        self.x, self.v = spatial.transform(r, p), spatial.twist(linear, omega)
+        self.v_rate = spatial.twist(linear_rate, deflection.angular_acceleration(f, v, a))
 
     def efforts(self, base: FrameMotion, moved: FrameMotion, z: Matrix) -> Matrix:
         force, moment = _wrench(z @ moved.w)
@@ -173,27 +146,14 @@ class RotatedStation(Rigid):
         return self.deflection.displacement(self.f).T @ turned + self.deflection.modal_forces(self.f, moment)
 
 
-@dataclass(frozen=True)
 class ShearedStation(Transform):
     """E of a station with R_E = I + [ϑ×]: ∂E/∂f_j = [[ϑ_j×], ∂p/∂f_j; 0, 0]."""
 
-    x: Matrix
-    rate: Matrix
-    second_rate: Matrix
-    translation: Matrix  # ∂p/∂f
-    rotation: Matrix  # Θ
-
-    @staticmethod
-    def of(deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> ShearedStation:
-        """Station at modal coordinates and their rates."""
-        u, theta = deflection.displacement(f), spatial.constant(deflection.rotation)
-        return ShearedStation(
-            deflection.transform(f),
-            spatial.twist(u @ v, theta @ v),
-            spatial.twist(u @ a + deflection.displacement_rate(v) @ v, theta @ a),
-            u,
-            theta,
-        )
+    def __init__(self, deflection: Deflection, f: Matrix, v: Matrix, a: Matrix) -> None:
+        self.u, self.theta = u, theta = deflection.displacement(f), spatial.constant(deflection.rotation)
+        self.x = deflection.transform(f)
+        self.rate = spatial.twist(u @ v, theta @ v)
+        self.second_rate = spatial.twist(u @ a + deflection.displacement_rate(v) @ v, theta @ a)
 
     def carry(self, base: FrameMotion) -> FrameMotion:
         return FrameMotion(
@@ -204,7 +164,7 @@ class ShearedStation(Transform):
 
     def efforts(self, base: FrameMotion, moved: FrameMotion, z: Matrix) -> Matrix:
         force, moment = _wrench(z @ base.w)
-        return self.translation.T @ force + self.rotation.T @ moment
+        return self.u.T @ force + self.theta.T @ moment
 
 
 def _wrench(y: Matrix) -> tuple[Matrix, Matrix]:
@@ -212,22 +172,15 @@ def _wrench(y: Matrix) -> tuple[Matrix, Matrix]:
     return y[3, :3].T, ca.vertcat(y[1, 2] - y[2, 1], y[2, 0] - y[0, 2], y[0, 1] - y[1, 0])
 
 
-@dataclass(frozen=True)
 class Integrals:
-    """The integrals over a link at modal coordinates f, 4 × 4 each."""
+    """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j); C with the bodies on the root."""
 
-    inertia: ModalInertia
-    d: Matrix
-    n: list[Matrix]
-
-    @staticmethod
-    def of(joint: Joint, inertia: ModalInertia, f: Matrix) -> Integrals:
-        """N_j = C_j + Σ f_k C_kj, and D = C + Y + Yᵀ with Y = ½ Σ f_j (C_j + N_j); C with the bodies on the root."""
-        modes = range(inertia.modes)
+    def __init__(self, joint: Joint, inertia: ModalInertia, f: Matrix) -> None:
+        self.inertia, modes = inertia, range(inertia.modes)
         first = [spatial.constant(x) for x in inertia.first]
-        n = [first[j] + weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
-        y = weighted([first[j] + n[j] for j in modes], f / 2)
-        return Integrals(inertia, spatial.constant(joint.pseudo_inertia) + (y + y.T), n)
+        self.n = [first[j] + weighted([spatial.constant(inertia.second[k, j]) for k in modes], f) for j in modes]
+        y = weighted([first[j] + self.n[j] for j in modes], f / 2)
+        self.d = spatial.constant(joint.pseudo_inertia) + (y + y.T)
 
     def demand(self, motion: FrameMotion, v: Matrix, a: Matrix) -> Matrix:
         """F."""
@@ -254,17 +207,16 @@ class Integrals:
 def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """tau = M a + C + G of all joints and modes; without stiffness, damping and armature."""
     projection = ForeshorteningProjection.of(with_points(tree))
-    gamma = projection.jacobian(q)
-    free = projection.configuration(q), gamma @ v, gamma @ a + projection.bias(v)
-    return gamma.T @ _free_inverse_dynamics(projection.free, *free)
-
-
-def _free_inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """tau of links without foreshortening."""
+    gamma, tree = projection.jacobian(q), projection.free
+    q, v, a = projection.configuration(q), gamma @ v, gamma @ a + projection.bias(v)
     motions = {-1: FrameMotion(ca.DM.eye(4), _NULL, -spatial.translation(spatial.constant(tree.gravity)))}
     transforms: list[Transform] = []
     for i, joint in enumerate(tree.joints):
-        transforms.append(_transform(joint, q, v, a))
+        if isinstance(joint.type, Deflection):
+            kind = ShearedStation if joint.type.is_first_order else RotatedStation
+            transforms.append(kind(joint.type, joint.configuration(q), joint.velocity(v), joint.velocity(a)))
+        else:
+            transforms.append(JointTransform(joint, q, v, a))
         motions[i] = transforms[i].carry(motions[joint.parent])
 
     efforts: list[Matrix] = [ca.DM(0, 1)] * len(tree.joints)
@@ -272,7 +224,7 @@ def _free_inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matri
     for i, inertia in tree.assumed_modes.items():
         first = tree.first_station(i)
         station = tree.joints[first]
-        integrals = Integrals.of(tree.joints[i], inertia, station.configuration(q))
+        integrals = Integrals(tree.joints[i], inertia, station.configuration(q))
         rates = station.velocity(v), station.velocity(a)
         z[i] = integrals.demand(motions[i], *rates).T
         efforts[first] = integrals.modal_forces(motions[i], *rates, exact=not tree.is_first_order)
@@ -281,12 +233,4 @@ def _free_inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matri
         efforts[i] = own + efforts[i] if efforts[i].numel() else own
         if joint.parent >= 0:
             z[joint.parent] = z[joint.parent] + transforms[i].x @ z[i]
-    return tree.vector(efforts)
-
-
-def _transform(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> Transform:
-    """X of a joint or station."""
-    if not isinstance(joint.type, Deflection):
-        return JointTransform.of(joint, q, v, a)
-    kind = ShearedStation if joint.type.is_first_order else RotatedStation
-    return kind.of(joint.type, joint.configuration(q), joint.velocity(v), joint.velocity(a))
+    return gamma.T @ tree.vector(efforts)

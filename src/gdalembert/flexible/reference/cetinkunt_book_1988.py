@@ -35,7 +35,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
 from gdalembert.model.modal_inertia import ModalInertia
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import directional_derivative
 
@@ -49,26 +49,17 @@ SOURCE = Source(
     equations="equations of motion of flexible links and joints, corrected and generalised",
 )
 
-_BASE = ca.DM.eye(4)
-
 
 @dataclass(frozen=True)
 class MovingBody:
-    """A link with its modes, or the rigid bodies on one station, which have no modes of their own.
+    """A link with its modes, or the rigid bodies on one station, which have no modes of their own."""
 
-    Attributes:
-        w: W_{2i−1} of a link, W_{2i−1} A_{2i} of bodies on a station.
-        derivatives: W_{,c} by proximal coordinate c (index in v).
-        d: D. ``n``: N_r of each mode of the link. ``inertia``: C_jk.
-        modes: the indices of these modes in v.
-    """
-
-    w: Matrix
-    derivatives: dict[int, Matrix]
-    d: Matrix
-    n: list[Matrix]
-    inertia: ModalInertia | None
-    modes: range
+    w: Matrix  # W_{2i−1} of a link, W_{2i−1} A_{2i} of bodies on a station
+    derivatives: dict[int, Matrix]  # W_{,c} by proximal coordinate c (index in v)
+    d: Matrix  # D
+    n: list[Matrix]  # N_r of each mode of the link
+    inertia: ModalInertia | None  # C_jk
+    modes: range  # the indices of the modes in v
 
     def second(self, j: int, k: int) -> Matrix:
         """C_jk of modes j and k."""
@@ -96,7 +87,7 @@ class SymbolicRobot:
         self.q, self.v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
         self.rate = tree.configuration_rate(self.q, self.v)
         self.bodies: list[MovingBody] = []
-        placed: dict[int, tuple[Matrix, list[int]]] = {-1: (_BASE, [])}  # W, and the proximal coordinates
+        placed: dict[int, tuple[Matrix, list[int]]] = {-1: (ca.DM.eye(4), [])}  # W, and the proximal coordinates
         for i, joint in enumerate(tree.joints):
             below, proximal = placed[joint.parent]
             # W_{2i−1} = W_{2(i−1)} P A_{2i−1}, W_{2i} = W_{2i−1} E_{2i}
@@ -105,23 +96,18 @@ class SymbolicRobot:
             body = spatial.constant(joint.pseudo_inertia)
             if (inertia := tree.assumed_modes.get(i)) is not None:
                 station = tree.joints[tree.first_station(i)]
-                self.bodies.append(self._link_body(station, inertia, body, w, proximal))
+                f, modes = station.configuration(self.q), range(inertia.modes)
+                first = [spatial.constant(x) for x in inertia.first]
+                n, d = list(first), body
+                for j in modes:
+                    d = d + f[j] * (first[j] + first[j].T)
+                    for k in modes:
+                        n[j] = n[j] + f[k] * spatial.constant(inertia.second[k, j])
+                        d = d + f[j] * f[k] * spatial.constant(inertia.second[j, k])
+                derivatives = self._derivatives(w, proximal)
+                self.bodies.append(MovingBody(w, derivatives, d, n, inertia, station.columns))
             elif body.nnz():
                 self.bodies.append(MovingBody(w, self._derivatives(w, proximal), body, [], None, range(0)))
-
-    def _link_body(
-        self, station: Joint, inertia: ModalInertia, body: Matrix, w: Matrix, proximal: list[int]
-    ) -> MovingBody:
-        """A link whose modal coordinates are those of a station, and whose undeformed inertia is a body's."""
-        f, modes = station.configuration(self.q), range(inertia.modes)
-        first = [spatial.constant(x) for x in inertia.first]
-        n, d = list(first), body
-        for j in modes:
-            d = d + f[j] * (first[j] + first[j].T)
-            for k in modes:
-                n[j] = n[j] + f[k] * spatial.constant(inertia.second[k, j])
-                d = d + f[j] * f[k] * spatial.constant(inertia.second[j, k])
-        return MovingBody(w, self._derivatives(w, proximal), d, n, inertia, station.columns)
 
     def _derivatives(self, w: Matrix, proximal: list[int]) -> dict[int, Matrix]:
         """∂W/∂q_c; the derivative by the angle where q holds its (cos, sin)."""

@@ -22,23 +22,14 @@ from gdalembert.spatial.algebra import Matrix
 
 @dataclass(frozen=True)
 class ForeshorteningProjection:
-    """Projection of a robot whose links shorten with their modes to one whose shapes are all independent.
-
-    Attributes:
-        tree: the robot, whose modes shorten its links.
-        free: the same joints and links; every shape is a mode.
-    """
+    """Projection of a robot whose links shorten with their modes to one, ``free``, whose shapes are all modes."""
 
     tree: Tree
     free: Tree
 
     @classmethod
     def of(cls, tree: Tree) -> ForeshorteningProjection:
-        """Number the shapes anew; joints and links keep their order.
-
-        Raises:
-            UnsupportedError: if a link is a rod.
-        """
+        """Number the shapes anew; joints and links keep their order. Rods are refused."""
         if not all(isinstance(inertia, ModalInertia) for inertia in tree.modal.values()):
             raise UnsupportedError(
                 f"{tree.name}: these equations are those of links in assumed modes, and one of its links is a rod; "
@@ -55,9 +46,14 @@ class ForeshorteningProjection:
             inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
             own = joint.type
             if inertia is not None and isinstance(own, Deflection):
-                own = _with_all_shapes(own, inertia)
+                pads = ((0, 0), (0, inertia.shapes - inertia.modes))  # its own shortening follows from the modes
+                all_shapes = {name: np.pad(getattr(own, name), pads) for name in ("translation", "rotation")}
+                own = replace(own, **all_shapes, shortening=np.pad(own.shortening, pads[1]), coordinate_names=())
             joints.append(replace(joint, type=own, idx_q=idx_q, idx_v=idx_v))
-        free = ((i, _independent(inertia)) for i, inertia in tree.assumed_modes.items())
+        free = []
+        for i, inertia in tree.assumed_modes.items():
+            n = inertia.shapes
+            free.append((i, replace(inertia, shortening=np.zeros((0, n, n)), stiffness=np.zeros((n, n)))))
         return cls(tree, replace(tree, nq=nq, nv=nv, joints=tuple(joints), modal_inertias=tuple(free)))
 
     def configuration(self, q: Matrix) -> Matrix:
@@ -88,20 +84,3 @@ class ForeshorteningProjection:
 def modes_of(tree: Tree, joint: Joint) -> ModalInertia | None:
     """The modal inertia of the link whose modes move a station; ``None`` for any other joint."""
     return tree.assumed_modes.get(joint.parent) if joint.type.is_modal else None
-
-
-def _independent(inertia: ModalInertia) -> ModalInertia:
-    n = inertia.shapes
-    return ModalInertia(inertia.rigid, inertia.first, inertia.second, np.zeros((0, n, n)), np.zeros((n, n)))
-
-
-def _with_all_shapes(station: Deflection, inertia: ModalInertia) -> Deflection:
-    """The station; only modes move it, since its own shortening follows from them."""
-    more = inertia.shapes - inertia.modes
-    return replace(
-        station,
-        translation=np.pad(station.translation, ((0, 0), (0, more))),
-        rotation=np.pad(station.rotation, ((0, 0), (0, more))),
-        shortening=np.pad(station.shortening, (0, more)),
-        coordinate_names=(),
-    )
