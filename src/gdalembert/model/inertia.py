@@ -21,13 +21,7 @@ from gdalembert.spatial.arrays import Array, frozen
 
 
 def pseudo_inertia(mass: Any, com: npt.ArrayLike | ca.SX, inertia: npt.ArrayLike | ca.SX) -> Any:
-    """J of a body: an array (4 × 4, frozen) of numbers, a sparse SX of symbols.
-
-    Args:
-        mass: m [kg].
-        com: centre of mass c in the link frame (3, m).
-        inertia: tensor I about the centre of mass, axes of the link frame (3 × 3, kg m²).
-    """
+    """J of a body with m, c in the link frame, and I about c, in its axes: a frozen array of numbers, a sparse SX."""
     c = spatial.constant(com)
     first = mass * c
     second = spatial.symmetric(spatial.pseudo_inertia_of(spatial.constant(inertia)) + first @ c.T)

@@ -93,7 +93,9 @@ class Bounds:
             raise ArgumentTypeError(f"Bounds.of takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
         tree = robot.tree
         joints, v_names = robot.modes.start, robot.coordinate_names
-        names = {"q": _configuration_names(tree, joints, v_names), "v": v_names, "u": robot.actuator_names}
+        own = [(joint.name, joint.type.nq) for joint in tree.independent_joints if joint.idx_v < joints]
+        q_names = [name if nq == 1 else f"{name}[{k}]" for name, nq in own for k in range(nq)]
+        names = {"q": (*q_names, *v_names[joints:]), "v": v_names, "u": robot.actuator_names}
         lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
         upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}
         if model is not None:
@@ -140,9 +142,8 @@ class Bounds:
         outside = np.flatnonzero((x < lower) | (x > upper))
         if len(outside):
             i = int(outside[0])
-            raise ArgumentError(
-                f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
-            )
+            ends = f"({lower[i]:.6g}, {upper[i]:.6g})"
+            raise ArgumentError(f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds {ends}")
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
         """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6."""
@@ -154,12 +155,6 @@ class Bounds:
             over = np.maximum(lower - rows, rows - upper).max(axis=0)
             found |= {prefix + name: float(x) for name, x in zip(names, over, strict=True) if x > NEGLIGIBLE}
         return found
-
-
-def _configuration_names(tree: Tree, joints: int, v_names: tuple[str, ...]) -> tuple[str, ...]:
-    own = [(joint.name, joint.type.nq) for joint in tree.independent_joints if joint.idx_v < joints]
-    names = (name if nq == 1 else f"{name}[{k}]" for name, nq in own for k in range(nq))
-    return (*names, *v_names[joints:])
 
 
 def _effort_limits(robot: Robot, model: pin.Model | None) -> tuple[Array, Array]:

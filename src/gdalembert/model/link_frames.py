@@ -133,15 +133,12 @@ def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[Lin
     best: list[list[int]] = [[] for _ in links]  # of each link for every candidate of its parent
     cost: list[list[float]] = [[] for _ in links]
     for i, link in reversed(list(enumerate(links))):
-        subtree = [
-            _body_cost(link, frame) + sum(cost[c][k] for c in children[i]) for k, frame in enumerate(candidates[i])
-        ]
+        own = candidates[i]
+        subtree = [_body_cost(link, frame) + sum(cost[c][k] for c in children[i]) for k, frame in enumerate(own)]
         for above in candidates[link.parent] if link.parent >= 0 else [AS_GIVEN]:
             coordinate = _COORDINATE + _PASSED * outward[i]
-            totals = [
-                own + _placement_cost(link, coordinate, above, frame)
-                for own, frame in zip(subtree, candidates[i], strict=True)
-            ]
+            each = zip(subtree, own, strict=True)
+            totals = [outer + _placement_cost(link, coordinate, above, frame) for outer, frame in each]
             best[i].append(totals.index(min(totals)))
             cost[i].append(min(totals))
 

@@ -109,13 +109,8 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True)
     """The robot, to rounding, in link frames of our own, with base parameters for inertias.
 
     Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
-    with symbols in its geometry is returned as it is.
-
-    Args:
-        tree: the robot.
-        regroup_symbols: whether bodies that are symbols are regrouped as well. It makes them smaller, at the cost of
-            operations on the symbols.
-        keep_axes: whether links may keep the axes of their joints.
+    with symbols in its geometry is returned as it is. ``regroup_symbols``: bodies that are symbols are regrouped, too,
+    which makes them smaller, at the cost of operations on the symbols. ``keep_axes``: links may keep those of joints.
     """
     if isinstance(tree, RegroupedTree):
         return tree.prepared.with_constants(tree)
@@ -252,10 +247,8 @@ def _prepared_with_modes(tree: Tree) -> Tree:
     for i, joint in enumerate(tree.joints):
         axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
     back = [homogeneous(own.T, np.zeros(3)) for own in axes]
-    joints = [
-        _between(joint, back[joint.parent] if joint.parent >= 0 else np.eye(4), own)
-        for joint, own in zip(tree.joints, back, strict=True)
-    ]
+    parents = [back[joint.parent] if joint.parent >= 0 else np.eye(4) for joint in tree.joints]
+    joints = list(map(_between, tree.joints, parents, back))
     inertias = {i: inertia.placed(back[i]) for i, inertia in tree.modal_inertias}
     for i, inertia in tuple(inertias.items()):
         tip = joints[tree.first_station(i)]

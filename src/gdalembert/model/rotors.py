@@ -130,9 +130,8 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
     joint = tree.joints[tree.links[index - 1]]
     if model.joints[index].nvExtended != 1 or joint.type.axis is None:
         kind = model.joints[index].shortname().removeprefix("JointModel")
-        raise ArgumentError(
-            f"{where}: is of type {kind}; a rotor needs a revolute, continuous, prismatic or helical joint"
-        )
+        hint = "a rotor needs a revolute, continuous, prismatic or helical joint"
+        raise ArgumentError(f"{where}: is of type {kind}; {hint}")
     carrier, frame = _carrier(where, model, index, rotor)
     placement, body = _mounted(model, index, joint, carrier, frame, rotor)
     driver, scaling, offset = model.joints[index], rotor.ratio, 0.0
@@ -177,9 +176,8 @@ def _carrier(where: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[in
         raise UnknownNameError(f"carrier of the rotor of joint {model.names[index]!r}", name, known)
     joint, frame = found[0]
     if any(other != joint or not at.isApprox(frame) for other, at in found):
-        raise ArgumentError(
-            f"{where}: several joints or frames are named {name!r}, as the carrier of its rotor; rename all but one"
-        )
+        what = f"several joints or frames are named {name!r}, as the carrier of its rotor"
+        raise ArgumentError(f"{where}: {what}; rename all but one")
     if index in model.supports[joint]:
         raise ArgumentError(f"{where}: moves the carrier of its rotor, {name!r}; give a link that it does not move")
     return joint, frame

@@ -144,9 +144,8 @@ _ATTRIBUTES = {
 def _parse(data: str | bytes, source: str) -> ET.Element:
     """The root of the document. Names keep their prefix: the C++ parser knows no namespaces either."""
     if len(data) > MAX_SIZE:
-        raise UrdfError(
-            source, None, f"is larger than {MAX_SIZE / 1e6:g} MB; give the URDF of one robot, without meshes"
-        )
+        hint = "give the URDF of one robot, without meshes"
+        raise UrdfError(source, None, f"is larger than {MAX_SIZE / 1e6:g} MB; {hint}")
 
     def refuse_doctype(*_: object) -> None:
         # Without it there are no entities to expand, neither from files nor by the million.
@@ -210,10 +209,8 @@ class CheckedUrdf:
             self.refuse(None, "has no links; a robot needs at least one")
         for link, node in links.items():
             self.link(link, node, ET.SubElement(clean, "link", name=link))
-        joints = [
-            self.joint(joint, node, ET.SubElement(clean, "joint", name=joint))
-            for joint, node in self.unique("joint", root).items()
-        ]
+        nodes = self.unique("joint", root).items()
+        joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
         _check_mimic_joints(_depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
         self.text = ET.tostring(clean, encoding="unicode")

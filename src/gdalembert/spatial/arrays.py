@@ -56,15 +56,8 @@ def independent_columns(a: Array, *tolerances: float, order: Iterable[int] | Non
     """Columns that do not depend on those that were chosen before, and the orthonormal basis that they make.
 
     By Gram–Schmidt: next is the first column in the order whose part that is orthogonal to those before is longer than
-    the tolerance; without an order, the one with the longest part (pivoting, as by LAPACK's geqp3).
-
-    Args:
-        a: m × n.
-        tolerances: lengths up to which a part counts as zero, in the unit of a; with several, one after the other.
-        order: a permutation of the columns.
-
-    Returns:
-        The r columns as they were chosen, and the basis (m × r); its first k columns span what the first k of them do.
+    the tolerance; without an order, the one with the longest part (pivoting, as by LAPACK's geqp3). Several tolerances
+    count one after the other. The first k columns of the basis (m × r) span what the first k of the r chosen ones do.
     """
     rest, chosen, basis = np.array(a, dtype=float), list[int](), np.zeros((len(a), 0))
     sequence = None if order is None else list(order)

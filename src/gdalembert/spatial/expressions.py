@@ -48,13 +48,11 @@ def evaluate(
         arguments = inspect.signature(expression).parameters.values()
         names = [each.name for each in arguments if each.default is inspect.Parameter.empty]
     else:
-        raise ArgumentTypeError(
-            f"{expression!r} is not an expression; give a casadi.Function, or a callable of q, v, a, u"
-        )
+        hint = "give a casadi.Function, or a callable of q, v, a, u"
+        raise ArgumentTypeError(f"{expression!r} is not an expression; {hint}")
     if not names or any(name not in available for name in names):
-        raise ArgumentError(
-            f"an expression at the {at} has the inputs {names}; give them names among {list(available)}"
-        )
+        hint = f"give them names among {list(available)}"
+        raise ArgumentError(f"an expression at the {at} has the inputs {names}; {hint}")
     if names == ["p"]:
         raise ArgumentError(f"an expression at the {at} of p alone is the same all the time; take problem.p itself")
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
@@ -88,10 +86,8 @@ def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, c
     """Refuse symbols that are neither inputs nor parameters of one column."""
     for name, symbol in parameters.items():
         if symbol.shape[1] > 1:
-            raise ArgumentError(
-                f"an expression has the parameter {name!r} of every instant; take it as an input, as lambda q, "
-                f"{name}: …"
-            )
+            hint = f"take it as an input, as lambda q, {name}: …"
+            raise ArgumentError(f"an expression has the parameter {name!r} of every instant; {hint}")
     if other := foreign(value, [*inputs, *parameters.values()]):
         raise ArgumentError(
             f"an expression has the symbol {other[0].name()!r}, which is neither an input of it nor a parameter of the "

@@ -107,11 +107,8 @@ class BatchFunction:
 class Evaluation:
     """A Function whose inputs are read from arrays, and whose outputs are written to others, at each call.
 
-    Attributes:
-        arguments, results: C-contiguous arrays of as many numbers as the inputs and outputs have nonzeros, in their
-            order: by columns.
-        evaluate: evaluates; RuntimeError where the Function raises one.
-        failed: whether the last evaluation did, in the words of CasADi: 0 if it did not.
+    The arrays are C-contiguous and hold as many numbers as the inputs and outputs have nonzeros, by columns.
+    ``evaluate`` raises RuntimeError where the Function does; ``failed`` is 0 if the last evaluation did not fail.
     """
 
     def __init__(self, function: ca.Function, arguments: Sequence[Array], results: Sequence[Array]) -> None:

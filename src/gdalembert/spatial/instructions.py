@@ -33,16 +33,10 @@ def evaluate(
     constant: Callable[[float], Value],
     operation: Callable[..., Value],
 ) -> list[list[Value]]:
-    """Evaluate an SX Function in any algebra: of formulas, of text, of numbered values.
+    """All entries of each output of an SX Function in any algebra: of formulas, of text, of numbered values.
 
-    Args:
-        graph: the SX Function.
-        inputs: all entries of each input, column by column; those that the graph does not store are not looked at.
-        constant: makes a value of a number.
-        operation: ``operation(op, *operands)`` carries out ``ca.OP_…`` on one value or on two.
-
-    Returns:
-        All entries of each output, column by column; what the graph does not store is ``constant(0.0)``.
+    Entries are listed column by column; those that the graph does not store are not looked at in inputs, and
+    ``constant(0.0)`` in outputs. ``operation(op, *operands)`` carries out ``ca.OP_…`` on one value or on two.
     """
     stored = [graph.sparsity_in(i).find() for i in range(graph.n_in())]
     places = [graph.sparsity_out(i).find() for i in range(graph.n_out())]
@@ -227,14 +221,11 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
     table = _Table()
     entries = [[table.input(x[k]) for k in range(x.numel())] for x in inputs]
     results = evaluate(graph, entries, table.constant, table.operation)
-    stored = [
-        [table.with_sign(values[k]) for k in x.sparsity().find()] for values, x in zip(results, outputs, strict=True)
-    ]
+    patterns = [x.sparsity() for x in outputs]
+    stored = [[table.with_sign(x[k]) for k in pattern.find()] for x, pattern in zip(results, patterns, strict=True)]
     made = table.expressions(itertools.chain.from_iterable(stored))
-    condensed = [
-        ca.SX(x.sparsity(), ca.vertcat(*(made[number] for number in numbers)))
-        for numbers, x in zip(stored, outputs, strict=True)
-    ]
+    entries_of = (ca.vertcat(*(made[number] for number in numbers)) for numbers in stored)
+    condensed = list(map(ca.SX, patterns, entries_of))
     if sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in table.nodes) <= len(table.given_signs):
         return condensed
     given = ca.cse(list(outputs))

@@ -220,13 +220,8 @@ class Deflection(ModalMotion):
         def turned(x: Array) -> Array:
             return frozen(clean_matrix(rotation.T @ x))
 
-        return replace(
-            self,
-            origin=turned(self.origin),
-            translation=turned(self.translation),
-            rotation=turned(self.rotation),
-            beam=turned(self.beam),
-        )
+        p, moves, turns, beam = map(turned, (self.origin, self.translation, self.rotation, self.beam))
+        return replace(self, origin=p, translation=moves, rotation=turns, beam=beam)
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         shift = ca.dot(q, self._shifts(q)) / 2
