@@ -12,8 +12,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
-from gdalembert.model.load_urdf import load_urdf, robots
-from gdalembert.model.urdf_checks import MAX_DEPTH, MAX_LINKS, MAX_SIZE
+from gdalembert.model.load_urdf import MAX_DEPTH, MAX_LINKS, MAX_SIZE, load_urdf, robots
 from tests.helpers.paths import ROOT
 
 BAD = Path(__file__).parent / "bad_urdfs"

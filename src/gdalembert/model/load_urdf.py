@@ -1,24 +1,55 @@
-"""From a URDF to a ``pin.Model``: the shipped robots, and checks before Pinocchio's parser reads one."""
+"""From a URDF to a ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser.
+
+Pinocchio's parser is silent where it hurts: ``mass="1.0kg"`` (or ``" 1 "``) loads as a massless link, the axis of a
+planar joint is ignored, a planar joint that mimics is made free, the links of a detached loop vanish, a zero axis stays
+zero. So every number is read here, checked, and written again in the shortest form that reads back to the same double.
+"""
 
 from __future__ import annotations
 
+import difflib
+import math
 import os
+import re
 import warnings
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, Never, get_args
+from xml.parsers import expat
 
+import numpy as np
 import pinocchio as pin
 
 from gdalembert import errors
 from gdalembert.errors import ArgumentTypeError, UrdfError, quoted
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
-from gdalembert.model.rounding import least_moment
-from gdalembert.model.urdf_checks import MAX_SIZE, CheckedUrdf
+from gdalembert.model.rounding import DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
+
+MAX_DEPTH = 1000
+"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
+
+Refuse = Callable[[str | None, str], Never]
+"""Raises with where and why."""
+MAX_SIZE = 10_000_000
+"""Longest text of a URDF [bytes or characters]: what the largest robots need many times over."""
+MAX_LINKS = 5000
+"""Most links, and most joints."""
+MAX_NAME = 1000
+"""Longest name."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_OTHER_FORMATS = {
+    "mujoco": "this is MJCF: read its file by pin.buildModelFromMJCF(path), and pass the pin.Model on",
+    "sdf": "this is SDF, which the wheel of pin is built without; convert it to a URDF",
+}
+"""What to do about the root elements of other formats."""
 
 
 def robots() -> tuple[str, ...]:
@@ -169,3 +200,384 @@ def _list(elements: list[str]) -> str:
     if len(names) == 1:
         return elements[0]
     return f"{len(names)} {kind}s ({', '.join(names[:8])}{', …' if len(names) > 8 else ''})"
+
+
+class _Joint(NamedTuple):
+    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
+
+    name: str
+    where: str
+    type: str
+    parent: str
+    child: str
+    mimics: str | None
+
+
+def _depth_first(links: list[str], joints: list[_Joint], refuse: Refuse) -> list[_Joint]:
+    """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
+    above: dict[str, _Joint] = {}
+    below: dict[str, list[_Joint]] = {link: [] for link in links}
+    for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
+        for tag, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in below:
+                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
+        if joint.child in above:
+            pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
+            refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [link for link in links if link not in above]
+    if len(roots) > 1:
+        refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
+    order: list[_Joint] = []
+    stack = [(joint, 1) for root in roots for joint in below[root]]
+    while stack:
+        joint, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
+        order.append(joint)
+        stack += [(child, depth + 1) for child in below[joint.child]]
+    reached = {joint.child for joint in order}.union(roots)
+    if loose := [link for link in links if link not in reached]:
+        refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
+    return order
+
+
+def _check_mimic_joints(order: Sequence[_Joint], refuse: Refuse) -> None:
+    """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
+    joints = {joint.name: joint for joint in order}
+    seen: set[str] = set()
+    for joint in order:
+        seen.add(joint.name)
+        if joint.mimics is None:
+            continue
+        what = f"mimics {quoted(joint.mimics)}, which"
+        other = joints.get(joint.mimics)
+        if other is None:
+            refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
+        if other is joint:
+            refuse(joint.where, "mimics itself; name another joint")
+        if other.mimics is not None:
+            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
+        types = {joint.type, other.type}
+        if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
+            hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
+            refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
+        if other.name not in seen:
+            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
+            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"; nearest: {_some(near)}" if near else ""
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(quoted, names[:4]))
+    return shown if len(names) <= 4 else f"{shown}, …"
+
+
+class _Attribute(NamedTuple):
+    """An attribute that holds numbers; without a default it must be there. ``name`` and ``unit`` are for messages."""
+
+    size: int = 1
+    default: float | None = None
+    signed: bool = True
+    name: str = ""
+    unit: str = ""
+
+
+_ATTRIBUTES = {
+    "xyz": _Attribute(size=3),
+    "rpy": _Attribute(size=3),
+    "quat_xyzw": _Attribute(size=4),
+    "value": _Attribute(signed=False, name="mass", unit=" kg"),
+    **{key: _Attribute() for key in _MOMENTS},
+    **{key: _Attribute(default=0.0) for key in ("lower", "upper")},
+    **{key: _Attribute(signed=False) for key in ("effort", "velocity")},
+    **{key: _Attribute(default=0.0, signed=False) for key in ("armature", "damping", "friction")},
+    "multiplier": _Attribute(default=1.0),
+    "offset": _Attribute(default=0.0),
+}
+
+
+def _parse(data: str | bytes, source: str) -> ET.Element:
+    """The root of the document. Names keep their prefix: the C++ parser knows no namespaces either."""
+    if len(data) > MAX_SIZE:
+        hint = "give the URDF of one robot, without meshes"
+        raise UrdfError(source, None, f"is larger than {MAX_SIZE / 1e6:g} MB; {hint}")
+
+    def refuse_doctype(*_: object) -> None:
+        # Without it there are no entities to expand, neither from files nor by the million.
+        raise UrdfError(source, None, "has a document type (<!DOCTYPE …>), which is not part of URDF; remove it")
+
+    builder = ET.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(data.lstrip(), True)
+    except UrdfError:
+        raise
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        raise UrdfError(source, None, f"is not well-formed XML: {error}") from None
+    root: ET.Element = builder.close()
+    for node in root.iter():
+        if node.tag.startswith("xacro:"):
+            raise UrdfError(source, None, f"holds the xacro command <{errors.shortened(node.tag)}>; run xacro first")
+        for key, value in node.attrib.items():
+            if "${" in value:
+                raise UrdfError(source, None, f"holds the xacro expression {quoted(value)}; run xacro first")
+            if len(value) > MAX_NAME and key in ("name", "link", "joint"):
+                what = f"<{errors.shortened(node.tag)} {key}={quoted(value)}>"
+                raise UrdfError(source, None, f"{what} is too long; give names of at most {MAX_NAME} characters")
+    if root.tag != "robot":
+        hint = _OTHER_FORMATS.get(root.tag, "this is not a URDF")
+        raise UrdfError(source, None, f"its root element is <{errors.shortened(root.tag)}>, not <robot>; {hint}")
+    return root
+
+
+class CheckedUrdf:
+    """A URDF that may go to the C++ parser: one pass over it reads, refuses, warns, and writes the clean copy.
+
+    Args:
+        data: its text. ``source``: what errors call it. ``name``: the robot's, if it has none itself.
+        mimic: whether mimic joints shall mimic.
+
+    Attributes:
+        name: of the robot. ``text``: what the parser gets.
+        armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
+        negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
+            body they are part of is.
+        warnings: what is probably not meant: reason -> elements.
+    """
+
+    def __init__(self, data: str | bytes, source: str, name: str, mimic: bool) -> None:
+        self.source, self.mimic = source, mimic
+        self.armature: dict[str, float] = {}
+        self.negative: dict[str, float] = {}
+        self.warnings: dict[str, list[str]] = {}
+        root = _parse(data, source)
+        self.name, self.version = root.get("name") or name, root.get("version", "1.0")
+        if self.version not in ("1.0", "1.1", "1.2"):
+            self.refuse(None, f"its URDF version {quoted(self.version)} is not known; known are 1.0, 1.1 and 1.2")
+        clean = ET.Element("robot", name=self.name, version=self.version)
+        links = self.unique("link", root)
+        if not links:
+            self.refuse(None, "has no links; a robot needs at least one")
+        for link, node in links.items():
+            self.link(link, node, ET.SubElement(clean, "link", name=link))
+        nodes = self.unique("joint", root).items()
+        joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
+        _check_mimic_joints(_depth_first(list(links), joints, self.refuse), self.refuse)
+        self.transmissions(root)
+        self.text = ET.tostring(clean, encoding="unicode")
+
+    def refuse(self, where: str | None, reason: str) -> Never:
+        raise UrdfError(self.source, where, reason)
+
+    def warn(self, where: str, reason: str) -> None:
+        self.warnings.setdefault(reason, []).append(where)
+
+    # Reading elements and numbers.
+
+    def unique(self, tag: str, root: ET.Element) -> dict[str, ET.Element]:
+        found: dict[str, ET.Element] = {}
+        nodes = root.findall(tag)
+        if len(nodes) > MAX_LINKS:
+            self.refuse(None, f"has {len(nodes)} {tag}s; at most {MAX_LINKS} are read")
+        for number, node in enumerate(nodes, start=1):
+            name = node.get("name")
+            if not name:
+                self.refuse(f"{tag} number {number}", "has no name; give it one")
+            if name in found:
+                self.refuse(f"{tag} {quoted(name)}", "its name is used twice; names must be unique")
+            found[name] = node
+        return found
+
+    def only(self, where: str, node: ET.Element, tag: str) -> ET.Element | None:
+        found = node.findall(tag)
+        if len(found) > 1:
+            self.refuse(where, f"has <{tag}> {len(found)} times; keep one")
+        return found[0] if found else None
+
+    def needed(self, where: str, node: ET.Element, tag: str) -> ET.Element:
+        found = self.only(where, node, tag)
+        if found is None:
+            self.refuse(where, f"<{node.tag}> has no <{tag}>; add it")
+        return found
+
+    def numbers(self, where: str, node: ET.Element, key: str) -> list[float]:
+        """The numbers of an attribute."""
+        known, text = _ATTRIBUTES[key], node.get(key)
+        if text is None and known.default is not None:
+            return [known.default]
+        if text is None:
+            self.refuse(where, f"<{node.tag}> has no {key}; add it")
+        words = text.split()
+        if len(words) != known.size:
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
+        values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
+        if not all(map(math.isfinite, values)):
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is not a finite number; write digits only, no units")
+        if node.tag not in ("axis", "limit") and max(map(abs, values)) > LARGEST:  # a direction, and bounds, may be
+            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is too large; give numbers up to {LARGEST:g}")
+        if not known.signed and values[0] < 0:
+            self.refuse(where, f"{known.name or key} is negative ({values[0]:g}{known.unit}); give at least 0")
+        return values
+
+    def copied(self, where: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
+        """One number of each of these attributes, written to the clean copy as well."""
+        values = [self.numbers(where, node, key)[0] for key in keys]
+        ET.SubElement(clean, node.tag, dict(zip(keys, map(_text, values), strict=True)))
+        return values
+
+    def origin(self, where: str, node: ET.Element, clean: ET.Element) -> None:
+        origin = self.only(where, node, "origin")
+        if origin is None:
+            return
+        given = {key: self.numbers(where, origin, key) for key in ("xyz", "rpy", "quat_xyzw") if key in origin.attrib}
+        if "quat_xyzw" in given:
+            if self.version == "1.0":
+                self.refuse(where, 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">')
+            if "rpy" in given:
+                self.refuse(where, "has both rpy and quat_xyzw; keep one")
+            if math.hypot(*given["quat_xyzw"]) < NEGLIGIBLE:
+                self.refuse(where, "quat_xyzw is zero; give a unit quaternion")
+        ET.SubElement(clean, "origin", {key: _text(*values) for key, values in given.items()})
+
+    # Links.
+
+    def link(self, name: str, node: ET.Element, clean: ET.Element) -> None:
+        where = f"link {quoted(name)}"
+        for stray in ("mass", "inertia"):
+            if node.find(stray) is not None:
+                self.refuse(where, f"<{stray}> outside <inertial> counts for nothing; move it inside")
+        inertial = self.only(where, node, "inertial")
+        if inertial is None:
+            return
+        clean = ET.SubElement(clean, "inertial")
+        self.origin(where, inertial, clean)
+        (mass,) = self.copied(where, self.needed(where, inertial, "mass"), clean, "value")
+        xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), clean, *_MOMENTS)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        moments = np.linalg.eigvalsh(tensor)
+        others = moments[0] + moments[1]
+        if (least := least_moment(tensor, mass)) < 0:
+            self.negative[name] = least
+        elif moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
+            self.warn(where, "a principal moment exceeds the sum of the other two, as in no real body")
+
+    # Joints.
+
+    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> _Joint:
+        where = f"joint {quoted(name)}"
+        kind = node.get("type")
+        if kind not in _TYPES:
+            what = "has no type" if kind is None else f"type {quoted(kind)} is not known"
+            self.refuse(where, f"{what}; give one of {', '.join(_TYPES)}")
+        clean.set("type", kind)
+        ends = {tag: self.needed(where, node, tag).get("link", "") for tag in ("parent", "child")}
+        for tag, link in ends.items():
+            if not link:
+                self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
+            ET.SubElement(clean, tag, link=link)
+        self.origin(where, node, clean)
+        mimics = self.mimicked(where, node, kind, clean)
+        if kind != "fixed":
+            self.axis(where, node, kind, clean)
+            self.limit(where, node, kind, clean)
+        self.dynamics(where, node, kind, mimics, clean)
+        return _Joint(name, where, kind, ends["parent"], ends["child"], mimics)
+
+    def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        axis = self.only(where, node, "axis")
+        if kind == "floating":
+            return
+        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(where, axis, "xyz")
+        length = math.hypot(*xyz)
+        shown = f"({', '.join(f'{x:g}' for x in xyz)})"
+        if not NEGLIGIBLE < length < 1 / NEGLIGIBLE:
+            what = "zero" if length < 1 else "too long"
+            self.refuse(where, f"axis is {what} {shown}; give a unit vector")
+        if kind == "planar":
+            if xyz[2] <= 0 or math.hypot(xyz[0], xyz[1]) > NEGLIGIBLE * length:
+                hint = 'turn <origin> so that z is the normal, and give <axis xyz="0 0 1"/>'
+                given = f"axis is {shown}" if axis is not None else f"<axis> is missing, which means {shown}"
+                self.refuse(where, f"{given}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
+            return
+        if axis is None:
+            self.warn(where, "<axis> is missing, which means (1, 0, 0)")
+        elif abs(length - 1) > DOUBTFUL:
+            self.warn(where, "the axis is not a unit vector; it is normalised")
+        ET.SubElement(clean, "axis", xyz=_text(*xyz))
+
+    def limit(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        limit = self.only(where, node, "limit")
+        bounded = kind in ("revolute", "prismatic")
+        if limit is None:
+            if bounded:
+                other = ", or make it continuous" if kind == "revolute" else ""
+                self.refuse(where, f"has no <limit>; give lower, upper, effort and velocity{other}")
+            return
+        lower, upper, *_ = self.copied(where, limit, clean, "lower", "upper", "effort", "velocity")
+        if bounded and lower > upper:
+            self.warn(where, "the lower limit is above the upper limit")
+        if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
+            self.warn(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
+
+    def dynamics(self, where: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
+        dynamics = self.only(where, node, "dynamics")
+        if dynamics is None:
+            return
+        (armature,) = self.numbers(where, dynamics, "armature")
+        if armature and kind == "fixed":
+            self.refuse(where, f"is fixed and has the armature {armature:g}; leave that out")
+        if armature and mimics is not None:
+            hint = f"give {quoted(mimics)} multiplier² times it"
+            self.refuse(where, f"mimics {quoted(mimics)} and has the armature {armature:g}; {hint}")
+        if armature:
+            self.armature[node.attrib["name"]] = armature
+        if kind == "fixed" or not any(self.copied(where, dynamics, clean, "damping", "friction")):
+            return
+        if mimics is not None:
+            hint = f"give {mimics!r} multiplier² × damping and |multiplier| × friction"
+            self.warn(where, f"damping and friction of a joint that mimics another are lost; {hint}")
+        elif kind in ("floating", "planar"):
+            hint = "give them to the robot, friction={joint: …}"
+            self.warn(where, f"damping and friction of a {kind} joint are lost; {hint}")
+        else:
+            hint = "but tau is without them unless friction='model' is given"
+            self.warn(where, f"damping and friction are kept in the model, {hint}")
+
+    def transmissions(self, root: ET.Element) -> None:
+        hint = 'reflected inertia goes into <dynamics armature="…"/>'
+        for node in root.findall("transmission"):
+            ratios = [(part.text or "").strip() for part in node.iter("mechanicalReduction")]
+            geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
+            if geared or any("inertia" in part.tag.lower() for part in node.iter()):
+                self.warn(f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}")
+
+    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
+        """The joint that this one mimics."""
+        mimic = self.only(where, node, "mimic")
+        if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
+            return None
+        if not self.mimic:
+            self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
+            return None
+        name = mimic.get("joint")
+        if not name:
+            self.refuse(where, "<mimic> has no joint; name the one to follow")
+        (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
+        if multiplier == 0:
+            self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
+        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
+        return name
+
+
+def _text(*values: float) -> str:
+    return " ".join(map(repr, values))

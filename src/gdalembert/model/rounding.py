@@ -90,7 +90,8 @@ def clean_rotation(rotation: Array, tolerance: float) -> Array:
     alone = (np.count_nonzero(cleaned, axis=0) == 1)[None, :] & (np.count_nonzero(cleaned, axis=1) == 1)[:, None]
     cleaned = np.where(alone, np.sign(cleaned), cleaned)
     # dropping an entry of size ε among others makes R Rᵀ differ from 1 by ε, beside its own zeros only by ε²
-    return cleaned if _orthogonality(cleaned) - _orthogonality(rotation) <= ORTHOGONALITY_ERROR else rotation
+    before, after = (float(np.abs(r @ r.T - np.eye(3)).max()) for r in (rotation, cleaned))
+    return cleaned if after - before <= ORTHOGONALITY_ERROR else rotation
 
 
 def clean_inertia(inertia: Array, tolerance: float) -> Array:
@@ -109,7 +110,3 @@ def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
 def moment_noise(moments: npt.NDArray[np.floating], mass: float) -> float:
     """How large rounding noise in principal moments can be [kg m²]."""
     return max(MOMENT_TOLERANCE * float(np.abs(moments).max()), NOISE_PER_MASS * mass)
-
-
-def _orthogonality(rotation: Array) -> float:
-    return float(np.abs(rotation @ rotation.T - np.eye(3)).max())

@@ -59,8 +59,6 @@ class JointType(ABC):
         """The type with the constants of Pinocchio's joint model, as ``extract()`` gives it."""
         return cls()
 
-    # ---- motion
-
     def neutral(self) -> ca.DM:
         """The configuration at which the link frame is the joint frame."""
         return ca.DM.zeros(self.nq)
@@ -76,8 +74,6 @@ class JointType(ABC):
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         """dS/dt along v, in the same halves and axes."""
         return ca.DM(3, self.nv), ca.DM(3, self.nv)
-
-    # ---- configuration space
 
     def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
         """dq/dt of (q, v)."""
@@ -107,8 +103,6 @@ class JointType(ABC):
     def in_minimal_coordinates(self) -> JointType:
         """The motion with nq = nv, where one angle can replace (cos, sin); else the type itself."""
         return self
-
-    # ---- what kind of motion it is
 
     @property
     def kind(self) -> str:
@@ -148,8 +142,6 @@ class JointType(ABC):
     def effort_units(self) -> tuple[str, ...]:
         """The unit of each entry of tau."""
         return tuple("N" if linear else "N m" for linear in self.linear)
-
-    # ---- constants
 
     @property
     def constants(self) -> tuple[float, ...]:
