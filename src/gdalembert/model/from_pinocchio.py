@@ -74,30 +74,16 @@ def _read(model: pin.Model) -> Tree:
         links.append(len(joints) - 1)
     if np.any(model.gravity.angular):
         raise ModelError(f"{name_of(model)}: gravity has an angular part {model.gravity.angular}; set it to zero")
-    frames = tuple(
-        Frame(
-            name=f.name,
-            joint=links[f.parentJoint],
-            rotation=frozen(f.placement.rotation),
-            translation=frozen(f.placement.translation),
-            type=f.type.name,
-            previous=f.parentFrame,
-            pseudo_inertia=pseudo_inertia(f.inertia.mass, f.inertia.lever, f.inertia.inertia),
-        )
-        for f in model.frames
-    )
+    frames = []
+    for f in model.frames:
+        body = pseudo_inertia(f.inertia.mass, f.inertia.lever, f.inertia.inertia)
+        r, p = frozen(f.placement.rotation), frozen(f.placement.translation)
+        frames.append(Frame(f.name, links[f.parentJoint], r, p, f.type.name, f.parentFrame, body))
+    name, names, bodies = name_of(model), tuple(model.names)[1:], tuple(links[1:])
+    constants = (model.armature, model.damping, model.friction, model.gravity.linear)
+    armature, damping, friction, gravity = map(frozen, constants)
     return Tree(
-        name=name_of(model),
-        nq=model.nq,
-        nv=model.nv,
-        joints=tuple(joints),
-        links=tuple(links[1:]),
-        joint_names=tuple(model.names)[1:],
-        armature=frozen(model.armature),
-        damping=frozen(model.damping),
-        friction=frozen(model.friction),
-        gravity=frozen(model.gravity.linear),
-        frames=frames,
+        name, model.nq, model.nv, tuple(joints), bodies, names, armature, damping, friction, gravity, tuple(frames)
     )
 
 
@@ -113,20 +99,10 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
     for k, (placement, joint_type, mimic) in enumerate(parts):
         placed = at * placement if k == 0 else placement
         body = model.inertias[index] if k == len(parts) - 1 else pin.Inertia.Zero()
-        joints.append(
-            Joint(
-                name=name if len(parts) == 1 else f"{name}[{k}]",
-                type=joint_type,
-                parent=parent if k == 0 else len(joints) - 1,
-                rotation=frozen(placed.rotation),
-                translation=frozen(placed.translation),
-                pseudo_inertia=pseudo_inertia(body.mass, body.lever, body.inertia),
-                idx_q=idx_q,
-                idx_v=idx_v,
-                scaling=mimic[0],
-                offset=mimic[1],
-            )
-        )
+        own, r, p = name if len(parts) == 1 else f"{name}[{k}]", frozen(placed.rotation), frozen(placed.translation)
+        j = pseudo_inertia(body.mass, body.lever, body.inertia)
+        joints.append(Joint(own, joint_type, parent, r, p, j, idx_q, idx_v, *mimic))
+        parent = len(joints) - 1
         idx_q += joint_type.nq
         idx_v += joint_type.nv
 

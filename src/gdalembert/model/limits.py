@@ -250,13 +250,10 @@ def limits_of(
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]
     else:
         lower, upper = np.full((2, tree.nv), np.nan)
-    return Limits(
-        tau=_positive("tau_max", tau_max, "effortLimit", own, tree),
-        v=_positive("v_max", v_max, "velocityLimit", own, tree),
-        a=_positive("a_max", a_max, None, own, tree),
-        lower=frozen(lower),
-        upper=frozen(upper),
-    )
+    tau = _positive("tau_max", tau_max, "effortLimit", own, tree)
+    v = _positive("v_max", v_max, "velocityLimit", own, tree)
+    a = _positive("a_max", a_max, None, own, tree)
+    return Limits(tau, v, a, frozen(lower), frozen(upper))
 
 
 def _positive(

@@ -334,15 +334,6 @@ class Fixed(JointType):
         return ca.DM(3, 0), ca.DM(3, 0)
 
 
-JOINT_TYPES: tuple[type[JointType], ...] = (
-    Revolute,
-    UnboundedRevolute,
-    Prismatic,
-    Helical,
-    Translation,
-    Planar,
-    Spherical,
-    FreeFlyer,
-    Ellipsoid,
-)
+_WITH_AXIS = (Revolute, UnboundedRevolute, Prismatic, Helical)
+JOINT_TYPES: tuple[type[JointType], ...] = (*_WITH_AXIS, Translation, Planar, Spherical, FreeFlyer, Ellipsoid)
 """A new type is added here and is known everywhere."""
