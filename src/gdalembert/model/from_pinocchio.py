@@ -99,9 +99,10 @@ def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> N
     for k, (placement, joint_type, mimic) in enumerate(parts):
         placed = at * placement if k == 0 else placement
         body = model.inertias[index] if k == len(parts) - 1 else pin.Inertia.Zero()
-        own, r, p = name if len(parts) == 1 else f"{name}[{k}]", frozen(placed.rotation), frozen(placed.translation)
+        part = name if len(parts) == 1 else f"{name}[{k}]"
+        r, p = frozen(placed.rotation), frozen(placed.translation)
         j = pseudo_inertia(body.mass, body.lever, body.inertia)
-        joints.append(Joint(own, joint_type, parent, r, p, j, idx_q, idx_v, *mimic))
+        joints.append(Joint(part, joint_type, parent, r, p, j, idx_q, idx_v, *mimic))
         parent = len(joints) - 1
         idx_q += joint_type.nq
         idx_v += joint_type.nv

@@ -30,12 +30,11 @@ from gdalembert.model.rounding import DOUBTFUL, LARGEST, NEGLIGIBLE, least_momen
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
+Refuse = Callable[[str | None, str], Never]
+"""Raises with where and why."""
 
 MAX_DEPTH = 1000
 """Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
-
-Refuse = Callable[[str | None, str], Never]
-"""Raises with where and why."""
 MAX_SIZE = 10_000_000
 """Longest text of a URDF [bytes or characters]: what the largest robots need many times over."""
 MAX_LINKS = 5000
