@@ -107,7 +107,7 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 2.0
 
 
-@pytest.mark.parametrize("cost", quick(ocp.scenarios.COSTS, "worst"))
+@pytest.mark.parametrize("cost", quick(ocp.joined.COSTS, "worst"))
 def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
     problems = [loaded(mass) for mass in MASSES]
     for problem in problems:

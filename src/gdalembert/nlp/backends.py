@@ -76,14 +76,11 @@ BACKENDS: dict[str, Backend] = {
         {"ipopt.print_level": 0, "ipopt.sb": "yes"},
         {
             "ipopt.warm_start_init_point": "yes",
-            "ipopt.mu_init": 1e-4,
             "ipopt.mu_strategy": "adaptive",
-            "ipopt.warm_start_bound_push": 1e-4,
-            "ipopt.warm_start_bound_frac": 1e-4,
-            "ipopt.warm_start_slack_bound_push": 1e-4,
-            "ipopt.warm_start_slack_bound_frac": 1e-4,
+            "ipopt.mu_init": 1e-4,
             "ipopt.warm_start_mult_bound_push": 1e-4,
-        },
+        }
+        | {f"ipopt.warm_start_{part}_{way}": 1e-4 for part in ("bound", "slack_bound") for way in ("push", "frac")},
         hessian="upper",
         cost_factor=_to_hundred,
         cost_option="ipopt.obj_scaling_factor",

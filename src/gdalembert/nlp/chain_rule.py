@@ -69,28 +69,17 @@ class Call(NamedTuple):
         return _diagonal([found[i : i + n_in] for i in range(0, len(found), n_in)], self.n)
 
 
-class Forward(NamedTuple):
-    """What is found from the first call to the last.
+class Passed(NamedTuple):
+    """A call as it was passed: its inputs, A, and B of each output."""
 
-    Attributes:
-        w: z and the values of all calls.
-        blocks: B of each call, the rows of each output. ``arguments``: A of each call.
-        along: rows of w and those of T, of z and of each output.
-    """
-
-    w: ca.MX
-    inputs: list[list[ca.MX]]
-    blocks: list[list[ca.MX]]
-    arguments: list[Matrix]
-    along: list[tuple[slice, Matrix]]
+    call: Call
+    inputs: list[ca.MX]
+    a: Matrix
+    blocks: list[ca.MX]
 
 
 class ChainRule:
-    """Derivatives of a program, taken apart at the Functions that it calls.
-
-    Args:
-        problem: x, p, f, g, as for ``casadi.nlpsol``.
-    """
+    """Derivatives of a program (x, p, f, g, as for ``casadi.nlpsol``), taken apart at the Functions that it calls."""
 
     def __init__(self, problem: Mapping[str, ca.MX]) -> None:
         self._z, self._p = problem["x"], problem["p"]
@@ -117,33 +106,33 @@ class ChainRule:
     @cached_property
     def jacobian(self) -> ca.Function:
         """(x, p) → (g, dg/dx)."""
-        forward = self._forward
-        rows = self._along(ca.jacobian(self._g, self._w), forward.w, forward.along)
-        g = self._at([self._g], forward.w)[0]
+        w, along, _ = self._forward
+        rows = self._along(ca.jacobian(self._g, self._w), w, along)
+        g = self._at([self._g], w)[0]
         return ca.Function("nlp_jac_g", [self._z, self._p], [g, rows], ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hessian(self) -> ca.Function:
         """(x, p, λ_f, λ) → (dL/dx, d²L/dx²)."""
-        forward = self._forward
+        w, along, passed = self._forward
         factors = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self._g.numel())
         around = factors[0] * self._f + ca.dot(factors[1], self._g)
-        adjoint = self._at([ca.gradient(around, self._w)], forward.w, factors)[0]
+        adjoint = self._at([ca.gradient(around, self._w)], w, factors)[0]
         curved = ca.MX(self._z.numel(), self._z.numel())
         symbols, weights = list(factors), list(factors)
-        for call, inputs, blocks, a in reversed(list(zip(self._calls, *forward[1:4], strict=True))):
+        for call, inputs, a, blocks in reversed(passed):
             own = adjoint[call.rows[0].start : call.rows[-1].stop]
             curved += a.T @ (call.hessian(inputs, own) @ a)
             weight = sum((b.T @ adjoint[rows] for rows, b in zip(call.rows, blocks, strict=True)), ca.MX(0))
             symbol = ca.MX.sym("weight", weight.numel())
             of = call.arguments.call([self._w, self._p], True, False)[0]
             around += ca.dot(symbol, of)
-            adjoint += self._at([ca.jtimes(of, self._w, symbol, True)], forward.w, [symbol], [weight])[0]
+            adjoint += self._at([ca.jtimes(of, self._w, symbol, True)], w, [symbol], [weight])[0]
             symbols.append(symbol)
             weights.append(weight)
-        outer = self._at([ca.hessian(around, self._w)[0]], forward.w, symbols, weights)[0]
-        for rows, left in forward.along:
-            for columns, right in forward.along:
+        outer = self._at([ca.hessian(around, self._w)[0]], w, symbols, weights)[0]
+        for rows, left in along:
+            for columns, right in along:
                 if (part := outer[rows, columns]).nnz():
                     curved += left.T @ (part @ right)
         inputs = [self._z, self._p, *factors]
@@ -152,22 +141,20 @@ class ChainRule:
         return ca.Function("nlp_hess_l", inputs, outputs, names, ["grad_gamma_x", "hess_gamma_x_x"])
 
     @cached_property
-    def _forward(self) -> Forward:
-        n = self._z.numel()
-        found = Forward(self._z, [], [], [], [(slice(0, n), ca.DM.eye(n))])
+    def _forward(self) -> tuple[ca.MX, list[tuple[slice, Matrix]], list[Passed]]:
+        """w, its rows and those of T, of z and of each output; and all calls, from the first to the last."""
+        n, w = self._z.numel(), self._z
+        along: list[tuple[slice, Matrix]] = [(slice(0, n), ca.DM.eye(n))]
+        passed = []
         for call in self._calls:
-            missing = ca.MX.zeros(self._w.numel() - found.w.numel())
+            known = ca.vertcat(w, ca.MX.zeros(self._w.numel() - w.numel()))
             of = call.arguments.call([self._w, self._p], True, False)[0]
-            known = ca.vertcat(found.w, missing)
             inputs = call.inputs(self._at([of], known)[0])
-            a = self._along(ca.jacobian(of, self._w), known, found.along)
-            blocks = call.jacobian(inputs)
-            found.inputs.append(inputs)
-            found.blocks.append(blocks)
-            found.arguments.append(a)
-            found.along.extend((rows, block @ a) for rows, block in zip(call.rows, blocks, strict=True))
-            found = found._replace(w=ca.vertcat(found.w, call.values(inputs)))
-        return found
+            a, blocks = self._along(ca.jacobian(of, self._w), known, along), call.jacobian(inputs)
+            passed.append(Passed(call, inputs, a, blocks))
+            along += [(rows, block @ a) for rows, block in zip(call.rows, blocks, strict=True)]
+            w = ca.vertcat(w, call.values(inputs))
+        return w, along, passed
 
     def _along(self, derivative: ca.MX, w: ca.MX, along: Sequence[tuple[slice, Matrix]]) -> Matrix:
         """A derivative with respect to w times T."""

@@ -86,13 +86,11 @@ def dependent(found: Active) -> list[str]:
             basis, labels = np.column_stack([basis, residual / size]), [*labels, label]
             made_of = np.column_stack([np.vstack([made_of, np.zeros(basis.shape[1] - 1)]), [*-whole, 1.0]])
             made_of[:, -1] /= size
-    return [_said(each) for each in sentences.values()]
-
-
-def _said(rows: list[str]) -> str:
-    """One sentence for all rows of a constraint: that of the row that follows from the most."""
-    more = f", as {len(rows) - 1} more of its rows do" if len(rows) > 1 else ""
-    return f"{max(rows, key=len)}{more}: dependent constraints slow the solver down or stop it; leave it out"
+    said = []
+    for rows in sentences.values():  # one sentence for all rows of a constraint: that of the row with the most partners
+        more = f", as {len(rows) - 1} more of its rows do" if len(rows) > 1 else ""
+        said.append(f"{max(rows, key=len)}{more}: dependent constraints slow the solver down or stop it; leave it out")
+    return said
 
 
 def _projected(rows: ca.DM, of: ca.DM) -> tuple[Array, Array]:

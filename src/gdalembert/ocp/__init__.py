@@ -5,9 +5,8 @@ from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.solver import Solver
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
-from gdalembert.ocp.phases import Phases, PhasesSolution
+from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
 from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.scenarios import Scenarios, ScenariosSolution
 from gdalembert.ocp.solution import OptimizationError, Solution
 from gdalembert.ocp.steps import RungeKutta, collocation, rk4, transcription
 from gdalembert.ocp.transcription import Stages

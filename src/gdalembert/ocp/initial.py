@@ -16,8 +16,7 @@ from gdalembert.nlp.stagewise import ChangeOfVariables
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.systems import System, vibrations
-from gdalembert.ocp.transcription import TranscribedMotion
+from gdalembert.ocp.transcription import System, TranscribedMotion, vibrations
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,27 +12,23 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.joined import JoinedProgram
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.ends import End, Fixed, constrain_grid
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
-from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
-from gdalembert.ocp.solution import FollowedPath, JoinedSolution, Solution
+from gdalembert.ocp.program import OptimalControlProblem, Part
+from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.steps import CONTROLS, method_of
-from gdalembert.ocp.systems import AUTO, Robot, system_of
-from gdalembert.ocp.transcription import TranscribedMotion, checked_duration
+from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
-
-Joint = TypeVar("Joint", bound=JoinedSolution)
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -321,46 +317,3 @@ class Problem(OptimalControlProblem[Solution]):
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Solution:
         return parts[0]
-
-
-class JoinedProblems(OptimalControlProblem[Joint]):
-    """Problems that are solved as one: at least two, each once."""
-
-    problems: tuple[Problem, ...]
-
-    def _set(self, p: Any, values: Mapping[str, Any]) -> None:
-        own = own_values(values, [problem._parameters.symbols for problem in self.problems])
-        self._check_costs()
-        for problem, numbers, named in zip(self.problems, self._each_p(p), own, strict=True):
-            problem._set(numbers, named)
-
-    def _parts(self, *, stagewise: bool) -> list[Part]:
-        return [part for problem in self.problems for part in problem._parts(stagewise=False)]
-
-    def _each_guess(self, guess: Any) -> Sequence[Any]:
-        if guess is None:
-            return [None] * len(self.problems)
-        guesses = guess.parts if isinstance(guess, JoinedSolution) else guess
-        if not isinstance(guesses, Sequence) or len(guesses) != len(self.problems):
-            raise ArgumentTypeError(
-                f"solver: guess: got {type(guess).__name__}; give a solution of these {self._kind}s, or a list of "
-                f"{len(self.problems)} guesses"
-            )
-        return guesses
-
-
-def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
-    """At least two problems, each once; an ArgumentTypeError or an ArgumentError if they are not."""
-    if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
-        raise ArgumentTypeError(f"{what}: got {type(problems).__name__}; give a list of gd.ocp.Problem")
-    if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
-        raise ArgumentError(f"{what}: give at least two problems, each once")
-    return tuple(problems)
-
-
-def joined_outcome(parts: tuple[Solution, ...], nlp: JoinedProgram, z: Array, numbers: Array) -> dict[str, Any]:
-    """What a :class:`JoinedSolution` says of all parts."""
-    named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
-    shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
-    worst = max(each.constraint_violation for each in parts)
-    return shared | {"cost": nlp.cost(z, numbers), "constraint_violation": worst, "violations": named}

@@ -149,12 +149,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
 
     @interruptible
     def solve(
-        self,
-        solver: str = "ipopt",
-        options: Mapping[str, Any] | None = None,
-        *,
-        p: Any = None,
-        **values: npt.ArrayLike,
+        self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
     ) -> Planned:
         """Solve the problem, or all problems at once.
 

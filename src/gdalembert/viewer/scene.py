@@ -27,7 +27,7 @@ from gdalembert.model.configuration import check_unit_lengths, neutral, projecte
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Frame, Tree
-from gdalembert.ocp.phases import PhasesSolution
+from gdalembert.ocp.joined import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import number, numbers, table

@@ -1,4 +1,4 @@
-"""Phases: motions of a robot in sequence, under different constraints.
+"""Several problems as one: phases, motions in sequence under different constraints; and scenarios, under one u.
 
 Where two phases meet, q goes on, and v too, unless new constraints take hold by an impact:
 
@@ -12,10 +12,10 @@ constraint holds in the phase before, are left out there.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -23,19 +23,65 @@ import numpy as np
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral, random_configuration
-from gdalembert.nlp.joined import Connection, JoinedProgram, LinkRows
+from gdalembert.nlp.stagewise import Connection, JoinedProgram, LinkRows
 from gdalembert.ocp.ends import Mask
-from gdalembert.ocp.problem import JoinedProblems, Problem, checked_problems, joined_outcome
-from gdalembert.ocp.program import Part
+from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.ocp.transcription import checked_duration
+from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import foreign
+
+Joint = TypeVar("Joint", bound=JoinedSolution)
 
 _RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
+
+
+class JoinedProblems(OptimalControlProblem[Joint]):
+    """Problems that are solved as one: at least two, each once."""
+
+    problems: tuple[Problem, ...]
+
+    def _set(self, p: Any, values: Mapping[str, Any]) -> None:
+        own = own_values(values, [problem._parameters.symbols for problem in self.problems])
+        self._check_costs()
+        for problem, numbers, named in zip(self.problems, self._each_p(p), own, strict=True):
+            problem._set(numbers, named)
+
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        return [part for problem in self.problems for part in problem._parts(stagewise=False)]
+
+    def _each_guess(self, guess: Any) -> Sequence[Any]:
+        if guess is None:
+            return [None] * len(self.problems)
+        guesses = guess.parts if isinstance(guess, JoinedSolution) else guess
+        if not isinstance(guesses, Sequence) or len(guesses) != len(self.problems):
+            raise ArgumentTypeError(
+                f"solver: guess: got {type(guess).__name__}; give a solution of these {self._kind}s, or a list of "
+                f"{len(self.problems)} guesses"
+            )
+        return guesses
+
+
+def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
+    """At least two problems, each once; an ArgumentTypeError or an ArgumentError if they are not."""
+    if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
+        raise ArgumentTypeError(f"{what}: got {type(problems).__name__}; give a list of gd.ocp.Problem")
+    if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
+        raise ArgumentError(f"{what}: give at least two problems, each once")
+    return tuple(problems)
+
+
+def joined_outcome(parts: tuple[Solution, ...], nlp: JoinedProgram, z: Array, numbers: Array) -> dict[str, Any]:
+    """What a :class:`JoinedSolution` says of all parts."""
+    named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
+    shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
+    worst = max(each.constraint_violation for each in parts)
+    return shared | {"cost": nlp.cost(z, numbers), "constraint_violation": worst, "violations": named}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -365,3 +411,131 @@ def _known(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:
             "hold less, as by '3D' in place of '6D'"
         )
     return np.asarray(of_kept)
+
+
+COSTS = ("mean", "sum", "worst")
+"""What is minimised of the costs of all scenarios."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScenariosSolution(JoinedSolution):
+    """The motions under the u that solves a problem in scenarios.
+
+    Attributes:
+        scenarios: the solution of each, all with the same ``t`` and ``u``.
+        cost: the minimum, of the costs of the scenarios.
+        violations: by name, the largest violation of each kind, in each scenario.
+        status, iterations, stats, constraint_violation, solved, hints: as of a :class:`Solution`.
+    """
+
+    kind: ClassVar[str] = "scenario"
+
+    scenarios: tuple[Solution, ...]
+
+    @property
+    def t(self) -> Array:
+        """Times of the grid (N + 1) [s]."""
+        return self.scenarios[0].t
+
+    @property
+    def u(self) -> Array:
+        """The efforts that all scenarios share, a row for each interval or instant."""
+        return self.scenarios[0].u
+
+    @property
+    def costs(self) -> Array:
+        """The cost of each scenario."""
+        return np.array([each.cost for each in self.scenarios])
+
+    def _about(self, k: int, part: Solution) -> str:
+        return f"cost {part.cost:.6g}, steps off by {part.step_error:.1e}"
+
+
+class Scenarios(JoinedProblems[ScenariosSolution]):
+    """Problems that share u, duration and design: each is a scenario, with p, ends, paths and a cost of its own.
+
+        problems = [Problem(dyn, 1.0, 20, bounds=bounds, p={"tip.m": mass}) for mass in (0.0, 2.0, 5.0)]
+        for problem in problems:
+            problem.start(q)
+            problem.minimize(problem.integral(lambda q: ca.sumsqr(q - goal)))
+        solution = Scenarios(problems, cost="worst").solve()
+
+    Args:
+        problems: at least two, of robots with the same actuators, with the same intervals, duration and design.
+        cost: ``"mean"``, ``"sum"``, or ``"worst"``: the largest of the costs of the problems.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if they are no such problems.
+    """
+
+    _kind = "scenario"
+
+    def __init__(self, problems: Sequence[Problem], *, cost: str = "mean") -> None:
+        choice("cost", cost, COSTS)
+        self.problems, self.cost = _alike(problems), cost
+
+    def __repr__(self) -> str:
+        return f"Scenarios([{', '.join(map(repr, self.problems))}], cost={self.cost!r})"
+
+    def _each_p(self, p: Any) -> Sequence[Values]:
+        if p is None:
+            return [None] * len(self.problems)
+        if not isinstance(p, Sequence) or isinstance(p, str):
+            raise ArgumentTypeError(
+                f"Scenarios: p: got {type(p).__name__}; give a list, one p for each of {len(self.problems)}"
+            )
+        if len(p) != len(self.problems):
+            raise ArgumentError(f"Scenarios: p has {len(p)} entries; give one for each of {len(self.problems)}")
+        return p
+
+    def _check_costs(self) -> None:
+        for k, problem in enumerate(self.problems, start=1):
+            if problem._cost is None:
+                raise ArgumentError(f"Scenarios: scenario {k} minimises nothing; call its minimize")
+
+    def _joined(self, parts: list[Part]) -> JoinedProgram:
+        """The programs of all scenarios as one, which share u and the constants of the motions."""
+        shared = [ca.veccat(part.motion.u, part.motion.state[part.motion.size :, 0]) for part in parts]
+        return JoinedProgram("scenario", [part.nlp for part in parts], int(self.cost == "worst"), self._connect, shared)
+
+    def _connect(self, joined: JoinedProgram) -> Connection:
+        """The cost.
+
+        The largest one is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
+        while the multipliers of the scenarios are not found. Each scenario has a scalar row, because CasADi 3.8 loses
+        entries of the Jacobian of a vector less a scalar in reverse mode.
+        """
+        costs, total = joined.costs, sum(joined.costs, ca.MX(0))
+        mean, zero = total / len(costs), np.zeros(1)
+        if self.cost != "worst":
+            return Connection(total if self.cost == "sum" else mean, [], ca.MX(0, 1))
+        links = [LinkRows("the largest cost", cost - mean - joined.further, zero - np.inf, zero) for cost in costs]
+        return Connection(mean + joined.further, links, ca.mmax(ca.fabs(ca.vertcat(*costs))))
+
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> ScenariosSolution:
+        return ScenariosSolution(scenarios=parts, **joined_outcome(parts, nlp, z, numbers))
+
+
+def _alike(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    found = checked_problems("Scenarios", problems)
+    first = _common(found[0])
+    for k, problem in enumerate(found[1:], start=2):
+        for (what, own), expected in zip(_common(problem).items(), first.values(), strict=True):
+            if own != expected:
+                raise ArgumentError(
+                    f"Scenarios: {what} of scenario {k}: {own}, of the first one: {expected}; they share u, so give "
+                    "the same"
+                )
+    return found
+
+
+def _common(problem: Problem) -> dict[str, Any]:
+    """What scenarios have in common."""
+    names = problem._system.dynamics.parameters.names
+    return {
+        "actuators": problem.bounds.u_names,
+        "intervals": problem.intervals,
+        "control": problem.control,
+        "duration": problem._motion.range,
+        "design": tuple(names[i] for i in problem._robot.chosen),
+    }
