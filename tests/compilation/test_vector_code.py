@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
-from gdalembert.compilation.machine_code import row_major
-from gdalembert.compilation.vector_code import vector_code
+from gdalembert.compilation.machine_code import row_major, vector_code
 from tests.helpers.models import relative_error
 
 DYN = gd.NewtonEuler(gd.load_urdf("puma560"))

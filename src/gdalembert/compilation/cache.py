@@ -86,7 +86,7 @@ class Cache:
             yield Path(folder)
 
     def add(self, key: str, library: Path) -> Path:
-        """Move a library into the cache, and remove what is old if the cache has become too large."""
+        """Move a library into the cache, and remove what killed builds left, and the libraries that do not fit."""
         entry = self.folder / key
         library.chmod(0o700)
         name = f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so"
@@ -99,7 +99,15 @@ class Cache:
             except FileNotFoundError:  # another process has removed the entry meanwhile
                 if attempt == 2:
                     raise
-        self._remove_old(keep=entry)
+        for folder in self._folders(_BUILDS):
+            with contextlib.suppress(OSError):
+                if time.time() - folder.lstat().st_mtime > DAY:
+                    remove(folder)
+        total = 0
+        for each in self.entries():
+            total += each.size
+            if total > MAX_SIZE and each.folder != entry:
+                remove(each.folder)
         return added
 
     def entries(self) -> list[CachedLibrary]:
@@ -118,18 +126,6 @@ class Cache:
         for folder in (*self._folders(_KEY), *self._folders(_BUILDS)):
             remove(folder)
         return [entry for entry in before if not os.path.lexists(entry.folder)]
-
-    def _remove_old(self, keep: Path) -> None:
-        """Remove what killed builds left, and the libraries that do not fit into the cache."""
-        for folder in self._folders(_BUILDS):
-            with contextlib.suppress(OSError):
-                if time.time() - folder.lstat().st_mtime > DAY:
-                    remove(folder)
-        total = 0
-        for entry in self.entries():
-            total += entry.size
-            if total > MAX_SIZE and entry.folder != keep:
-                remove(entry.folder)
 
     def _folders(self, name: re.Pattern[str]) -> list[Path]:
         found = []

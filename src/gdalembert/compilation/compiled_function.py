@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.cache import DAY
-from gdalembert.compilation.machine_code import Library, load_library, row_major, shape_of
+from gdalembert.compilation.machine_code import TIME_LIMIT, Compiler, Library, load_library, row_major, shape_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
@@ -88,7 +88,8 @@ def compile(
     if not 0 < options.get("time_limit", DAY) <= DAY:
         raise ArgumentError(f"compile: time_limit is {time_limit!r}; give seconds above 0 and at most {DAY:g}")
     if not interpreter:
-        return CompiledFunction(function, load_library(function, **options), options)
+        tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
+        return CompiledFunction(function, load_library(function, tool, cache), options)
     if options:
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
     return CompiledFunction(function, _Interpreter(function), {"interpreter": True})

@@ -3,6 +3,10 @@
 A library is found by what determines it: the graph, what writes its C code, the command, and the compiler's own macros
 under these flags, which name its version and the processor. Its file is named after its contents and appears all at
 once: several processes may build the same library, and a damaged one is detected and built again.
+
+An SX Function is written for several states at once, too: a vector is an entry of all of them (``c/vectors.h``). Long
+graphs are cut into parts, each a C function, since the time of a compiler grows faster than the length of a function.
+A value that a later part needs is kept in an array, whose places are used again.
 """
 
 from __future__ import annotations
@@ -11,25 +15,27 @@ import contextlib
 import ctypes
 import hashlib
 import inspect
+import itertools
+import math
 import os
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.cache import Cache, remove
-from gdalembert.compilation.vector_code import vector_code
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.instructions import evaluate, operations
 
 TIME_LIMIT = 600.0
 """How long the compiler may run by default [s]."""
@@ -44,113 +50,104 @@ _PYTHON = (
 )
 
 
-@dataclass(frozen=True)
-class Use:
-    """What a compiler is wanted for.
+@dataclass
+class Compiler:
+    """The machine's C compiler, once it is found.
 
     Attributes:
         name: of the Function or of the caller, for messages.
         level: of optimisation, for which the processor is named too, where the compiler knows it.
         without, slow: what to do without a compiler, and if it takes too long.
+        time_limit: how long it may run [s].
+        command, flags, macros: of it; macros are those that it predefines, which name its version and the processor.
     """
 
     name: str
     level: str = "-O3"
     without: str = "CasADi's interpreter needs no compiler: compile(function, interpreter=True)"
     slow: str = "give a larger time_limit, or flags='-O1', which is faster for large graphs"
+    time_limit: float = TIME_LIMIT
+    command: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    macros: str = ""
 
-
-@dataclass(frozen=True)
-class Compiler:
-    """A compiler with flags that it knows, and the macros that it predefines: its version, and the processor."""
-
-    use: Use
-    command: tuple[str, ...]
-    flags: tuple[str, ...]
-    macros: str
-    time_limit: float
+    def find(self, asked: str | None = None, flags: str | Sequence[str] | None = None) -> Self:
+        """The compiler asked for, or ``$CC``, or the first there is, with flags that it knows."""
+        asked = (asked or os.environ.get("CC", "")).strip()
+        commands = (self._words(each) for each in ((asked,) if asked else _COMPILERS))
+        if (command := next((words for words in commands if shutil.which(words[0])), None)) is None:
+            sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
+            how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
+            raise self.error(f"no C compiler: looked for {sought}; install one ({how}); {self.without}")
+        self.command = command
+        known = [(self.level, "-march=native"), (self.level,)] if flags is None else [self._words(flags)]
+        for self.flags in known:
+            status, self.macros, errors = self._run([*self.flags, "-dM", "-E", "-x", "c", os.devnull])
+            if not status:
+                return self
+        raise self._failure(status, errors)
 
     def build(self, source: str, folder: Path) -> Path:
         """The library of a C source, compiled in a folder; OSError if that cannot be written."""
         code, library = folder / "function.c", folder / "function.so"
         code.write_text(source, encoding="utf-8")
-        words = [*self.command, "-shared", "-fPIC", "-o", library.name, code.name, *self.flags, "-lm"]
-        status, _, errors = _run(self.use, words, self.time_limit, folder)
+        words = ["-shared", "-fPIC", "-o", library.name, code.name, *self.flags, "-lm"]
+        status, _, errors = self._run(words, folder)
         if status:
-            raise _failure(self.use, self.command, status, errors)
+            raise self._failure(status, errors)
         if not library.is_file():
-            reason = f"{self.command[0]} reports success, but writes no library; {self.use.without}"
-            raise CompilationError(self.use.name, reason)
+            raise self.error(f"{self.command[0]} reports success, but writes no library; {self.without}")
         return library
 
+    def error(self, reason: str) -> CompilationError:
+        """An error of the use that is made of the compiler."""
+        return CompilationError(self.name, reason)
 
-def find_compiler(
-    use: Use, asked: str = "", flags: str | Sequence[str] | None = None, time_limit: float = TIME_LIMIT
-) -> Compiler:
-    """The compiler asked for, or ``$CC``, or the first there is."""
-    asked = (asked or os.environ.get("CC", "")).strip()
-    commands = (_words(use.name, each) for each in ((asked,) if asked else _COMPILERS))
-    if (command := next((words for words in commands if shutil.which(words[0])), None)) is None:
-        sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
-        how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
-        raise CompilationError(use.name, f"no C compiler: looked for {sought}; install one ({how}); {use.without}")
-    known = [(use.level, "-march=native"), (use.level,)] if flags is None else [_words(use.name, flags)]
-    for options in known:
-        ask = [*command, *options, "-dM", "-E", "-x", "c", os.devnull]
-        status, macros, errors = _run(use, ask, time_limit)
-        if not status:
-            return Compiler(use, command, options, macros, time_limit)
-    raise _failure(use, command, status, errors)
+    def _failure(self, status: int, errors: str) -> CompilationError:
+        lines = errors.strip().splitlines() or [f"exit status {status}"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        return self.error(f"{self.command[0]} fails: {first.strip()}; {self.without}")
 
-
-def _words(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
-    if not isinstance(text, str):
-        return tuple(text)
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        hint = "write it as a shell would take it"
-        raise CompilationError(name, f"the compiler or its flags {text!r} cannot be read: {error}; {hint}") from None
-
-
-def _failure(use: Use, command: Sequence[str], status: int, errors: str) -> CompilationError:
-    lines = errors.strip().splitlines() or [f"exit status {status}"]
-    first = next((line for line in lines if "error" in line), lines[0])
-    return CompilationError(use.name, f"{command[0]} fails: {first.strip()}; {use.without}")
-
-
-def _run(use: Use, command: Sequence[str], time_limit: float, folder: Path | None = None) -> tuple[int, str, str]:
-    """The exit status, output and errors of the compiler."""
-    english = {**os.environ, "LC_ALL": "C"}
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=english,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,  # so that it can be killed together with the programs that it starts
-        )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise CompilationError(use.name, f"{command[0]} does not run: {reason}; {use.without}") from error
-    with process:
+    def _words(self, text: str | Sequence[str]) -> tuple[str, ...]:
+        if not isinstance(text, str):
+            return tuple(text)
         try:
-            output, errors = process.communicate(timeout=time_limit)
-        except BaseException as error:
-            if os.name == "posix":
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            reason = f"{command[0]} is not done after {time_limit:g} s; {use.slow}"
-            raise CompilationError(use.name, reason) from None
-    return process.returncode, output, errors
+            return tuple(shlex.split(text))
+        except ValueError as error:
+            unread = f"the compiler or its flags {text!r} cannot be read: {error}"
+            raise self.error(f"{unread}; write it as a shell would take it") from None
+
+    def _run(self, words: Sequence[str], folder: Path | None = None) -> tuple[int, str, str]:
+        """The exit status, output and errors of the compiler."""
+        pipe, english = subprocess.PIPE, {**os.environ, "LC_ALL": "C"}
+        try:
+            process = subprocess.Popen(
+                [*self.command, *words],
+                cwd=folder,
+                env=english,
+                stdin=subprocess.DEVNULL,
+                stdout=pipe,
+                stderr=pipe,
+                text=True,
+                errors="replace",
+                start_new_session=True,  # so that it can be killed together with the programs that it starts
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise self.error(f"{self.command[0]} does not run: {reason}; {self.without}") from error
+        with process:
+            try:
+                output, errors = process.communicate(timeout=self.time_limit)
+            except BaseException as error:
+                if os.name == "posix":
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                raise self.error(f"{self.command[0]} is not done after {self.time_limit:g} s; {self.slow}") from None
+        return process.returncode, output, errors
 
 
 def row_major(function: ca.Function) -> ca.Function:
@@ -193,6 +190,136 @@ class Library:
         return int(self._many(ctypes.c_void_p(task.ctypes.data)))
 
 
+LENGTH = 1000
+"""Number of statements of a part."""
+INLINE_ANGLES = 16
+"""Up to so many sines and cosines are written out in place; more would make the code too long."""
+
+_OPERATORS = {
+    ca.OP_ASSIGN: "{0}",
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0} * {1}",
+    ca.OP_DIV: "{0} / {1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_INV: "ALL(1.0) / {0}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "{0} + {0}",
+    ca.OP_CONSTPOW: "v_pow({0}, {1})",
+}
+_OF_ONE = (
+    *("not", "fabs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "erf", "floor", "ceil"),
+    *("tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+_OF_TWO = (
+    *("if_else_zero", "lt", "le", "eq", "ne", "and", "or", "copysign", "fmin", "fmax"),
+    *("pow", "atan2", "hypot", "fmod", "remainder"),
+)
+_TEMPLATES = (
+    _OPERATORS
+    | {getattr(ca, f"OP_{name.upper()}"): f"v_{name}({{0}})" for name in _OF_ONE}
+    | {getattr(ca, f"OP_{name.upper()}"): f"v_{name}({{0}}, {{1}})" for name in _OF_TWO}
+)
+_ANGLES = {ca.OP_SIN: "s", ca.OP_COS: "c"}
+_ELSE = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST}
+
+
+@dataclass
+class _Statement:
+    """C code that computes ``values`` from the ``operands`` among the values of other statements."""
+
+    code: str
+    values: Sequence[str]
+    operands: Sequence[str]
+    stores: list[str] = field(default_factory=list)
+
+
+def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
+    """The C function ``together`` of a Function of dense vectors, in parts of so many statements.
+
+    ``None`` if it is none of SX, or an operation cannot be written; all that it computes is one number for each state.
+    """
+    if not graph.is_a("SXFunction") or not set(operations(graph)) <= _TEMPLATES.keys() | _ANGLES.keys() | _ELSE:
+        return None
+    statements: list[_Statement] = []
+    number: dict[str, int] = {}  # of the statement that computes a value
+    angles: dict[str, int] = {}
+
+    def append(code: str, values: Sequence[str], operands: Sequence[str]) -> None:
+        number.update(dict.fromkeys(values, len(statements)))
+        statements.append(_Statement(code, values, [name for name in operands if name in number]))
+
+    def add(op: int, *operands: str) -> str:
+        """Write an operation; returns its value."""
+        if op not in _ANGLES:
+            name = f"a{len(statements)}"
+            append(f"const V {name} = {_TEMPLATES[op].format(*operands)};", [name], operands)
+            return name
+        k = angles.setdefault(operands[0], len(angles))
+        if f"s{k}" not in number:
+            append(f"V s{k}, c{k}; SINCOS({operands[0]}, &s{k}, &c{k}, large);", [f"s{k}", f"c{k}"], operands)
+        return f"{_ANGLES[op]}{k}"
+
+    inputs = _entries("x", [graph.numel_in(i) for i in range(graph.n_in())])
+    outputs = _entries("y", [graph.numel_out(i) for i in range(graph.n_out())])
+    results = evaluate(graph, inputs, _constant, add)
+    for place, value in zip(itertools.chain(*outputs), itertools.chain(*results), strict=True):
+        if value not in number:  # an input or a constant
+            append("", [], [])
+        statements[number.get(value, -1)].stores.append(f"{place} = {value};")  # as soon as it is computed
+    places = _places(statements, number, length)
+    parts = [statements[k : k + length] for k in range(0, len(statements), length)]
+    arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
+    n_x, n_y, n_shared = sum(map(len, inputs)), sum(map(len, outputs)), max(places.values(), default=-1) + 1
+    lines = [
+        f"#define SINCOS {'v_sincos' if len(angles) <= INLINE_ANGLES else 'v_sincos_called'}",
+        f"enum {{ X = {n_x}, Y = {n_y}, SHARED = {n_shared} }};",
+    ]
+    for k, part in enumerate(parts):
+        lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *_body(part, places), "}"]
+    calls = [f"  part_{k}(x, y, shared, large);" for k in range(len(parts))]
+    return "\n".join([*lines, f"static void together({arguments}) {{", *calls, "}", ""])
+
+
+def _entries(vector: str, sizes: Sequence[int]) -> list[list[str]]:
+    numbers = itertools.count()
+    return [[f"{vector}[{next(numbers)}]" for _ in range(size)] for size in sizes]
+
+
+def _constant(x: float) -> str:
+    if math.isnan(x):
+        return "ALL(NAN)"
+    return f"ALL({x!r})" if math.isfinite(x) else f"ALL({'-' if x < 0 else ''}INFINITY)"
+
+
+def _places(statements: Sequence[_Statement], number: dict[str, int], length: int) -> dict[str, int]:
+    """The place in ``shared`` of each value that a later part needs."""
+    last = {name: k // length for k, each in enumerate(statements) for name in each.operands}
+    places: dict[str, int] = {}
+    free_after: list[int] = []  # the last part that needs what is in a place
+    for name, k in number.items():
+        part = k // length
+        if last.get(name, part) > part:
+            place = next((i for i, until in enumerate(free_after) if until < part), len(free_after))
+            free_after[place : place + 1] = [last[name]]
+            places[name] = place
+    return places
+
+
+def _body(part: Sequence[_Statement], places: dict[str, int]) -> Iterator[str]:
+    known: set[str] = set()
+    for each in part:
+        for name in each.operands:
+            if name not in known:
+                known.add(name)
+                yield f"  const V {name} = shared[{places[name]}];"
+        known.update(each.values)
+        if each.code:
+            yield f"  {each.code}"
+        yield from (f"  shared[{places[name]}] = {name};" for name in each.values if name in places)
+        yield from (f"  {store}" for store in each.stores)
+
+
 def _source(function: ca.Function, graph: ca.Function) -> str:
     """The C code of a Function, whose graph is :func:`row_major`."""
     generator = ca.CodeGenerator("gdalembert")
@@ -222,19 +349,11 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
-def load_library(
-    function: ca.Function,
-    compiler: str = "",
-    flags: str | Sequence[str] | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    time_limit: float = TIME_LIMIT,
-) -> Library:
+def load_library(function: ca.Function, tool: Compiler, cache: str | os.PathLike[str] | None) -> Library:
     """The library of a Function, from the cache or built now."""
     graph = row_major(function)
-    tool = find_compiler(Use(function.name()), compiler, flags, time_limit)
-    writers = (inspect.getsource(sys.modules[name]) for name in (__name__, vector_code.__module__))
     texts = map(_text, ("call.c", "vectors.h", "batch.c"))
-    determines = (graph.serialize(), *writers, *texts)
+    determines = (graph.serialize(), inspect.getsource(sys.modules[__name__]), *texts)
     return _load(tool, cache, determines, lambda: _source(function, graph), Library)
 
 
@@ -251,7 +370,7 @@ def _load(
     """
     texts = (*determines, ca.CasadiMeta.version(), *tool.command, *tool.flags, tool.macros)
     key = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    libraries = Cache(cache, tool.use.name)
+    libraries = Cache(cache, tool.name)
     try:
         for path in libraries.libraries(key):
             try:
@@ -262,18 +381,15 @@ def _load(
             path = libraries.add(key, tool.build(source(), folder))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise CompilationError(
-            tool.use.name,
-            f"cannot use the cache folder {libraries.folder}: {reason}; set GDALEMBERT_CACHE to a folder of your own",
-        ) from error
+        folder_error = f"cannot use the cache folder {libraries.folder}: {reason}"
+        raise tool.error(f"{folder_error}; set GDALEMBERT_CACHE to a folder of your own") from error
     try:
         return open_library(path)
     except (OSError, AttributeError, RuntimeError) as error:
         remove(path)
-        raise CompilationError(
-            tool.use.name,
+        raise tool.error(
             f"the library that {tool.command[0]} built does not load from {libraries.folder}: {error}; "
-            f"try another compiler, or another folder for GDALEMBERT_CACHE; {tool.use.without}",
+            f"try another compiler, or another folder for GDALEMBERT_CACHE; {tool.without}",
         ) from error
 
 
@@ -287,7 +403,8 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
         order: of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
         where: the caller, for messages.
     """
-    tool = find_compiler(Use(where, "-O1", "drop compiled=True", "drop compiled=True, or take fewer or smaller parts"))
+    without = "drop compiled=True"
+    tool = Compiler(where, "-O1", without, f"{without}, or take fewer or smaller parts").find()
     by_jacobian = {"enable_forward": False}
     options: dict[str, Any] = by_jacobian | {"is_diff_in": function.is_diff_in(), "reverse_options": by_jacobian}
 
@@ -299,8 +416,5 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
             generator.add(each.jacobian())
         return generator.dump()
 
-    def opened(path: Path) -> ca.Function:
-        return ca.external(function.name(), str(path), options)
-
     determines = (function.serialize(), str(order), inspect.getsource(sys.modules[__name__]))
-    return _load(tool, None, determines, source, opened)
+    return _load(tool, None, determines, source, lambda path: ca.external(function.name(), str(path), options))
