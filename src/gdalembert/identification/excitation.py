@@ -330,9 +330,10 @@ class Search:
         Where a limit is exceeded between the instants, it is tightened by as much, and the search goes on.
         """
         solver, lower, upper = self._problem
-        first = x = self.experiment.random(self._rng)
+        first, instants = self.experiment.random(self._rng), len(self.experiment.times())
+        x = first
         for _ in range(_ROUNDS):
-            limits = {"lbg": np.tile(lower, self.experiment.instants), "ubg": np.tile(upper, self.experiment.instants)}
+            limits = {"lbg": np.tile(lower, instants), "ubg": np.tile(upper, instants)}
             with Interrupts(__name__) as interrupts, interrupts.around_solver():
                 solved = solver(x0=x.ravel(order="F"), **limits)
             x = solved["x"].full().reshape(first.shape, order="F")

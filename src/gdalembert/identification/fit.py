@@ -15,7 +15,7 @@ by the prior, are such bodies already, z is 0.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import casadi as ca
@@ -204,7 +204,7 @@ def _consistent(
     required("fit", "clarabel")
     cvxpy = required("fit", "cvxpy")
     # ds/dz: excited directions by their standard deviations, then the others by 1
-    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.values) :].T
+    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.own) :].T
     units = np.hstack([estimate.base.inverse @ estimate.factor, rest])
     z = cvxpy.Variable(len(units))
     p = problem.torque.nominal + problem.sizes * estimate.s + (problem.sizes[:, None] * units) @ z
@@ -218,34 +218,15 @@ def _consistent(
         if len(at):
             constraints.append(cvxpy.multiply(sign / problem.sizes[at], p[at] - bound[at]) >= 0)
     task = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(z)), constraints)
-
-    def found() -> Array | None:
-        """p of the last attempt, if it is that of bodies which exist."""
-        if p.value is None or not np.all(np.isfinite(p.value)):
-            return None
-        inside = np.asarray(np.clip(p.value, *limits))
-        near = np.abs(inside - p.value) <= _INACCURATE * problem.sizes
-        return inside if near.all() and min(_least_eigenvalues(problem, inside).values(), default=1) > 0 else None
-
-    return _solved(cvxpy, task, found, bounded=bounded)
-
-
-def _solved(cvxpy: Any, task: Any, found: Callable[[], Array | None], *, bounded: bool) -> Array:
-    """The first solution, or the last inaccurate one that is found to satisfy the constraints."""
-    inaccurate, status = None, ""
-    for accuracy in _ACCURACIES:
-        options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), accuracy)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an inaccurate solution is checked below
-            try:
-                task.solve(solver=cvxpy.CLARABEL, **options)
-                status = str(task.status)
-            except cvxpy.error.SolverError as error:
-                status = str(error).strip().splitlines()[0]
-        if status in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE) and (p := found()) is not None:
-            if status == cvxpy.OPTIMAL:
-                return p
-            inaccurate = p
+    inaccurate = None  # the last such solution that satisfies the constraints
+    for status in _attempts(cvxpy, task):
+        if status in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE) and p.value is not None:
+            inside = np.asarray(np.clip(p.value, *limits))
+            near = np.abs(inside - p.value) <= _INACCURATE * problem.sizes
+            if near.all() and min(_least_eigenvalues(problem, inside).values(), default=1) > 0:
+                if status == cvxpy.OPTIMAL:
+                    return inside
+                inaccurate = inside
     if inaccurate is not None:
         return inaccurate
     if bounded and status in (cvxpy.INFEASIBLE, cvxpy.INFEASIBLE_INACCURATE):
@@ -258,6 +239,20 @@ def _solved(cvxpy: Any, task: Any, found: Callable[[], Array | None], *, bounded
         "measured torques, gravity included, give priors with standard deviations or a motion that excites more, or "
         "take method='weighted'"
     )
+
+
+def _attempts(cvxpy: Any, task: Any) -> Iterator[str]:
+    """What the solver says, one attempt after the other."""
+    for accuracy in _ACCURACIES:
+        options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), accuracy)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate solution is checked
+            try:
+                task.solve(solver=cvxpy.CLARABEL, **options)
+                status = str(task.status)
+            except cvxpy.error.SolverError as error:
+                status = str(error).strip().splitlines()[0]
+        yield status
 
 
 def _at_bounds(problem: LeastSquaresProblem, p: Array, limits: tuple[Array, Array], margin: float) -> tuple[str, ...]:
@@ -291,7 +286,7 @@ def _remarks(
             f"little; give at least {_ENOUGH * rank}"
         )
     torques = estimate.reduced.torques
-    errors = (random_torques[:, list(estimate.base.own)] * estimate.standard_deviation).T
+    errors = (random_torques[:, list(estimate.base.own)] * np.linalg.norm(estimate.factor, axis=1)).T
     least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):

@@ -142,14 +142,11 @@ class Excitation:
         w = 2 * math.pi / self.period * np.arange(1, self.harmonics + 1)
         sine, cosine = ca.sin(ca.DM(w) * t), ca.cos(ca.DM(w) * t)
         first, in_sine, in_cosine = self.coefficients[0], *np.split(self.coefficients[1:], 2)
-        own = (
-            first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w),
-            ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine),
-            ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine),
-        )
         q, v, a = ca.SX(self.hold), ca.SX(self.nv, 1), ca.SX(self.nv, 1)
-        for every, at, part in ((q, self.q_indices, 0), (v, self.v_indices, 1), (a, self.v_indices, 2)):
-            every[list(at)] = own[part]
+        moving = list(self.v_indices)
+        q[list(self.q_indices)] = first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w)
+        v[moving] = ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine)
+        a[moving] = ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine)
         return ca.Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
 
     def samples(self, rate: float, periods: int = 1) -> tuple[Array, Array, Array, Array]:
@@ -275,15 +272,9 @@ class Experiment:
     @cached_property
     def entries(self) -> tuple[int, ...]:
         """The entries of q that move."""
-        own = {
-            joint.idx_v + k: joint.idx_q + k for joint in self.dyn.tree.independent_joints for k in range(joint.type.nv)
-        }
+        joints = self.dyn.tree.independent_joints
+        own = {joint.idx_v + k: joint.idx_q + k for joint in joints for k in range(joint.type.nv)}
         return tuple(own[column] for column in self.columns)
-
-    @property
-    def instants(self) -> int:
-        """The number of instants N at which a search keeps the limits."""
-        return INSTANTS * self.harmonics
 
     @cached_property
     def basis(self) -> Array:
@@ -302,8 +293,9 @@ class Experiment:
         return np.asarray(np.minimum(-self.bounds.v_lower, self.bounds.v_upper)[list(self.columns)])
 
     def times(self, finer: int = 1) -> Array:
-        """Equidistant instants of one period."""
-        return np.asarray(np.arange(finer * self.instants) * (self.period / (finer * self.instants)), dtype=float)
+        """Equidistant instants of one period; those at which a search keeps the limits, or finer ones."""
+        n = finer * INSTANTS * self.harmonics
+        return np.asarray(np.arange(n) * (self.period / n), dtype=float)
 
     def coefficients(self, x: Any) -> Any:
         """The coefficients ((1 + 2 K) × joints) of the unknowns x (n × joints), which are of the order of 1."""
@@ -318,10 +310,8 @@ class Experiment:
         held = self.hold.copy()
         held[list(self.entries)] = 0.0
         # sparse, so that a row of q depends on its own coefficients alone
-        into_q, into_v = (
-            ca.sparsify(ca.DM(np.eye(n)[:, list(at)]))
-            for n, at in ((len(held), self.entries), (self.dyn.tree.nv, self.columns))
-        )
+        into_q = ca.sparsify(ca.DM(np.eye(len(held))[:, list(self.entries)]))
+        into_v = ca.sparsify(ca.DM(np.eye(self.dyn.tree.nv)[:, list(self.columns)]))
         return held + ca.mtimes(into_q, q), ca.mtimes(into_v, v), ca.mtimes(into_v, a)
 
     def random(self, rng: np.random.Generator) -> Array:

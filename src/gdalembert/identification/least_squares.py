@@ -142,8 +142,8 @@ class Estimate:
         reduced: the samples. ``weighted``: whether each torque has a noise of its own.
         noise: the standard deviation of each torque of weight 1 (nv).
         base: the base parameters β = C s that the data excite (k).
-        values, factor: their estimates (k), and T (k × k) of the covariance T Tᵀ.
-        completion: the point (n_p) that the rest of s is nearest to.
+        factor: T (k × k) of the covariance T Tᵀ of their estimates.
+        s: the estimate (n_p) that is nearest to the completion of the problem.
         condition_number: of the weighted regressor of β, with columns of unit length.
     """
 
@@ -151,20 +151,9 @@ class Estimate:
     weighted: bool
     noise: Array
     base: Combinations
-    values: Array
     factor: Array
-    completion: Array
+    s: Array
     condition_number: float
-
-    @property
-    def s(self) -> Array:
-        """The estimate (n_p) that is nearest to the completion."""
-        return np.asarray(self.completion + self.base.inverse @ (self.values - self.base.matrix @ self.completion))
-
-    @property
-    def standard_deviation(self) -> Array:
-        """Standard deviation of the base parameters (k)."""
-        return np.asarray(np.linalg.norm(self.factor, axis=1))
 
     def deviation(self, combinations: Array) -> Array:
         """The standard deviation of any combinations (… × n_p) of s; inf where the data do not excite them."""
@@ -266,7 +255,8 @@ class LeastSquaresProblem:
             if np.all(np.abs(noise - before) <= _AGREE * before):
                 break
         values, factor, condition = _solve(reduced, base, self.measured, noise)
-        return Estimate(reduced, weighted, noise, base, values, factor, self.completion, condition)
+        s = np.asarray(self.completion + base.inverse @ (values - base.matrix @ self.completion))
+        return Estimate(reduced, weighted, noise, base, factor, s, condition)
 
     def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
         """The base parameters that the data excite."""

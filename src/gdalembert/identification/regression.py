@@ -309,7 +309,13 @@ def reduce(torque: AffineTorque, samples: Samples, sizes: Array, decimation: int
     weights = samples.weights[::decimation]
     counts = np.count_nonzero(weights, axis=0).astype(float)
     weights = weights * (counts.sum() / (weights.sum() or 1.0))
-    blocks = _rows(torque, samples, sizes)
+
+    def rows_of(part: Samples) -> Array:
+        """[Y size | tau − tau(p₀)] (… × nv × (n_p + 1))."""
+        y, nominal = torque(part.q, part.v, part.a)
+        return np.concatenate([y * sizes, (part.tau - nominal)[..., None]], axis=2)
+
+    blocks: Iterator[Array] = map(rows_of, samples.parts())
     if decimation > 1:
         blocks = iter([decimated(np.concatenate(list(blocks)), decimation)])
     start = 0
@@ -320,13 +326,6 @@ def reduce(torque: AffineTorque, samples: Samples, sizes: Array, decimation: int
             factors[j] = triangular(np.vstack([factors[j], rows[:, j]]))
     rms = np.sqrt(np.mean(samples.tau**2, axis=0))
     return Reduced(factors, counts, weights.sum(axis=0) / np.maximum(counts, 1), rms)
-
-
-def _rows(torque: AffineTorque, samples: Samples, sizes: Array) -> Iterator[Array]:
-    """Rows [Y size | tau − tau(p₀)] (… × nv × (n_p + 1)), some thousand samples at a time."""
-    for part in samples.parts():
-        y, nominal = torque(part.q, part.v, part.a)
-        yield np.concatenate([y * sizes, (part.tau - nominal)[..., None]], axis=2)
 
 
 def triangular(rows: Array) -> Array:

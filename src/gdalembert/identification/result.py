@@ -148,22 +148,30 @@ class Identification:
 
         ``None`` if none was estimated, as with base parameters or friction alone.
         """
-        if not self.least_eigenvalues:
-            return None
-        return all(least > 0 for least in self.least_eigenvalues.values())
+        return all(least > 0 for least in self.least_eigenvalues.values()) if self.least_eigenvalues else None
 
     @cached_property
     def report(self) -> str:
         """Residuals of each joint, what is not known, and every parameter with its standard deviation."""
         rank, possible = len(self.base), self.structural_rank
         held_back = f", {len(self.held_back.measured)} held back" if self.held_back else ""
+        head = ["joint", "noise", "residual", "relative"]
+        of_joints = [self.noise, self.residual, self.fitted.relative]
+        if self.held_back:
+            head += ["held back", "relative"]
+            of_joints += [self.held_back.rms, self.held_back.relative]
+        formats = [".1%" if title == "relative" else ".3g" for title in head[1:]]
+        rows = [
+            [name, *(shown(x, how) for how, x in zip(formats, values, strict=True))]
+            for name, *values in zip(self.joints, *of_joints, strict=True)
+        ]
         lines = [
             f"{self.robot}: {len(self.names)} parameters by the {self.method} fit of {len(self.fitted.measured)} "
             f"sample{'s' * (len(self.fitted.measured) != 1)}{held_back}",
             f"  base parameters   {rank} of {possible} excited, condition number {self.condition_number:.3g}",
             *(f"  {remark}" for remark in self.remarks),
             *([f"  at a bound: {_some(self.at_bounds)}"] if self.at_bounds else []),
-            *_torques(self),
+            *aligned([head, *rows]),
         ]
         missing, base = self.not_identifiable, self.base
         unknown = (
@@ -177,8 +185,14 @@ class Identification:
             ("parameter", self.names, self.nominal, self.values, self.standard_deviation),
         )
         for what, *columns in tables:
-            known = [_row(*each) for each in zip(*columns, strict=True) if each[0] not in missing.without_effect]
-            lines += aligned([[what, "nominal", "estimate", "± std. dev.", "%"], *known])
+            rows = [[what, "nominal", "estimate", "± std. dev.", "%"]]
+            for name, nominal, value, deviation in zip(*columns, strict=True):
+                if name not in missing.without_effect:
+                    short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
+                    relative = 100 * deviation / abs(value) if value else np.inf
+                    row = [short, f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")]
+                    rows.append(row)
+            lines += aligned(rows)
         return "\n".join(lines)
 
     @property
@@ -210,28 +224,9 @@ class Identification:
         return f"Identification({self.robot!r}, method={self.method!r}, {len(self.base)} base parameters)"
 
 
-def _torques(result: Identification) -> list[str]:
-    head = ["joint", "noise", "residual", "relative"]
-    columns = [result.noise, result.residual, result.fitted.relative]
-    if result.held_back:
-        head += ["held back", "relative"]
-        columns += [result.held_back.rms, result.held_back.relative]
-    rows = [
-        [name, *(shown(x, ".1%" if "relative" in title else ".3g") for title, x in zip(head[1:], values, strict=True))]
-        for name, *values in zip(result.joints, *columns, strict=True)
-    ]
-    return aligned([head, *rows])
-
-
 def _some(names: Sequence[str], comma: str = ", ") -> str:
     more = f"{comma}and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return comma.join(names[:_SHOWN]) + more
-
-
-def _row(name: str, nominal: float, value: float, deviation: float) -> list[str]:
-    short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
-    relative = 100 * deviation / abs(value) if value else np.inf
-    return [short, f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")]
 
 
 def shown(x: float, how: str) -> str:

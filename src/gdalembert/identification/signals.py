@@ -20,7 +20,6 @@ from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import choice, integer, number, numbers, required
 from gdalembert.spatial.arrays import Array
 
-METHODS = ("butterworth", "savitzky_golay")
 _UNEVEN = 1e-3
 """Deviation of a step from the mean, relative to it, that counts as jitter of the clock's last digits."""
 _DEGREE = 5
@@ -85,7 +84,7 @@ def filtered(
         MissingPackageError: if SciPy is missing.
     """
     required("filtered", "scipy")
-    choice("filtered: method", method, METHODS)
+    choice("filtered: method", method, ("butterworth", "savitzky_golay"))
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
     times, positions, torques = _at_equal_steps(t, q, tau, rate)
@@ -138,8 +137,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
         raise ArgumentError(
             f"decimated: {len(values)} rows are too few for factor {factor}; give at least {padding + 1}"
         )
-    once = _once(_DECIMATION_BAND / factor, _DECIMATION_ORDER)
-    sections = signal.butter(_DECIMATION_ORDER, once, output="sos")
+    sections = signal.butter(_DECIMATION_ORDER, _once(_DECIMATION_BAND / factor, _DECIMATION_ORDER), output="sos")
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
@@ -223,11 +221,10 @@ def _savitzky_golay(cutoff: float, order: int, rate: float) -> tuple[Filter, int
 
     # Schafer 2011: in units of the Nyquist frequency, cutoff = (order + 1) / (3.2 half − 4.6)
     half = max(round(((order + 1) * rate / (2 * cutoff) + 4.6) / 3.2), order // 2 + 1)
+    window = 2 * half + 1
 
     def smooth(rows: Array) -> tuple[Array, Array, Array]:
-        low, first, second = (
-            savgol_filter(rows, 2 * half + 1, order, deriv=k, delta=1 / rate, axis=0) for k in range(3)
-        )
+        low, first, second = (savgol_filter(rows, window, order, k, 1 / rate, axis=0) for k in range(3))
         return low, first, second
 
-    return smooth, half, 2 * half + 1
+    return smooth, half, window

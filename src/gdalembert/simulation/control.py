@@ -41,11 +41,6 @@ class Driver:
         """How many numbers it has."""
         return int(np.prod(self.shape))
 
-    @property
-    def described(self) -> str:
-        """Its shape in words: ``2``, ``6 × 2``."""
-        return " × ".join(map(str, self.shape))
-
     def rows(self, values: Array, times: int | None = None) -> Array | None:
         """Its value at one time, or at some times, as vectors (size) or (times × size); ``None`` for other shapes.
 
@@ -260,7 +255,7 @@ class PythonFeedback(ca.Callback):
 
     def _said(self, answer: Any, t: float, kind: str, fault: str = "") -> str:
         """What is wrong with an answer, and what to return; the fault is the reason of the failure."""
-        name, wanted = self.driver.name, self.driver.described
+        name, wanted = self.driver.name, " × ".join(map(str, self.driver.shape))
         self.failure.reason = f"{name} {fault or f'did not return {wanted} real numbers'} at t = {t:g} s"
         return f"simulate: {name}(t, q, v) returned {answer!r} at t = {t:g} s; return {wanted} {kind} numbers"
 
@@ -338,16 +333,14 @@ def _table(driver: Driver, given: Any, times: int) -> Array:
             f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
             f"callable (t, q, v) -> {name}"
         ) from None
-    table = driver.rows(values)
-    if table is None:
-        table = driver.rows(values, times)
-    if table is None:
-        raise ArgumentError(
-            f"simulate: {name} has shape {values.shape}; give {driver.shape} for a constant, or "
-            f"{(times, *driver.shape)} with one row for each output time"
-        )
-    numbers(f"simulate: {name}", values)
-    return table
+    for lead in (None, times):
+        if (table := driver.rows(values, lead)) is not None:
+            numbers(f"simulate: {name}", values)
+            return table
+    raise ArgumentError(
+        f"simulate: {name} has shape {values.shape}; give {driver.shape} for a constant, or {(times, *driver.shape)} "
+        "with one row for each output time"
+    )
 
 
 def _graph_takes_parameters(driver: Driver, graph: ca.Function, nx: int, n_p: int) -> bool:

@@ -75,8 +75,7 @@ class Plant:
         return list(self.flow(x, u, *([p] if p.numel() else [])))
 
 
-_PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
-_COMPILED: WeakKeyDictionary[Dynamics | ConstrainedDynamics, Plant] = WeakKeyDictionary()
+_PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, dict[bool, Plant]] = WeakKeyDictionary()
 
 
 def plant(robot: Dynamics | ConstrainedDynamics, compiled: bool = False) -> Plant:
@@ -85,12 +84,12 @@ def plant(robot: Dynamics | ConstrainedDynamics, compiled: bool = False) -> Plan
     dq/dt of a quaternion, or of a pair (cos, sin), is linear in it, so that a drift of its length does not change the
     rate of its direction.
     """
-    if robot not in _PLANTS:
-        _PLANTS[robot] = _new_plant(ConstrainedDynamics.of("simulate", robot))
-    if compiled and robot not in _COMPILED:
-        graphs = _PLANTS[robot]
-        _COMPILED[robot] = replace(graphs, flow=external(graphs.flow, 1, f"simulate: {robot.tree.name}"))
-    return (_COMPILED if compiled else _PLANTS)[robot]
+    made = _PLANTS.setdefault(robot, {})
+    if False not in made:
+        made[False] = _new_plant(ConstrainedDynamics.of("simulate", robot))
+    if compiled and True not in made:
+        made[True] = replace(made[False], flow=external(made[False].flow, 1, f"simulate: {robot.tree.name}"))
+    return made[compiled]
 
 
 def _new_plant(con: ConstrainedDynamics) -> Plant:
@@ -305,52 +304,47 @@ class Dop853(AdaptiveRungeKutta):
 
     def __post_init__(self) -> None:
         function = self._step(required("simulate: method='dop853'", "scipy.integrate").DOP853)
-        arguments = [np.zeros(function.size1_in(i)) for i in range(5)]
+        arguments = [*(np.zeros(function.size1_in(i)) for i in range(4)), np.array(self.p)]
         results = [np.zeros(function.size1_out(i)) for i in range(2)]
-        self._t, self._h, self._y, self._numbers, given = arguments
+        self._t, self._h, self._y, self._numbers, _ = arguments
         self._after, self._estimate = results
-        given[:] = self.p
         self._evaluation = Evaluation(function, arguments, results)
         self._length, self._error = _FIRST, _SMALL
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
-        nx, steps = len(x0), 0
+        nq, nx, steps = self.plant.nq, len(x0), 0
         rows = np.zeros((len(t) - 1, nx + len(INTEGRALS)))
         self._y[:nx], self._y[nx:] = x0, 0.0
         for k, row in enumerate(rows):
             self._numbers[:] = numbers[:, k]
-            steps += self._interval(float(t[k]), float(t[k + 1]), x0[self.plant.nq :])
+            now, end, tried, grow = float(t[k]), float(t[k + 1]), 0, _GROW
+            while now < end:
+                proposed = min(self._length, end - now)
+                self._t[0], self._h[0] = now, proposed
+                self._evaluation.evaluate()
+                error = float(self._estimate[0])
+                if self._evaluation.failed() or math.isnan(error):
+                    error = math.inf
+                tried += 1
+                if error < 1:
+                    factor = _SAFETY * (error + _TINY) ** (0.75 * _STABILIZED - 1 / 8) * self._error**_STABILIZED
+                    self._error = max(error, _SMALL)
+                    self._y[:] = self._after
+                    now = end if proposed == end - now else now + proposed
+                    longer = proposed * min(grow, max(_SHRINK, factor))
+                    self._length, grow = max(longer, self._length) if now == end else longer, _GROW
+                else:
+                    self._length, grow = proposed * max(_SHRINK, _SAFETY * error ** (-1 / 8)), 1.0
+                if tried % _CHECKED == 0:
+                    _check_speed(self._y[nq:nx], x0[nq:])
+                if tried > self.max_steps:
+                    raise RuntimeError("TOO_MUCH_WORK")
+                if self._length < 10 * np.spacing(max(abs(now), abs(end))):
+                    self._length = _FIRST
+                    raise RuntimeError("the steps are too short")
+            steps += tried
             row[:] = self._y
         return rows[:, :nx], rows[:, nx:], steps
-
-    def _interval(self, t: float, end: float, v0: Array) -> int:
-        """Move y from t to the end, in a motion that began with v0; the number of steps."""
-        steps, grow = 0, _GROW
-        while t < end:
-            proposed = min(self._length, end - t)
-            self._t[0], self._h[0] = t, proposed
-            self._evaluation.evaluate()
-            error = float(self._estimate[0])
-            if self._evaluation.failed() or math.isnan(error):
-                error = math.inf
-            steps += 1
-            if error < 1:
-                factor = _SAFETY * (error + _TINY) ** (0.75 * _STABILIZED - 1 / 8) * self._error**_STABILIZED
-                self._error = max(error, _SMALL)
-                self._y[:] = self._after
-                t = end if proposed == end - t else t + proposed
-                longer = proposed * min(grow, max(_SHRINK, factor))
-                self._length, grow = max(longer, self._length) if t == end else longer, _GROW
-            else:
-                self._length, grow = proposed * max(_SHRINK, _SAFETY * error ** (-1 / 8)), 1.0
-            if steps % _CHECKED == 0:
-                _check_speed(self._y[self.plant.nq : self.plant.nq + len(v0)], v0)
-            if steps > self.max_steps:
-                raise RuntimeError("TOO_MUCH_WORK")
-            if self._length < 10 * np.spacing(max(abs(t), abs(end))):
-                self._length = _FIRST
-                raise RuntimeError("the steps are too short")
-        return steps
 
     def _step(self, tableau: Any) -> ca.Function:
         """(t, h, y, numbers, p) → (y after the step, its error as a part of the tolerances)."""
@@ -452,7 +446,15 @@ class Radau(AdaptiveRungeKutta):
         settings = {"rtol": self.reltol, "atol": self._tolerance(1.0), "jac": self._jacobian, "first_step": first}
         solver = self._solver(self._rate, start, y, end, **settings)
         while done < len(rows):
-            self._step(solver)
+            proposed = solver.h_abs
+            solver.atol = self._tolerance(proposed)
+            try:
+                message = solver.step()
+            except (ValueError, np.linalg.LinAlgError) as error:  # of what is not finite
+                raise RuntimeError(str(error)) from None
+            if solver.status == "failed":
+                raise RuntimeError(message)
+            self._length = max(proposed, solver.h_abs)  # a step cut short says little
             steps, since = steps + 1, since + 1
             _check_speed(solver.y[speeds], y[speeds])
             reached = int(np.searchsorted(t, solver.t, side="right")) - 1
@@ -462,17 +464,6 @@ class Radau(AdaptiveRungeKutta):
             if since > self.max_steps:
                 raise RuntimeError("TOO_MUCH_WORK")
         return rows, steps
-
-    def _step(self, solver: Any) -> None:
-        proposed = solver.h_abs
-        solver.atol = self._tolerance(proposed)
-        try:
-            message = solver.step()
-        except (ValueError, np.linalg.LinAlgError) as error:  # of what is not finite
-            raise RuntimeError(str(error)) from None
-        if solver.status == "failed":
-            raise RuntimeError(message)
-        self._length = max(proposed, solver.h_abs)  # a step cut short says little
 
     def _tolerance(self, h: float) -> Array:
         """The absolute tolerances of y in a step of length h."""

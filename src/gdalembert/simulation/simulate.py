@@ -245,10 +245,8 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     """x0 (nx), with unit lengths."""
     is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and isinstance(x0[0], ca.DM | np.ndarray | tuple | list)
     wanted = (tree.nq, tree.nv) if is_pair else (tree.nq + tree.nv,)
-    vectors = [
-        numbers("simulate: x0", part.full().ravel() if isinstance(part, ca.DM) else part)
-        for part in (x0 if is_pair else [x0])
-    ]
+    parts = x0 if is_pair else [x0]
+    vectors = [numbers("simulate: x0", x.full().ravel() if isinstance(x, ca.DM) else x) for x in parts]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):
         given = " and ".join(str(vector.shape) for vector in vectors)
         raise ArgumentError(
