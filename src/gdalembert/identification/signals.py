@@ -148,7 +148,8 @@ def _at_equal_steps(t: Any, q: Any, tau: Any, rate: float | None) -> tuple[Array
     times = numbers("filtered: t", t)
     if times.ndim != 1 or len(times) < 2:
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
-    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in (("q", q), ("tau", tau)) if rows is not None}
+    given = {"q": q} if tau is None else {"q": q, "tau": tau}
+    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in given.items()}
     for name, rows in measured.items():
         if len(rows) != len(times):
             raise ArgumentError(f"filtered: t has {len(times)} instants, {name} {len(rows)} rows; give one for each")
