@@ -140,13 +140,13 @@ class Excitation:
         """(t) → (q, v, a), as columns: a reference for simulations and controllers in CasADi."""
         t = ca.SX.sym("t")
         w = 2 * math.pi / self.period * np.arange(1, self.harmonics + 1)
-        sine, cosine = ca.sin(ca.DM(w) * t), ca.cos(ca.DM(w) * t)
+        phases = ca.DM(w) * t
+        sine, cosine = ca.sin(phases), ca.cos(phases)
         first, in_sine, in_cosine = self.coefficients[0], *np.split(self.coefficients[1:], 2)
         q, v, a = ca.SX(self.hold), ca.SX(self.nv, 1), ca.SX(self.nv, 1)
-        moving = list(self.v_indices)
         q[list(self.q_indices)] = first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w)
-        v[moving] = ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine)
-        a[moving] = ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine)
+        v[list(self.v_indices)] = ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine)
+        a[list(self.v_indices)] = ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine)
         return ca.Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
 
     def samples(self, rate: float, periods: int = 1) -> tuple[Array, Array, Array, Array]:
