@@ -16,10 +16,9 @@ from gdalembert.symbolic.closed_forms import (
     to_sympy,
     to_trigonometric,
 )
-from gdalembert.symbolic.denavit_hartenberg import Row, from_denavit_hartenberg
 from gdalembert.symbolic.flexible import flexible_arm_forms
 from gdalembert.symbolic.formula import TrigonometricPolynomial, formula, symbol
-from gdalembert.symbolic.tree import SymbolicTree, symbolic_tree
+from gdalembert.symbolic.tree import Row, SymbolicTree, from_denavit_hartenberg, symbolic_tree
 
 __all__ = [
     "Row",

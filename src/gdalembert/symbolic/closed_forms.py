@@ -218,9 +218,7 @@ def _evaluated(
 
 
 def _sympy_number(x: float) -> sympy.Expr:
-    if not np.isfinite(x):
-        return sympy.nan if np.isnan(x) else sympy.oo if x > 0 else -sympy.oo
-    return sympy.Rational(rational(x))
+    return sympy.Rational(rational(x)) if np.isfinite(x) else sympy.sympify(x)
 
 
 def _truth(condition: sympy.Expr) -> Any:

@@ -8,7 +8,6 @@ section inertia and foreshortening. The formulas are the explicit equations (CB3
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -68,10 +67,7 @@ def flexible_arm_forms(
     counts = _checked(modes)
     joints = [str(i) for i in range(1, len(counts) + 1)]
     modal = [f"{i}{j}" for i, count in enumerate(counts, 1) for j in range(1, count + 1)]
-    names = {
-        "q": [f"q_{k}" for k in joints] + [f"f_{k}" for k in modal],
-        "v": [f"v_{k}" for k in joints + modal],
-    }
+    names = {"q": [f"q_{k}" for k in joints] + [f"f_{k}" for k in modal], "v": [f"v_{k}" for k in joints + modal]}
     masses = formulas([0] * len(counts) if tip_masses is None else tip_masses, len(counts), "tip_masses")
     acceleration = formulas(gravity, 3, "gravity")
     for what, given in (("tip_masses", masses), ("gravity", acceleration)):
@@ -130,11 +126,11 @@ def _tree(counts: Sequence[int], masses: Sequence[sympy.Expr], constants: Consta
         joints.append(Joint(f"tip{i}", FirstOrderDeflection(**tip), link, rotation, origin, body, first, first))
         inertias.append((link, inertia))
         first += n
-    nothing, links = np.zeros(first), tuple(range(0, len(joints), 2))
+    links = tuple(range(0, len(joints), 2))
     names = tuple(joints[i].name for i in links)
-    free: dict[str, Any] = {"armature": nothing, "damping": nothing, "friction": nothing, "gravity": np.zeros(3)}
-    arm = Tree("arm", first, first, tuple(joints), links=links, joint_names=names, frames=(), **free)
-    return replace(arm, modal_inertias=tuple(inertias))
+    rest: dict[str, Any] = {"gravity": np.zeros(3), "frames": (), "modal_inertias": tuple(inertias)}
+    rest |= dict.fromkeys(("armature", "damping", "friction"), np.zeros(first))
+    return Tree("arm", first, first, tuple(joints), links=links, joint_names=names, **rest)
 
 
 def _inertia(i: int, n: int, length: sympy.Symbol, constants: Constants) -> ModalInertia:

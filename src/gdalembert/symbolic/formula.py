@@ -393,7 +393,16 @@ def _parsed(text: str) -> sympy.Expr:
     try:
         if not re.fullmatch(r"[\w\s+\-*/().]+", text):
             raise ValueError
-        _check_exponents(text)
+        for power in ast.walk(ast.parse(text, mode="eval")):  # exponents that would take forever
+            if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
+                inside = list(ast.walk(power.right))
+                constants = [x.value for x in inside if isinstance(x, ast.Constant)]
+                size = math.prod(max(1.0, abs(x)) for x in constants if isinstance(x, int | float))
+                if size > _LARGEST or any(isinstance(x, ast.Pow) for x in inside):
+                    raise ArgumentError(
+                        f"{text!r}: its exponent {ast.unparse(power.right)} is above {_LARGEST}; "
+                        "write the number that it stands for, or a name"
+                    )
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         names = {token.string for token in tokens if token.type == tokenize.NAME} - set(_FUNCTIONS)
         parsed = parse_expr(
@@ -409,17 +418,3 @@ def _parsed(text: str) -> sympy.Expr:
     if not isinstance(parsed, sympy.Expr):
         raise ArgumentError(f"{text!r} is not a formula; write it as 'm_2*l_2**2/12'")
     return parsed
-
-
-def _check_exponents(text: str) -> None:
-    """Refuse exponents that would take forever: with powers in them, or with numbers whose product is above 99."""
-    for power in ast.walk(ast.parse(text, mode="eval")):
-        if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow):
-            inside = list(ast.walk(power.right))
-            constants = [x.value for x in inside if isinstance(x, ast.Constant)]
-            sizes = [max(1.0, abs(x)) for x in constants if isinstance(x, int | float)]
-            if math.prod(sizes) > _LARGEST or any(isinstance(x, ast.Pow) for x in inside):
-                raise ArgumentError(
-                    f"{text!r}: its exponent {ast.unparse(power.right)} is above {_LARGEST}; "
-                    "write the number that it stands for, or a name"
-                )

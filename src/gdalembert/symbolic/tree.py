@@ -12,12 +12,19 @@ the centre of mass ``c_ix, c_iy, c_iz``, the inertia ``I_ixx, I_ixy, …`` (entr
 mass), the position ``p_ix, p_iy, p_iz`` of its joint on the parent link, the rotor inertia ``I_act_i``; gravity along
 an axis is ``g``. The rotation of a joint frame by right angles is exact; by any other angle about x, y or z, it has the
 angle ``beta_i``; any other rotation has ``roll_i``, ``pitch_i``, ``yaw_i``, as in URDF.
+
+Denavit–Hartenberg rows, where q_i is added to θ of a revolute joint and to d of a prismatic one:
+standard (distal; Lee, Lee and Nigam, RSD-TR-8-82, 1982): frame i is fixed in link i, z_{i−1} is the axis of joint i,
+^{i−1}A_i = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α);
+modified (proximal; Craig): frame i is fixed in link i, z_i is the axis of joint i,
+^{i−1}A_i = Rot_x(α) Trans_x(a) Rot_z(θ) Trans_z(d), α and a being those that Craig numbers i − 1.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -32,6 +39,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
@@ -43,6 +51,7 @@ from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
+_TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
 _AXES = "xyz"
 _UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
 _CASADI = {name: getattr(ca, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")}
@@ -287,14 +296,8 @@ def symbolic_tree(
             for k, x in zip(joint.columns, formulas(own["armature"], joint.type.nv, joint.name), strict=True):
                 armature[k] = x
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
-    changed: dict[str, Any] = {
-        "nq": idx_q,
-        "joints": tuple(joints),
-        "armature": constants.vector(armature),
-        "gravity": constants.vector(g),
-        "frames": (),
-    }
-    return constants.tree(replace(source, **changed), springs)
+    changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
+    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=(), **changed), springs)
 
 
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
@@ -399,3 +402,118 @@ def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -
     parts = zip("zyx", ("yaw", "pitch", "roll"), pin.rpy.matrixToRpy(r)[::-1], strict=True)
     z, y, x = (turned_about(axis, named(f"{name}_{i}", value)) for axis, name, value in parts)
     return z * y * x
+
+
+@dataclass(frozen=True)
+class Row:
+    """A joint and its link, in formulas: numbers, strings, SymPy expressions; angles in rad, the rest in SI units.
+
+    Attributes:
+        joint: ``"R"`` (revolute) or ``"P"`` (prismatic).
+        theta, d, a, alpha: the row; q is added to θ of a revolute joint and to d of a prismatic one.
+        mass: of the link. ``com``: from the origin of frame i, at the far end of the link, in its axes (3).
+            ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
+        armature: rotor inertia, reflected to the joint.
+    """
+
+    joint: str = "R"
+    theta: Formula = 0
+    d: Formula = 0
+    a: Formula = 0
+    alpha: Formula = 0
+    mass: Formula = 0
+    com: Vector = (0, 0, 0)
+    inertia: Any = (0, 0, 0)
+    armature: Formula = 0
+
+
+def from_denavit_hartenberg(
+    rows: Sequence[Row],
+    *,
+    convention: str = "standard",
+    gravity: Vector = (0, 0, "-g"),
+    name: str = "chain",
+) -> SymbolicTree:
+    """A serial chain with formulas for its constants; joints are named joint1, joint2, …
+
+    Angles within 1e-11 of a multiple of π/2 are that multiple. Any other number becomes the value of a symbol,
+    ``theta_i`` or ``alpha_i``.
+
+    Args:
+        rows: from the base outward.
+        convention: ``"standard"`` or ``"modified"``.
+        gravity: acceleration (3) in frame 0.
+        name: of the robot.
+
+    Raises:
+        ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.
+        ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
+    """
+    if convention not in ("standard", "modified"):
+        raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
+    rows = _checked_rows(rows, name)
+    constants = Constants()
+    joints: list[Joint] = []
+    words = set(re.findall(r"\w+", f"{rows} {gravity}"))
+
+    def rotation(axis: str, i: int, quantity: str) -> sympy.Matrix:
+        """The rotation about an axis by an angle of row i; a number that is not a multiple of π/2 gets a symbol."""
+        given, symbol_name = getattr(rows[i], quantity), f"{quantity}_{i + 1}"
+        turn = constants.rotation(axis, given, symbol_name, f"{name}: row {i + 1}: {quantity}")
+        if symbol_name in constants.numbers and symbol_name in words:
+            raise ArgumentError(
+                f"{name}: row {i + 1}: {quantity}={given!r} gets the name {symbol_name}, which a formula has already; "
+                "rename that one"
+            )
+        return turn
+
+    before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
+    for i, row in enumerate(rows):
+        own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
+        across = _homogeneous(rotation("x", i, "alpha"), (formula(row.a), 0, 0))
+        if convention == "standard":
+            placement, to_frame = before, own * across
+            before = to_frame
+        else:
+            placement, to_frame = across * own, sympy.eye(4)
+        joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
+    n = len(joints)
+    armature = constants.vector(formula(row.armature) for row in rows)
+    down = constants.vector(formulas(gravity, 3, f"{name}: gravity"))
+    symbols: dict[str, Any] = {"armature": armature, "gravity": down, "damping": np.zeros(n), "friction": np.zeros(n)}
+    names = tuple(joint.name for joint in joints)
+    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
+    return constants.tree(tree)
+
+
+def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:
+    """The rows, of which there is at least one, each with a joint that is known."""
+    if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
+        raise ArgumentTypeError(f"{name}: rows={rows!r}; give a list of Rows")
+    found = list(rows)
+    if not found:
+        raise ArgumentError(f"{name}: has no rows; give at least one")
+    for i, row in enumerate(found):
+        if not isinstance(row, Row):
+            raise ArgumentTypeError(f"{name}: row {i + 1}: got {row!r}; give a Row")
+        if row.joint not in _TYPES:
+            raise ArgumentError(f"{name}: row {i + 1}: joint={row.joint!r}; give 'R' or 'P'")
+    return found
+
+
+def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> sympy.Matrix:
+    return sympy.Matrix.vstack(sympy.Matrix.hstack(rotation, sympy.Matrix(translation)), sympy.Matrix([[0, 0, 0, 1]]))
+
+
+def _joint(
+    i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
+) -> Joint:
+    """A joint whose link has its centre of mass and inertia in the frame at ``to_frame`` in the joint frame."""
+    turn, shift = to_frame[:3, :3], to_frame[:3, 3]
+    com = turn * sympy.Matrix(formulas(row.com, 3, f"{where}: com")) + shift
+    tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, where)) * turn.T
+    rotation: Any = constants.matrix(placement[:3, :3].tolist())
+    translation: Any = constants.vector(list(placement[:3, 3]))
+    mass, at = constants.entry(formula(row.mass)), constants.vector(list(com))
+    inertia: Any = pseudo_inertia(mass, at, constants.matrix(tensor.tolist()))
+    return Joint(f"joint{i + 1}", _TYPES[row.joint], i - 1, rotation, translation, inertia, idx_q=i, idx_v=i)
