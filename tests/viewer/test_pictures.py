@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gdalembert.viewer import Viewer
-from gdalembert.viewer.primitives import color_of
+from gdalembert.viewer.scene import color_of
 from tests.helpers.viewer import bent, flexible, pixel, placed
 
 pytestmark = pytest.mark.extras

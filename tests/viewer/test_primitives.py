@@ -8,8 +8,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.viewer.primitives import extent, primitives
-from gdalembert.viewer.scene import Scene
+from gdalembert.viewer.scene import Scene, extent, primitives
 from tests.helpers.models import inertia, placement, relative_error
 from tests.helpers.viewer import ROUNDING, flexible, placed
 

@@ -21,8 +21,7 @@ import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, UrdfWarning
 from gdalembert.viewer import Viewer, viewer
-from gdalembert.viewer.primitives import color_of, extent
-from gdalembert.viewer.scene import Scene
+from gdalembert.viewer.scene import Scene, color_of, extent
 from gdalembert.viewer.viewer import visuals
 from tests.helpers.models import relative_error
 from tests.helpers.paths import ROOT

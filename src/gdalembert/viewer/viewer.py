@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -23,8 +22,7 @@ from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_urdf import load_urdf, read_source
 from gdalembert.spatial.arguments import integer, number, required
-from gdalembert.viewer.primitives import color_of, extent
-from gdalembert.viewer.scene import Scene, frame_times, motion_of
+from gdalembert.viewer.scene import Scene, color_of, extent, frame_times, motion_of
 from gdalembert.viewer.server import serve
 
 _BACKGROUND = np.array([244.0, 246.0, 249.0])
@@ -157,19 +155,13 @@ class Viewer:
         root = self.visualizer.framesRootNodeName
         for frame, label in zip(scene.model.frames, scene.labels, strict=True):
             if label:
-                look = {"anchor": "bottom-left", "font_screen_scale": 0.9}
-                self.server.scene.add_label(f"{root}/{frame.name}/label", label, **look)
-        self._tubes = [
-            self.server.scene.add_mesh_simple(
-                f"pinocchio/tubes/{tube.name}",
-                tube.vertices(self.q),
-                tube.faces,
-                color=color_of(tube.joint),
-                flat_shading=not tube.is_round,
-                side="double",
-            )
-            for tube in scene.tubes
-        ]
+                path = f"{root}/{frame.name}/label"
+                self.server.scene.add_label(path, label, anchor="bottom-left", font_screen_scale=0.9)
+        self._tubes = []
+        for tube in scene.tubes:
+            look = {"color": color_of(tube.joint), "flat_shading": not tube.is_round, "side": "double"}
+            place = f"pinocchio/tubes/{tube.name}"
+            self._tubes.append(self.server.scene.add_mesh_simple(place, tube.vertices(self.q), tube.faces, **look))
         if self.scale != 1:
             text = f"deflections × {self.scale:g}"
             self.server.gui.add_markdown(text)
@@ -177,16 +169,9 @@ class Viewer:
             self.server.scene.add_label("/legend", text, position=below, anchor="top-center")
         cell = _round_length(scene.size / 6)
         side = 2 * cell * math.ceil(0.9 * scene.size / cell)
-        self.server.scene.add_grid(
-            "/ground",
-            width=side,
-            height=side,
-            cell_size=cell,
-            section_size=5 * cell,
-            cell_color=(214, 218, 224),
-            section_color=(190, 196, 204),
-            position=(0.0, 0.0, scene.ground),
-        )
+        grid: dict[str, Any] = {"width": side, "height": side, "cell_size": cell, "section_size": 5 * cell}
+        grid |= {"cell_color": (214, 218, 224), "section_color": (190, 196, 204), "position": (0, 0, scene.ground)}
+        self.server.scene.add_grid("/ground", **grid)
         self.server.scene.set_background_image(np.full((2, 2, 3), _BACKGROUND, dtype=np.uint8), format="png")
         self.show(self.q)
 
@@ -333,9 +318,7 @@ class Viewer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
