@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
@@ -114,8 +115,9 @@ def _draw(
         isinstance(plane, str) and len(plane) == 2 and len(set(plane)) == 2 and set(plane) <= set("xyz")
     ):
         raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
-    q = checked_configuration(f"{where}: q", q, kinematics.tree)
-    semi_axes = _semi_axes(kind, kinematics, frame, q, reference, plane or "xyz", limits)
+    names, q = names_of(model), checked_configuration(f"{where}: q", q, kinematics.tree)
+    jacobian = kinematics.frame_jacobian(frame, reference)(q).full()
+    semi_axes = _semi_axes(kind, jacobian, names.v, plane or "xyz", limits)
     centre, segments, labels = _robot(kinematics, frame, q, reference, plane or "xyz")
     size = np.linalg.norm(semi_axes, axis=0)
     if scale is None:
@@ -131,7 +133,6 @@ def _draw(
         raise ArgumentError(f"{where}: ax must be {wanted} here; give such, or {'a plane' if solid else 'no plane'}")
     for k, segment in enumerate(segments):
         ax.plot(*segment.T, "-o", color=GREY, linewidth=2, markersize=3, alpha=0.7, label="robot" if k == 0 else None)
-    names = names_of(model)
     units = ", ".join(dict.fromkeys(names.effort_units if kind.inverse else names.v_units))
     text = f"{kind.text} {f'of norm 1 [{units}]' if limits is None else 'over their limits, of norm 1'}"
     (_draw_solid if solid else _draw_outline)(ax, centre, semi_axes / scale, labels, text)
@@ -142,23 +143,14 @@ def _draw(
     return ax
 
 
-def _semi_axes(
-    kind: _Kind,
-    kinematics: Kinematics,
-    frame: str | int,
-    q: Array,
-    reference: pin.ReferenceFrame,
-    chosen: str,
-    limits: npt.ArrayLike | None,
-) -> Array:
+def _semi_axes(kind: _Kind, jacobian: Array, joints: Sequence[str], chosen: str, limits: npt.ArrayLike | None) -> Array:
     """A column each, in the chosen axes."""
-    jacobian = kinematics.frame_jacobian(frame, reference)(q).full()[["xyz".index(axis) for axis in chosen]]
+    jacobian = jacobian[["xyz".index(axis) for axis in chosen]]
     if limits is not None:
-        bounds = vector(f"{kind.where}: limits", limits, kinematics.tree.nv)
+        bounds = vector(f"{kind.where}: limits", limits, len(joints))
         if not np.all(bounds > 0):
             worst = int(bounds.argmin())
-            joint = names_of(kinematics.tree).v[worst]
-            raise ArgumentError(f"{kind.where}: limits: {bounds[worst]:g} of {joint!r}; give positive numbers")
+            raise ArgumentError(f"{kind.where}: limits: {bounds[worst]:g} of {joints[worst]!r}; give positive numbers")
         jacobian = jacobian / bounds if kind.inverse else jacobian * bounds
     directions, sizes, _ = np.linalg.svd(jacobian)
     sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))

@@ -266,7 +266,10 @@ def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dyna
     drawn, unlimited = [q[:, in_q], v[:, in_v], a[:, in_v]], np.full((2, len(in_v)), np.inf)
     limits = [unlimited] * 3
     if model is not None:
-        _check_moved(trajectory, model)
+        expect("excitation", model, pin.Model, "a pin.Model")
+        if (moved := name_of(model)) != trajectory.model or model.nv != trajectory.nv:
+            told = f"excitation: the motion is of {trajectory.model!r}, the model is {moved!r}"
+            raise ArgumentError(f"{told}; give the one that moves")
         robot, names = NewtonEuler(model) if dyn is None else dyn, names_of(model)
         drawn.append(_nominal_efforts(robot, q, v, a)[:, in_v])
         rates, efforts = ([units[k] for k in in_v] for units in (names.v_units, names.effort_units))
@@ -282,15 +285,6 @@ def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dyna
         label(ax, "time [s]" if ax is grid[-1] else "", title)
     style.shared_legend(grid[0], "" if model is None else "dashed: limits")
     return grid
-
-
-def _check_moved(trajectory: Excitation, model: pin.Model) -> None:
-    expect("excitation", model, pin.Model, "a pin.Model")
-    if name_of(model) != trajectory.model or model.nv != trajectory.nv:
-        raise ArgumentError(
-            f"excitation: the motion is of {trajectory.model!r}, the model is {name_of(model)!r}; give the one that "
-            "moves"
-        )
 
 
 def _nominal_efforts(dyn: Dynamics, q: Array, v: Array, a: Array) -> Array:

@@ -111,7 +111,7 @@ def line_style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[colour], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.4}
 
 
-def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
+def axes(where: str, ax: Axes | None, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
     """The given Axes, or that of a new figure of ``size`` inches."""
     from matplotlib import pyplot
     from matplotlib.axes import Axes
@@ -120,8 +120,7 @@ def axes(where: str, ax: Any, size: tuple[float, float] = (6.4, 3.2), projection
         figure = pyplot.figure(figsize=size, layout="constrained")
         return figure.add_subplot(projection=projection)
     expect(f"{where}: ax", ax, Axes, "a matplotlib Axes")
-    checked: Axes = ax
-    return checked
+    return ax
 
 
 class Panels(np.ndarray[Any, Any]):
