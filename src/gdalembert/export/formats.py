@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import casadi as ca
 import pinocchio as pin
@@ -33,6 +33,9 @@ from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 
 Files: TypeAlias = dict[str, str]
 """Text by file name."""
+CodeWriter: TypeAlias = Callable[[str, Mapping[str, ca.Function], Sequence[str]], Files]
+"""``(name of the robot, Functions by name, lines for the head of each file)``."""
+Writer = TypeVar("Writer", bound=Callable[..., Files])
 NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
 """Functions that can be written as code."""
 _CODE = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
@@ -62,24 +65,22 @@ FORMATS: dict[str, Format] = {}
 """All formats by name."""
 
 
-def code_format(
-    name: str, *, closed: bool = False, has_preamble: bool = False
-) -> Callable[[Callable[..., Files]], Callable[..., Files]]:
-    """Decorator that registers a format for graphs, written instruction by instruction.
-
-    The function takes the name of the robot, Functions by name, and lines for the head of each file.
-    """
-
-    def register(write: Callable[..., Files]) -> Callable[..., Files]:
+def _registered(name: str, closed: bool, has_preamble: bool = False) -> Callable[[Writer], Writer]:
+    def register(write: Writer) -> Writer:
         FORMATS[name] = Format(name, closed, write, has_preamble)
         return write
 
     return register
 
 
-def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Callable[..., Files]], Callable[..., Files]]:
-    """Decorator that registers a format for closed forms; the function takes :class:`ClosedForms`."""
-    return code_format(name, closed=True, has_preamble=has_preamble)
+def code_format(name: str) -> Callable[[CodeWriter], CodeWriter]:
+    """Decorator that registers a format for graphs, written instruction by instruction."""
+    return _registered(name, closed=False)
+
+
+def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Writer], Writer]:
+    """Decorator that registers a format for closed forms: of a function of :class:`ClosedForms`."""
+    return _registered(name, closed=True, has_preamble=has_preamble)
 
 
 class ExportedGraph(NamedTuple):

@@ -40,7 +40,6 @@ _HEAD = r"""\documentclass[a4paper,10pt]{article}
 \begin{document}
 \sloppy
 """
-_INDENT = {False: r"\quad", True: r"\qquad"}
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\textasciitilde{}"} | {x: rf"\{x}" for x in "_&%$#{}"}
 
 
@@ -213,7 +212,7 @@ def equations(left: Sequence[str], right: Sequence[list[tuple[str, int]]], line:
     lines = []
     for name, pieces in zip(left, right, strict=True):
         first, *rest = broken(pieces, room, room - width(r"\qquad"))
-        lines += [f"{name} &= {first[0]}", *(rf"&{_INDENT[depth > 0]} {each}" for each, depth in rest)]
+        lines += [f"{name} &= {first[0]}", *(rf"&\{'qquad' if depth else 'quad'} {each}" for each, depth in rest)]
     return lines
 
 

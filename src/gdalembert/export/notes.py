@@ -110,8 +110,12 @@ def symbols(names: Iterable[str]) -> dict[str, str]:
 
 def signature(name: str, function: ca.Function) -> str:
     """``mass_matrix(q (3)) -> M (3 x 3)``."""
-    given = (f"{x} {_shape(*function.size_in(x))}" for x in function.name_in())
-    results = (f"{x} {_shape(*function.size_out(x))}" for x in function.name_out())
+
+    def named(x: str, rows: int, columns: int) -> str:
+        return f"{x} ({rows})" if columns == 1 else f"{x} ({rows} x {columns})"
+
+    given = (named(x, *function.size_in(x)) for x in function.name_in())
+    results = (named(x, *function.size_out(x)) for x in function.name_out())
     return f"{name}({', '.join(given)}) -> {', '.join(results)}"
 
 
@@ -158,13 +162,10 @@ def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
     ]
 
 
-def _shape(rows: int, columns: int) -> str:
-    return f"({rows})" if columns == 1 else f"({rows} x {columns})"
-
-
 def _coordinates(joint: Joint) -> str:
     nq, nv = joint.type.nq, joint.type.nv
-    q, v, tau = _range("q", joint.idx_q, nq), _range("v", joint.idx_v, nv), _range("tau", joint.idx_v, nv)
+    ranges = (("q", joint.idx_q, nq), ("v", joint.idx_v, nv), ("tau", joint.idx_v, nv))
+    q, v, tau = (f"{x}_{k + 1}" + (f" ... {x}_{k + n}" if n > 1 else "") for x, k, n in ranges)
     if _has_angle(joint):
         first, last = joint.idx_q + 1, joint.idx_q + 2
         return f"q_{first} = cosine, q_{last} = sine of the angle, {v} [rad/s], {tau} [N m]"
@@ -172,8 +173,3 @@ def _coordinates(joint: Joint) -> str:
         units = (*joint.type.configuration_units, *joint.type.velocity_units, *joint.type.effort_units)
         return ", ".join(f"{x} [{unit}]" for x, unit in zip((q, v, tau), units, strict=True))
     return f"{q}, {v}, {tau}, {joint.type.kind} as in Pinocchio"
-
-
-def _range(letter: str, start: int, length: int) -> str:
-    first, last = f"{letter}_{start + 1}", f"{letter}_{start + length}"
-    return first if length == 1 else f"{first} ... {last}"
