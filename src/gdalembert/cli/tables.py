@@ -29,7 +29,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.load_urdf import load_urdf, robot_folder, robots
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.instructions import count
 
 
@@ -60,6 +60,8 @@ def run_info(arguments: argparse.Namespace) -> int:
     model = load(arguments.robot, arguments)
     tree = read_tree(model)
     dynamics = NewtonEuler(tree, clean=arguments.clean)
+    changes = [str(change) for change in dynamics.changes]
+    largest = dynamics.change_in_tau if changes else 0.0
     names = [*(joint.name for joint in tree.joints), None]  # −1 is the universe
     robot = {
         "name": tree.name,
@@ -68,21 +70,8 @@ def run_info(arguments: argparse.Namespace) -> int:
         "gravity": tree.gravity.tolist(),
         "joints": [_joint(tree, joint, names[joint.parent]) for joint in tree.joints],
         "limits": [limits for joint in tree.independent_joints for limits in _limits(model, tree, joint)],
-        "frames": [
-            {
-                "name": frame.name,
-                "type": frame.type,
-                "joint": names[frame.joint],
-                "position": frame.translation.tolist(),
-                "rotation": frame.rotation.tolist(),
-            }
-            for frame in tree.frames
-        ],
-        "cleaning": {
-            "tolerance": arguments.clean,
-            "changes": [str(change) for change in dynamics.changes],
-            "change_in_tau": dynamics.change_in_tau if dynamics.changes else 0.0,
-        },
+        "frames": [{"name": x.name, "type": x.type, "joint": names[x.joint], **_placement(x)} for x in tree.frames],
+        "cleaning": {"tolerance": arguments.clean, "changes": changes, "change_in_tau": largest},
     }
     if arguments.json:
         print(json.dumps(robot, indent=2))
@@ -99,13 +88,16 @@ def _joint(tree: Tree, joint: Joint, parent: str | None) -> dict[str, Any]:
         "axis": None if axis is None else [float(x) for x in axis],
         "mimics": None if joint.scaling is None else tree.velocity_names[joint.idx_v],
         "parent": parent,
-        "position": joint.translation.tolist(),
-        "rotation": joint.rotation.tolist(),
+        **_placement(joint),
         "mass": float(joint.mass),
         "center_of_mass": joint.com.tolist(),
         "inertia": joint.inertia.tolist(),
         "armature": tree.armature[list(joint.columns)].tolist() if joint.scaling is None else [],
     }
+
+
+def _placement(x: Joint | Frame) -> dict[str, Any]:
+    return {"position": x.translation.tolist(), "rotation": x.rotation.tolist()}
 
 
 def _limits(model: pin.Model, tree: Tree, joint: Joint) -> Iterable[dict[str, Any]]:
@@ -202,8 +194,8 @@ def run_cache(arguments: argparse.Namespace) -> int:
     entries = cache.entries()
     print(f"{cache.folder}: {_total(entries)}, of at most {_size(MAX_SIZE)}")
     if entries:
-        used = (time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries)
-        rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, used, strict=True)]
+        dates = [time.strftime("%Y-%m-%d %H:%M", time.localtime(each.used)) for each in entries]
+        rows = [(each.folder.name[:12], _size(each.size), date) for each, date in zip(entries, dates, strict=True)]
         print_table(("library", "size", "last used"), rows, left=(0, 2))
     return 0
 

@@ -14,7 +14,6 @@ import pinocchio as pin
 
 from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.scene import motion_of
 from gdalembert.viewer.viewer import Viewer, check_png, visuals
@@ -93,19 +92,14 @@ def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
     t, rows = [0.0], [q]
     for joint in read_tree(model, dynamics=False).independent_joints:
         for k in range(joint.type.nv):
-            column = joint.idx_v + k
-            low, high = _range(model, joint, q, k)
+            column, at_q = joint.idx_v + k, joint.idx_q + k
+            if joint.type.nq == joint.type.nv:
+                most = 1.0 if joint.type.linear[k] else np.pi
+                low = np.clip(model.lowerPositionLimit[at_q] - q[at_q], -most, 0.0)
+                high = np.clip(model.upperPositionLimit[at_q] - q[at_q], 0.0, most)
+            else:
+                low, high = -np.pi / 4, np.pi / 4
             for at in (*np.linspace(0, high, 9)[1:], *np.linspace(high, low, 17)[1:], *np.linspace(low, 0, 9)[1:]):
                 rows.append(pin.integrate(model, q, at * np.eye(model.nv)[column]))
                 t.append(t[-1] + _SWEEP_TIME / 32)
     return np.array(t), np.array(rows)
-
-
-def _range(model: pin.Model, joint: Joint, q: Array, k: int) -> tuple[float, float]:
-    """How far velocity k of a joint may move it, down and up."""
-    if joint.type.nq != joint.type.nv:
-        return -np.pi / 4, np.pi / 4
-    limit = 1.0 if joint.type.linear[k] else np.pi
-    low = model.lowerPositionLimit[joint.idx_q + k] - q[joint.idx_q + k]
-    high = model.upperPositionLimit[joint.idx_q + k] - q[joint.idx_q + k]
-    return float(np.clip(low, -limit, 0.0)), float(np.clip(high, 0.0, limit))
