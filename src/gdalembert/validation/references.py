@@ -197,12 +197,7 @@ class Reference(ABC):
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have.
-
-    Raises:
-        ArgumentTypeError, UnsupportedError: as :func:`tree_of`.
-        ArgumentError: if the Dynamics is that of another robot.
-    """
+    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have."""
 
     model: pin.Model
 
@@ -230,11 +225,7 @@ class PinocchioReference(Reference):
         return np.array([pin.integrate(self.model, *pair) for pair in zip(q, v, strict=True)])
 
     def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
-        """As Pinocchio's fext.
-
-        Raises:
-            ArgumentError: if the model has no such frame.
-        """
+        """As Pinocchio's fext."""
         model, external = self.model, self.external
         data, frames = model.createData(), []
         for index, name in zip(external.frames, external.names, strict=True):
@@ -261,12 +252,7 @@ class PinocchioReference(Reference):
 
 
 def tree_of(model: object) -> Tree:
-    """The tree of the model to compare with, which Pinocchio's rnea must take.
-
-    Raises:
-        ArgumentTypeError: if it is not a ``pin.Model``.
-        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
-    """
+    """The tree of the model to compare with, if Pinocchio's rnea is right for it."""
     if isinstance(model, Tree):
         raise ArgumentTypeError("against must be the pin.Model, got a Tree; Pinocchio's rnea needs the model")
     if model is None:
@@ -288,9 +274,6 @@ class ReferenceRecursion(Reference):
         stiffness_of_links: K_f (nv × nv).
         undeformed: the arm beside a given model, or ``None``.
         missing: why there is no second computation, so that the reference is the arm's own tau; or "".
-
-    Raises:
-        ArgumentError: if the arm was made from another model.
     """
 
     title, source, missing = "a second computation", "the second computation", ""

@@ -11,7 +11,7 @@ unit accelerations at rest give the columns of M.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -126,12 +126,8 @@ class TorqueTerms:
 
     def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
         """Sum with torques (n × nv each) that act at rest, which count as gravity, and with those due to v."""
-        return replace(
-            self,
-            tau=self.tau + springs + dampers,
-            velocity=self.velocity + dampers,
-            gravity=self.gravity + springs,
-        )
+        tau = self.tau + springs + dampers
+        return TorqueTerms(tau, self.mass_matrix, self.velocity + dampers, self.gravity + springs)
 
 
 class Sizes(NamedTuple):

@@ -29,7 +29,7 @@ LOADED = ("inverse_dynamics", "forward_dynamics", "state_derivative")
 """The Functions that are compared under wrenches."""
 TORQUE_ALONG, PUSHED_TORQUE = "inverse_dynamics_along", "inverse_dynamics_under_constant_wrenches"
 """tau differentiated by CasADi, and tau that is differentiated where wrenches act."""
-OF_TORQUE, OF_ACCELERATION = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
+OF_TORQUE, OF_ACCELERATION = _DERIVATIVES = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 POWER, MASS_MATRIX_RATE, ENERGY_RATE = "power", "mass_matrix_rate", "energy_rate"
 """Functions made of those of the system under test: dV/dt, dM/dt, and the rate of kinetic and potential energy."""
 Graphs = dict[str, tuple[ca.Function, tuple[int, ...]]]
@@ -115,12 +115,7 @@ class SystemUnderTest:
 
 
 def torque_function(system: object, reference: Reference, p: object) -> SystemUnderTest:
-    """A ``casadi.Function`` or a Python callable (q, v, a) → tau, or (q, v, a, p) → tau at one p.
-
-    Raises:
-        ArgumentTypeError: if it is neither, or p does not consist of numbers.
-        ArgumentError: if it does not fit the reference, or p not the system.
-    """
+    """A ``casadi.Function`` or a Python callable (q, v, a) → tau, or (q, v, a, p) → tau at one p."""
     tree, values = reference.tree, None
     if isinstance(system, ca.Function):
         _check_function(system, tree, p is not None)
@@ -142,11 +137,7 @@ def torque_function(system: object, reference: Reference, p: object) -> SystemUn
 
 
 def robot_under_test(robot: Dynamics, reference: Reference) -> SystemUnderTest:
-    """A Dynamics. Functions that it does not support are not checked.
-
-    Raises:
-        ArgumentError: if a Function cannot be built, or gives another shape.
-    """
+    """A Dynamics. Functions that it does not support are not checked."""
     unsupported: list[str] = []
     graphs = _graphs(robot, ca.DM(direction_of(reference.scales)), unsupported)
     functions = {name: BatchFunction(graph, *shape) for name, (graph, shape) in graphs.items()}
@@ -166,9 +157,10 @@ def direction_of(scales: Array) -> Array:
     return direction
 
 
-def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
-    """The Functions that are evaluated as they are, and the shape of each one's output."""
-    nq, nv = tree.nq, tree.nv
+def shapes_of_functions(robot: Dynamics) -> dict[str, tuple[int, ...]]:
+    """The Functions that are compared, or that something is compared by, and the shape of each one's first output."""
+    nq, nv = robot.tree.nq, robot.tree.nv
+    of_arm = {"elastic_energy": (), "terms": (robot.modes.start, robot.modes.start)}
     return {
         "inverse_dynamics": (nv,),
         "mass_matrix": (nv, nv),
@@ -179,6 +171,9 @@ def shapes_of_functions(tree: Tree) -> dict[str, tuple[int, ...]]:
         "forward_dynamics": (nv,),
         "state_derivative": (nq + nv,),
         "kinetic_energy": (),
+        "potential_energy": (),
+        **dict.fromkeys(_DERIVATIVES, (nv, nv)),
+        **(of_arm if isinstance(robot, Arm) else {}),
     }
 
 
@@ -187,20 +182,12 @@ def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
 
     Last come the Functions under wrenches, which are a vector (6 n), column by column, behind the other inputs but p.
     """
-    wrenches, shapes = robot.external_wrenches, shapes_of_functions(robot.tree)
-    if isinstance(robot, Arm):
-        shapes["elastic_energy"] = ()
-    others = ("potential_energy", "terms") if isinstance(robot, Arm) else ("potential_energy",)
+    wrenches, shapes = robot.external_wrenches, shapes_of_functions(robot)
     free = robot.under(np.zeros((6, len(wrenches)))) if wrenches else robot
-    own = _supported(free, (*shapes, *others), unsupported)
-    graphs: Graphs = {name: (function, shapes[name]) for name, function in own.items() if name in shapes}
-    for name, (function, shape) in graphs.items():
-        (rows, columns), wanted = function.size_out(0), (*shape, 1, 1)[:2]
-        if (rows, columns) != wanted:
-            wrong = f"{name} is {rows} × {columns}; it must be {wanted[0]} × {wanted[1]}"
-            raise ArgumentError(f"the system under test: {wrong}")
     pushed = robot.under(np.random.default_rng(0).normal(size=(6, len(wrenches)))) if wrenches.is_input else robot
-    graphs |= _made_of(free, own, _supported(pushed, (LOADED[0], OF_TORQUE, OF_ACCELERATION), unsupported), d)
+    own = _supported(free, [name for name in shapes if name not in _DERIVATIVES], unsupported)
+    of_pushed = _supported(pushed, ["inverse_dynamics", *_DERIVATIVES], unsupported)
+    graphs = {name: (function, shapes[name]) for name, function in own.items()} | _made_of(free, own, of_pushed, d)
     if wrenches and isinstance(robot, Arm) and robot.kinematics != "exact":
         unsupported.append("Functions under wrenches: with first-order kinematics they do work to first order only")
     elif wrenches:
@@ -215,16 +202,22 @@ def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
 def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) -> dict[str, ca.Function]:
     """Functions of a Dynamics; what goes wrong in the user's code while one is built becomes an ArgumentError."""
     functions: dict[str, ca.Function] = {}
+    shapes = shapes_of_functions(robot)
     for name in names:
         try:
-            functions[name] = getattr(robot, name)
+            functions[name] = function = getattr(robot, name)
         except UnsupportedError as error:
             unsupported.append(f"{name}: {error}")
+            continue
         except GdalembertError:
             raise
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
             raise ArgumentError(f"the system under test: {name} cannot be built: {reason}") from error
+        (rows, columns), wanted = function.size_out(0), (*shapes[name], 1, 1)[:2]
+        if (rows, columns) != wanted:
+            wrong = f"{name} is {rows} × {columns}; it must be {wanted[0]} × {wanted[1]}"
+            raise ArgumentError(f"the system under test: {wrong}")
     return functions
 
 
@@ -242,7 +235,7 @@ def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[st
     }
     if robot.external_wrenches:
         made[PUSHED_TORQUE] = tau, (nv,)
-    for name in pushed.keys() & {OF_TORQUE, OF_ACCELERATION}:
+    for name in [name for name in _DERIVATIVES if name in pushed]:
         products = [matrix @ d for matrix in pushed[name].call(inputs)]
         made[name] = ca.vertcat(*products), (len(products) * nv,)
     if isinstance(robot, Arm):
@@ -255,8 +248,10 @@ def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[st
             "terms (G)": (ca.vertcat(t["G_1"], t["G_2"]), (n,)),
             "terms (K_f)": (ca.diagcat(ca.SX(robot.modes.start, robot.modes.start), t["K_f"]), (n, n)),
         }
-    graph_names = {name: name.strip(")").replace(" (", "_") for name in made}
-    return {name: (ca.Function(graph_names[name], inputs, [ca.densify(x)]), shape) for name, (x, shape) in made.items()}
+    return {
+        name: (ca.Function(name.strip(")").replace(" (", "_"), inputs, [ca.densify(x)]), shape)
+        for name, (x, shape) in made.items()
+    }
 
 
 def _check_function(function: ca.Function, tree: Tree, has_p: bool) -> None:

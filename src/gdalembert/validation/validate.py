@@ -213,12 +213,7 @@ def _check_arguments(samples: object, seed: object, tolerance: object, progress:
 
 
 def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Array]:
-    """The p that the states are shared out over; none of a robot without parameters.
-
-    Raises:
-        ArgumentError: if p is given for a robot without parameters; and as
-            :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`.
-    """
+    """The p that the states are shared out over; none of a robot without parameters."""
     parameters = dynamics.parameters
     if not parameters:
         if p is not None:
@@ -234,13 +229,7 @@ def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Arra
 def _explain_by_parameters(
     nominal: SystemUnderTest, wrong: SystemUnderTest, failed: Collection[str], states: States
 ) -> str:
-    """Which parameters make checks fail that are right at p of the model.
-
-    Args:
-        nominal, wrong: the system under test at p of the model, and at a p where checks fail.
-        failed: the names of these checks.
-        states: at which it fails.
-    """
+    """Which parameters make checks fail, by name, that are right at p of the model (nominal), but not at another p."""
 
     def fails(p: Array) -> bool:
         return any(check.name in failed and not check.ok for check in checks(nominal.at(frozen(p)), states))

@@ -15,11 +15,10 @@ from benchmarks.common import robots
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.forces import Damping
 from gdalembert.errors import ArgumentError
-from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
-from gdalembert.validation.systems import OF_ACCELERATION, OF_TORQUE, shapes_of_functions
+from gdalembert.validation.systems import shapes_of_functions
 from gdalembert.validation.validate import validate
 from tests.helpers.models import JOINTS, MIMICABLE, build, inertia
 from tests.helpers.sets import quick
@@ -143,8 +142,7 @@ def test_actuation(b: np.ndarray) -> None:
 
 def test_no_function_is_forgotten() -> None:
     """All are compared but the Hessian; of ``potential_energy`` it is the rate."""
-    compared = {*shapes_of_functions(read_tree(PUMA)), "potential_energy", OF_TORQUE, OF_ACCELERATION}
-    assert compared == set(FUNCTIONS) - {"inverse_dynamics_hessian"}
+    assert {*shapes_of_functions(gd.NewtonEuler(PUMA))} == set(FUNCTIONS) - {"inverse_dynamics_hessian"}
 
 
 def test_what_a_formulation_does_not_have_is_named() -> None:
