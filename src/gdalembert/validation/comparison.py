@@ -14,31 +14,11 @@ import numpy as np
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.spatial.arrays import Array
 from gdalembert.validation import diagnosis
-from gdalembert.validation.diagnosis import (
-    DQ_DT,
-    DV_DT,
-    ELASTIC_ENERGY,
-    POSITIVE_DEFINITE,
-    POWER_BALANCE,
-    SKEW,
-    SYMMETRIC,
-    UNDER_WRENCHES,
-    Explanation,
-)
+from gdalembert.validation.diagnosis import UNDER_WRENCHES, Explanation
 from gdalembert.validation.references import ReferenceRecursion, ReferenceSample
 from gdalembert.validation.report import AFTER_CLEANING, EXACT, LAW, SOLVED, Check, Residual
 from gdalembert.validation.states import Mask, States, decompose, eigenvalues, largest, rnea, times
-from gdalembert.validation.systems import (
-    ENERGY_RATE,
-    MASS_MATRIX_RATE,
-    OF_ACCELERATION,
-    OF_TORQUE,
-    POWER,
-    PUSHED_TORQUE,
-    TORQUE_ALONG,
-    SystemUnderTest,
-    direction_of,
-)
+from gdalembert.validation.systems import OF_ACCELERATION, OF_TORQUE, PUSHED_TORQUE, SystemUnderTest, direction_of
 
 _SINGULAR = 1e12
 """Condition number of M above which accelerations are not judged."""
@@ -110,14 +90,14 @@ def _accelerations(system: SystemUnderTest, sample: ReferenceSample, robot: Dyna
         u, a_of_u = _actuated(robot, sample, terms.tau, regular)
         rate, own = np.split(f["state_derivative"](np.hstack([q, v]), u), [system.reference.tree.nq], axis=1)
         names = system.reference.configuration_names
-        yield Residual(DQ_DT, "kinematics", rate, system.reference.rates(states), SOLVED, names=names)
-        yield Residual(DV_DT, part, own, a_of_u, SOLVED, _acceleration_scale(system, sample, a_of_u), regular)
+        yield Residual(diagnosis.DQ_DT, "kinematics", rate, system.reference.rates(states), SOLVED, names=names)
+        yield Residual(diagnosis.DV_DT, part, own, a_of_u, SOLVED, _acceleration_scale(system, sample, a_of_u), regular)
 
 
 def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
     """Derivatives of a by the implicit function theorem: M da = −dtau."""
     f, q, v, a, part = system.functions, sample.states.q, sample.states.v, sample.states.a, "derivatives"
-    by_q, by_v = np.split(f[TORQUE_ALONG](q, v, a), 2, axis=1)
+    by_q, by_v = np.split(f["inverse_dynamics_along"](q, v, a), 2, axis=1)
     if OF_TORQUE in f:
         own, sizes = np.split(f[OF_TORQUE](q, v, a), 2, axis=1), (sample.sizes.tau, sample.sizes.rate)
         for name, value, expected, size in zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), sizes, strict=True):
@@ -136,7 +116,7 @@ def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[R
 def _energies_and_laws(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
     f, q, v, a = system.functions, sample.states.q, sample.states.v, sample.states.a
     yield Residual("kinetic_energy", "energy", f["kinetic_energy"](q, v), sample.kinetic_energy, system.tolerance)
-    power, own = sample.power, f[POWER](q, v, a)
+    power, own = sample.power, f["power"](q, v, a)
     scale = _power_scale(np.abs(sample.terms.gravity * v).sum(axis=1), power)
     yield Residual("potential_energy", "energy", own, power, system.tolerance, scale)
 
@@ -145,11 +125,11 @@ def _energies_and_laws(system: SystemUnderTest, sample: ReferenceSample) -> Iter
         unit = 1 / np.sqrt(np.maximum(np.diagonal(sample.terms.mass_matrix, axis1=1, axis2=2), 1e-300))
         judged = unit[:, :, None] * mass_matrix * unit[:, None, :]
     least, most = eigenvalues(judged)
-    yield Residual(SYMMETRIC, "law", mass_matrix, mass_matrix.transpose(0, 2, 1), LAW)
-    yield Residual(POSITIVE_DEFINITE, "law", np.minimum(least, 0) / most, np.zeros(len(q)), LAW)
+    yield Residual(diagnosis.SYMMETRIC, "law", mass_matrix, mass_matrix.transpose(0, 2, 1), LAW)
+    yield Residual(diagnosis.POSITIVE_DEFINITE, "law", np.minimum(least, 0) / most, np.zeros(len(q)), LAW)
     if "coriolis_matrix" in f:
-        c, rate = f["coriolis_matrix"](q, v), f[MASS_MATRIX_RATE](q, v, a)
-        yield Residual(SKEW, "law", c + c.transpose(0, 2, 1), rate, LAW, addends=sample.sizes.rate)
+        c, rate = f["coriolis_matrix"](q, v), f["mass_matrix_rate"](q, v, a)
+        yield Residual(diagnosis.SKEW, "law", c + c.transpose(0, 2, 1), rate, LAW, addends=sample.sizes.rate)
 
 
 def _under_wrenches(system: SystemUnderTest, sample: ReferenceSample, robot: Dynamics) -> Iterator[Residual]:
@@ -176,11 +156,11 @@ def _elasticity(
     """Elastic energy, the balance of power, and ``terms``: joints and modes without armature and rotors."""
     f, q, v, a, without = system.functions, sample.states.q, sample.states.v, sample.states.a, sample.without
     elastic = 0.5 * np.sum(reference.linear_coordinates(q) * reference.elastic(q), axis=1)
-    yield Residual(ELASTIC_ENERGY, "energy", f[ELASTIC_ENERGY](q), elastic, system.tolerance)
+    yield Residual(diagnosis.ELASTIC_ENERGY, "energy", f["elastic_energy"](q), elastic, system.tolerance)
     power = np.sum((system.torque(q, v, a) - sample.dampers) * v, axis=1)
     addends = times(without.mass_matrix, a), without.velocity, sample.terms.gravity
     scale = _power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
-    yield Residual(POWER_BALANCE, "law", f[ENERGY_RATE](q, v, a), power, LAW, scale)
+    yield Residual(diagnosis.POWER_BALANCE, "law", f["energy_rate"](q, v, a), power, LAW, scale)
 
     own = slice(0, robot.modes.stop)
     k_f = reference.stiffness_of_links[own, own]
@@ -286,7 +266,7 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
         case "kinetic_energy":
             return diagnosis.explain_kinetic_energy(f[name](q, v), sample.kinetic_energy, sample)
         case "potential_energy":
-            own, power, elastic = f[POWER](q, v, a), sample.power, []
+            own, power, elastic = f["power"](q, v, a), sample.power, []
             if isinstance(system.reference, ReferenceRecursion):
                 of_springs = np.sum(system.reference.elastic(q) * v, axis=1)
                 elastic = diagnosis.explain_factor("elastic energy", own - power + of_springs, of_springs, sample)

@@ -27,11 +27,9 @@ from gdalembert.validation.states import Torque
 
 LOADED = ("inverse_dynamics", "forward_dynamics", "state_derivative")
 """The Functions that are compared under wrenches."""
-TORQUE_ALONG, PUSHED_TORQUE = "inverse_dynamics_along", "inverse_dynamics_under_constant_wrenches"
-"""tau differentiated by CasADi, and tau that is differentiated where wrenches act."""
 OF_TORQUE, OF_ACCELERATION = _DERIVATIVES = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
-POWER, MASS_MATRIX_RATE, ENERGY_RATE = "power", "mass_matrix_rate", "energy_rate"
-"""Functions made of those of the system under test: dV/dt, dM/dt, and the rate of kinetic and potential energy."""
+PUSHED_TORQUE = "inverse_dynamics_under_constant_wrenches"
+"""tau that is differentiated, where wrenches act."""
 Graphs = dict[str, tuple[ca.Function, tuple[int, ...]]]
 """Functions by name, and the shape of each one's output."""
 ROUNDING = 1e-14
@@ -222,16 +220,19 @@ def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) ->
 
 
 def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[str, ca.Function], d: ca.DM) -> Graphs:
-    """What is made of a robot's own Functions and, along d, of those under constant wrenches: all of (q, v, a, p)."""
+    """What is made of a robot's own Functions and, along d, of those under constant wrenches: all of (q, v, a, p).
+
+    ``power`` is dV/dt, ``energy_rate`` the rate of kinetic and potential energy.
+    """
     inputs, tree, nv, n = [*robot.symbols("q", "v", "a").values()], robot.tree, robot.tree.nv, robot.modes.stop
     q, v, a, *p = inputs
     tau, potential = pushed["inverse_dynamics"](*inputs), own["potential_energy"](q, *p)
     rate, moved = ca.SX(tree.configuration_rate(q, v)), ca.SX(tree.configuration_rate(q, d))
     along = directional_derivative(tau, q, moved), directional_derivative(tau, v, ca.SX(d))
     made: dict[str, tuple[Matrix, tuple[int, ...]]] = {
-        POWER: (directional_derivative(potential, q, rate), ()),
-        MASS_MATRIX_RATE: (robot.mass_matrix_rate(q, v), (nv, nv)),
-        TORQUE_ALONG: (ca.vertcat(*along), (2 * nv,)),
+        "power": (directional_derivative(potential, q, rate), ()),
+        "mass_matrix_rate": (robot.mass_matrix_rate(q, v), (nv, nv)),
+        "inverse_dynamics_along": (ca.vertcat(*along), (2 * nv,)),
     }
     if robot.external_wrenches:
         made[PUSHED_TORQUE] = tau, (nv,)
@@ -242,7 +243,7 @@ def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[st
         energy, blocks = own["kinetic_energy"](q, v, *p) + potential, own["terms"]
         t = dict(zip(blocks.name_out(), blocks.call([q, v, *p]), strict=True))
         made |= {
-            ENERGY_RATE: (directional_derivative(energy, ca.vertcat(q, v), ca.vertcat(rate, a)), ()),
+            "energy_rate": (directional_derivative(energy, ca.vertcat(q, v), ca.vertcat(rate, a)), ()),
             "terms (m)": (ca.blockcat(t["m_r"], t["m_rf"], t["m_rf"].T, t["m_f"]), (n, n)),
             "terms (C)": (ca.vertcat(t["C_1"], t["C_2"]), (n,)),
             "terms (G)": (ca.vertcat(t["G_1"], t["G_2"]), (n,)),
