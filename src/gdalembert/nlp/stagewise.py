@@ -360,15 +360,8 @@ class JoinedProgram(NonlinearProgram):
 
     Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
 
-    Args:
-        kind: what each part is called.
-        connect: gives the cost and the links, of this program.
-        shared: matrices of variables in the ``Opti`` of each part that are the same in all; nothing by default.
-
-    Attributes:
-        z: the variables of each part, as expressions of ``problem["x"]``. ``further``: those of none.
-        costs: of the parts.
-        links: between the parts.
+    ``connect`` gives its cost and links, ``shared`` are the matrices of variables in the ``Opti`` of each part that are
+    the same in all. ``z`` are the variables of each part as expressions, ``kind`` is what a part is called.
     """
 
     def __init__(

@@ -260,25 +260,19 @@ class EndpointConstraints(BoundaryCondition):
     """
 
     def __init__(
-        self,
-        end: End,
-        motion: TranscribedMotion,
-        constraints: Constraints,
-        guess: Callable[[], Array],
-        position: ca.MX,
-        velocity: ca.MX,
+        self, end: End, motion: TranscribedMotion, constraints: Constraints, guess: Callable[[], Array], *rows: ca.MX
     ) -> None:
         super().__init__(motion.opti)
         self._end, self._system, self._guess = end, motion.system, guess
-        sizes = position.shape[0], velocity.shape[0]
-        self.known: tuple[Mask, Mask] = np.zeros(sizes[0], dtype=bool), np.zeros(sizes[1], dtype=bool)
+        sizes = [x.shape[0] for x in rows]
+        self.known: tuple[Mask, ...] = tuple(np.zeros(size, dtype=bool) for size in sizes)
         self.symbols: list[ca.MX] = []
-        parts = (("positions", position, self._system.places), ("velocities", velocity, self._system.rows))
-        for (what, x, rows), size in zip(parts, sizes, strict=True):
+        of = (self._system.places, self._system.rows)
+        for what, x, independent, size in zip(("positions", "velocities"), rows, of, sizes, strict=True):
             if size:
                 combined, slack = self._opti.parameter(size, size), self._opti.parameter(size)
                 self.symbols += [combined, slack]
-                labels = [f"{CLOSED}: {name}" for name in rows.names]
+                labels = [f"{CLOSED}: {name}" for name in independent.names]
                 constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack, labels=labels)
         self._combinations = [np.eye(size) for size in sizes]
         self._give_numbers()

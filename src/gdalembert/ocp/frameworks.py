@@ -73,11 +73,8 @@ def add_to_rockit(
         a = dyn.state_derivative(ca.vertcat(q, v), u, *given)[tree.nq :]
     ocp.set_der(q, dyn.tree.configuration_rate(q, v))
     ocp.set_der(v, a)
-    for x, lower, upper in (
-        (q, limits.q_lower, limits.q_upper),
-        (v, limits.v_lower, limits.v_upper),
-        (u, limits.u_lower, limits.u_upper),
-    ):
+    for key, x in (("q", q), ("v", v), ("u", u)):
+        lower, upper = (getattr(limits, f"{key}_{end}") for end in ("lower", "upper"))
         for i in np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)):
             if lower[i] == upper[i]:
                 ocp.subject_to(x[int(i)] == float(lower[i]))

@@ -208,7 +208,7 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _connected(self) -> Iterator[None]:
         """While each phase asks of its start only what does not hold already at the end of the one before."""
         starts = [(endpoint, each.known) for each in self._junctions for endpoint in each.after._endpoints[:1]]
-        alone = [endpoint.known for endpoint, _ in starts]
+        alone = [(endpoint, endpoint.known) for endpoint, _ in starts]
         for endpoint, known in starts:
             endpoint.known = known
         try:
@@ -216,8 +216,8 @@ class Phases(JoinedProblems[PhasesSolution]):
                 endpoint.prepare()
             yield
         finally:
-            for (endpoint, _), known in zip(starts, alone, strict=True):
-                endpoint.known = known
+            for endpoint, asked in alone:
+                endpoint.known = asked
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
@@ -384,6 +384,7 @@ class Junction:
             )
         p = [after.p] if con.parameters else []
         self.impulses = ca.MX.sym("impulses", len(system.rows))
+        self._of_all = ca.DM(self.basis).T @ self.impulses
         pushed = con.jacobian(q, *p).T @ self._of_all
         self.rows = ca.vertcat(q - x[:nq], con.dynamics.mass_matrix(q, *p) @ change - pushed)
         self.size = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
@@ -393,11 +394,6 @@ class Junction:
         """Margins of the impulses in the friction cones of the later phase, at least 0."""
         cones = self.after._cones if self.takes_hold else []
         return ca.vertcat(ca.MX(0, 1), *(margin(self._q, self._of_all) for margin in cones))
-
-    @property
-    def _of_all(self) -> ca.MX:
-        """The impulses of all constraints."""
-        return ca.MX(ca.DM(self.basis).T @ self.impulses)
 
 
 def _known(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:

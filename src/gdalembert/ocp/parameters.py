@@ -114,7 +114,7 @@ class RobotParameters:
     Attributes:
         last: p (n_p) of the last solve, or that of the problem before the first one.
         chosen: the entries of the design in p. ``others``: the other ones.
-        fixed: the parameters (of ``others``) of the ``Opti``.
+        fixed: the parameters (of ``others``) of the ``Opti``. ``variables``: of the design, a column for each instant.
     """
 
     def __init__(self, opti: ca.Opti, dyn: Dynamics, design: Design | None) -> None:
@@ -122,7 +122,7 @@ class RobotParameters:
         self.chosen, self.lower, self.upper = _ranges(dyn, design)
         self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
         self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
-        self._variables = ca.MX(0, 1)
+        self.variables = ca.MX(0, 1)
 
     def __len__(self) -> int:
         return len(self._dyn.parameters)
@@ -131,21 +131,17 @@ class RobotParameters:
         """Take the values at which the first solve begins, within the bounds of the design."""
         self.last = self._typical = self.within(physical_parameters("Problem", self._dyn, p))
 
-    def place(self, variables: ca.MX) -> None:
-        """Give the design its variables, a column for each instant of the grid."""
-        self._variables = variables
-
     @property
     def p(self) -> ca.MX:
         """All of p, in order (n_p × 1)."""
-        return ca.MX(self.assembled(self._variables[:, 0], self.fixed))
+        return ca.MX(self.assembled(self.variables[:, 0], self.fixed))
 
     @property
     def along(self) -> ca.MX:
         """p of each instant of the grid, if any of it is optimised; or one column for all."""
         if not self.chosen:
             return self.p
-        variables = self._variables
+        variables = self.variables
         return ca.MX(self.assembled(variables, ca.repmat(self.fixed, 1, variables.shape[1])))
 
     @property
@@ -157,7 +153,7 @@ class RobotParameters:
 
     def columns(self, n: int) -> list[ca.MX]:
         """The parts of p, design and others, a column for each of the n intervals."""
-        return [self._variables[:, :n], ca.repmat(self.fixed, 1, n)]
+        return [self.variables[:, :n], ca.repmat(self.fixed, 1, n)]
 
     def assembled(self, chosen: Matrix, others: Matrix) -> Matrix:
         """p of its two parts."""
@@ -168,7 +164,7 @@ class RobotParameters:
     def bound(self, constraints: Constraints) -> None:
         """Add the bounds of the design."""
         if self.chosen:
-            constraints.bound("bounds of p", self._variables[:, 0], self.lower, self.upper)
+            constraints.bound("bounds of p", self.variables[:, 0], self.lower, self.upper)
 
     def checked(self, where: str, p: Values) -> Array:
         """The values of p, all or some by name; those that are missing are the last ones."""

@@ -127,14 +127,12 @@ class Problem(OptimalControlProblem[Solution]):
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
-        b, stages = self.bounds, self.stages
-        kept = {"q at the grid": (self.q, b.q_lower, b.q_upper), "v at the grid": (self.v, b.v_lower, b.v_upper)}
-        kept["u"] = self.u, b.u_lower, b.u_upper
+        bounded = {"q at the grid": self.q, "v at the grid": self.v, "u": self.u}
         if bounds_at == "stages":
-            kept["q at stages"] = self._motion.inside(stages.q), b.q_lower, b.q_upper
-            kept["v at stages"] = self._motion.inside(stages.v), b.v_lower, b.v_upper
-        for name, given in kept.items():
-            self._constraints.bound(f"bounds of {name}", *given)
+            bounded |= {f"{key} at stages": self._motion.inside(getattr(self.stages, key)) for key in "qv"}
+        for name, x in bounded.items():
+            lower, upper = (getattr(self.bounds, f"{name[0]}_{end}") for end in ("lower", "upper"))
+            self._constraints.bound(f"bounds of {name}", x, lower, upper)
         if self._motion.free_time:
             self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
         self._robot.bound(self._constraints)

@@ -37,20 +37,12 @@ class System:
     These are the modes at the neutral configuration, joints locked, and have no inertia: their amplitudes are unknowns
     of each stage, not states.
 
-    Args:
-        where: what messages begin with.
-        robot: a free robot, or one with constraints.
-
     Attributes:
         robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
         rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
         independent: the number of forces that are unknowns.
         projections: the number of unknowns that move the end of a step.
         stiff: the number of natural modes that follow their loads, the last ones of ``shapes``, Ψ (n × n).
-
-    Raises:
-        ArgumentTypeError: if it is neither a Dynamics nor a ConstrainedDynamics.
-        UnsupportedError: if wrenches are an input of it, or what is redundant among its constraints turns with q.
     """
 
     def __init__(self, where: str, robot: Robot) -> None:
@@ -64,12 +56,7 @@ class System:
         self.stiff, self.shapes = 0, np.zeros((0, 0))
 
     def relax(self, cutoff: float, p: Array) -> None:
-        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p).
-
-        Raises:
-            ArgumentError: if no mode is above it.
-            UnsupportedError: if the robot has constraints or rotors, or nothing of it bends.
-        """
+        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p), if there are any."""
         limit, tree, bends = number("quasi_static", cutoff, "Hz"), self.con.tree, self.dynamics.modes
         if self.con.nc or not bends.start < bends.stop == tree.nv:
             what = "no modes" if bends.start == tree.nv else "rotors, whose inertia counts"
@@ -334,7 +321,7 @@ class TranscribedMotion:
         self.range = duration if isinstance(duration, tuple) else (duration, duration)
         self.state = opti.variable(self.size + self.free_time + len(parameters.chosen), n + 1)
         constants = self.state[self.size :, :]
-        parameters.place(constants[int(self.free_time) :, :])
+        parameters.variables = constants[int(self.free_time) :, :]
         self._durations = constants[0, :] if self.free_time else ca.MX(ca.DM.ones(1, n + 1) * self.range[0])
         self.u = opti.variable(dyn.nu, n + (control == "linear"))
         self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
