@@ -37,7 +37,7 @@ _NULL = ca.DM(3, 1)
 
 
 def total_mass(tree: Tree) -> float:
-    """Of all links that a joint moves [kg]."""
+    """Mass of all links that a joint moves [kg]."""
     if isinstance(tree, RegroupedTree):
         raise UnsupportedError(
             f"{tree.name}: base parameters determine torques, but neither masses nor momenta; make parameters of "

@@ -39,7 +39,7 @@ _NULL = ca.DM(3, 1)
 
 
 @dataclass(frozen=True)
-class Link:
+class InertialLink:
     """A link and the joint that moves it, in the axes of the inertial frame."""
 
     rotation: Matrix  # R_s: link axes to inertial axes
@@ -53,7 +53,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class LinkMotion:
+class InertialMotion:
     """Velocities and accelerations of a link."""
 
     omega: Matrix  # ω
@@ -64,12 +64,12 @@ class LinkMotion:
     com_acceleration: Matrix  # r̈_s
 
 
-_AT_REST = LinkMotion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
+_AT_REST = InertialMotion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
 
 
-def place(tree: Tree, q: Matrix) -> list[Link]:
+def place(tree: Tree, q: Matrix) -> list[InertialLink]:
     """All links at q."""
-    links: list[Link] = []
+    links: list[InertialLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
@@ -82,13 +82,13 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         linear, angular = joint.subspace(q)
         com = p + r @ spatial.constant(joint.com)
         inertia = spatial.congruence(r, spatial.constant(joint.inertia))
-        links.append(Link(r, p, com, joint.mass, inertia, r @ angular, r @ linear, gravity))
+        links.append(InertialLink(r, p, com, joint.mass, inertia, r @ angular, r @ linear, gravity))
     return links
 
 
-def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[LinkMotion]:
+def move(tree: Tree, links: list[InertialLink], q: Matrix, v: Matrix, a: Matrix) -> list[InertialMotion]:
     """The motion of all links: ω_k, α_k and r̈_s of sections 2 and 3, with the accelerations a put in."""
-    motions: list[LinkMotion] = []
+    motions: list[InertialMotion] = []
     for joint, link in zip(tree.joints, links, strict=True):
         parent, before = (links[joint.parent], motions[joint.parent]) if joint.parent >= 0 else (link, _AT_REST)
         v_i, a_i = joint.velocity(v), joint.velocity(a)
@@ -105,11 +105,11 @@ def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list
         to_com = link.com - link.origin
         com_velocity = velocity + ca.cross(omega, to_com)
         com_acceleration = acceleration + spatial.spin(alpha, omega) @ to_com
-        motions.append(LinkMotion(omega, alpha, velocity, acceleration, com_velocity, com_acceleration))
+        motions.append(InertialMotion(omega, alpha, velocity, acceleration, com_velocity, com_acceleration))
     return motions
 
 
-def translational_torques(tree: Tree, links: list[Link], accelerations: list[Matrix]) -> Matrix:
+def translational_torques(tree: Tree, links: list[InertialLink], accelerations: list[Matrix]) -> Matrix:
     """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv."""
     forces = [link.mass * r_ddot for link, r_ddot in zip(links, accelerations, strict=True)]
     force = tree.suffix_sums(forces)
@@ -122,18 +122,18 @@ def translational_torques(tree: Tree, links: list[Link], accelerations: list[Mat
     )
 
 
-def rotational_torques(tree: Tree, links: list[Link], motions: list[LinkMotion]) -> Matrix:
+def rotational_torques(tree: Tree, links: list[InertialLink], motions: list[InertialMotion]) -> Matrix:
     """Σ_s a_i·(Ī_s α_s + ω_s × Ī_s ω_s) (eq. 32 at a = 0), nv."""
     moment = tree.suffix_sums([euler_moment(link, motion) for link, motion in zip(links, motions, strict=True)])
     return tree.vector([link.angular.T @ n for link, n in zip(links, moment, strict=True)])
 
 
-def euler_moment(link: Link, motion: LinkMotion) -> Matrix:
+def euler_moment(link: InertialLink, motion: InertialMotion) -> Matrix:
     """Ī_s α_s + ω_s × Ī_s ω_s."""
     return link.inertia @ motion.alpha + ca.cross(motion.omega, link.inertia @ motion.omega)
 
 
-def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
+def translational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
     """D^tra (30), nv × nv: the work on J_is of the forces that unit accelerations of joint j need."""
     mass = tree.suffix_sums([link.mass for link in links])
     first = tree.suffix_sums([link.mass * link.com for link in links])  # S = Σ m r
@@ -147,17 +147,17 @@ def translational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     return tree.symmetric_matrix((i, j, work(links[i], *columns[j])) for i, j in tree.pairs())
 
 
-def work(link: Link, force: Matrix, moment: Matrix) -> Matrix:
+def work(link: InertialLink, force: Matrix, moment: Matrix) -> Matrix:
     """Power of forces with the given moments about the inertial origin (a column each) in the joint's own motions."""
     return link.linear.T @ force + link.angular.T @ (moment - spatial.skew(link.origin) @ force)
 
 
-def point_inertia(link: Link) -> Matrix:
+def point_inertia(link: InertialLink) -> Matrix:
     """m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre."""
     return spatial.inertia_of(link.mass * spatial.outer(link.com))
 
 
-def rotational_mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
+def rotational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
     """D^rot (30), nv × nv: Σ_s a_i·Ī_s a_j."""
     inertia = tree.suffix_sums([link.inertia for link in links])
     columns = [inertia[j] @ links[j].angular for j in range(len(links))]

@@ -39,7 +39,7 @@ _NULL = ca.DM(4, 4)
 
 
 @dataclass(frozen=True)
-class Link:
+class HomogeneousLink:
     """A link and the joint that moves it, in base axes; all matrices are 4 × 4."""
 
     a: Matrix  # A_j
@@ -48,9 +48,9 @@ class Link:
     gravity: Matrix  # g (3)
 
 
-def place(tree: Tree, q: Matrix) -> list[Link]:
+def place(tree: Tree, q: Matrix) -> list[HomogeneousLink]:
     """All links at q."""
-    links: list[Link] = []
+    links: list[HomogeneousLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
@@ -59,7 +59,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
             parent = links[joint.parent]
             a, gravity = parent.a @ spatial.transform(r, p), parent.gravity
         j = spatial.congruence(a, spatial.constant(joint.pseudo_inertia))
-        links.append(Link(a, j, twists(a, *joint.subspace(q)), gravity))
+        links.append(HomogeneousLink(a, j, twists(a, *joint.subspace(q)), gravity))
     return links
 
 
@@ -81,7 +81,7 @@ def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
     return sum((matrix * weights[k] for k, matrix in enumerate(matrices)), _NULL)
 
 
-def move(tree: Tree, links: list[Link], q: Matrix, v: Matrix, a: Matrix) -> list[tuple[Matrix, Matrix]]:
+def move(tree: Tree, links: list[HomogeneousLink], q: Matrix, v: Matrix, a: Matrix) -> list[tuple[Matrix, Matrix]]:
     """V_j and V̇_j: dA_j/dt = V_j A_j and d²A_j/dt² = (V̇_j + V_j²) A_j."""
     motions: list[tuple[Matrix, Matrix]] = []
     for joint, link in zip(tree.joints, links, strict=True):
@@ -97,7 +97,7 @@ def traces(x: Matrix, q_hats: list[Matrix]) -> Matrix:
     return ca.vertcat(*(ca.dot(x, q_hat) for q_hat in q_hats))
 
 
-def mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
+def mass_matrix(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
     """D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
     p = tree.suffix_sums([link.p for link in links])
     columns = [[q_hat @ p_j for q_hat in link.q_hat] for link, p_j in zip(links, p, strict=True)]
@@ -106,7 +106,7 @@ def mass_matrix(tree: Tree, links: list[Link]) -> Matrix:
     )
 
 
-def gravity_torques(tree: Tree, links: list[Link]) -> Matrix:
+def gravity_torques(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
     """c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
     p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
     return tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
@@ -122,7 +122,7 @@ class Column:
     q_hat: Matrix
 
 
-def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
+def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list[Matrix]:
     """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
     h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
@@ -148,7 +148,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[Link]) -> list[Matrix]:
     return [spatial.rows(*h_i) for h_i in h]
 
 
-def second_derivative(tree: Tree, q: Matrix, links: list[Link], k: Column, m: Column) -> Matrix:
+def second_derivative(tree: Tree, q: Matrix, links: list[HomogeneousLink], k: Column, m: Column) -> Matrix:
     """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
 
     A joint whose subspace depends on q adds the derivative of its own column k.

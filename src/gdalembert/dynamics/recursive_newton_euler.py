@@ -35,7 +35,7 @@ _LONG = 5
 """Joints above a joint on average, as in a chain of 11, from which on links are placed in the axes of the root too."""
 
 _VERY_LONG = 8
-"""The same, as in a chain of 17, from which on forward dynamics is differentiated by articulated bodies alone."""
+"""Such joints, as in a chain of 17, from which on forward dynamics is differentiated by articulated bodies alone."""
 
 _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""

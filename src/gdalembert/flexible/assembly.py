@@ -35,7 +35,7 @@ from gdalembert.spatial.arrays import Array, frozen, homogeneous
 _REST = 1e-10
 """The force on a mode that nothing excites, relative to that in a motion of all modes."""
 _SMALL = 0.01
-"""Of modal coordinates, where joints turn by a radian."""
+"""Size of modal coordinates, where joints turn by a radian."""
 
 
 @dataclass(frozen=True, eq=False)

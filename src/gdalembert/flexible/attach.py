@@ -265,7 +265,7 @@ def _rod(
     own = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
 
     def attached(eta: float, placement: Array) -> Attachment:
-        """Of a placement in the link frame of the straight rod."""
+        """Place along the rod of a placement in the link frame of the straight rod."""
         root = np.zeros(3) if eta == 0 else -(clamped @ _ahead(eta))[:3, 3]
         return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
 

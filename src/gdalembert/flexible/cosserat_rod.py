@@ -307,7 +307,7 @@ class RodSegment:
 
     @cached_property
     def kinematics(self) -> StrainSegment:
-        """Its motion."""
+        """Motion of the segment."""
         steps = [self._step(a, b) for a, b in itertools.pairwise(self.nodes)]
         shared = steps[: (len(steps) + 1) // 2]
         if self.rod.degree == 0 and not self.rest:
@@ -328,7 +328,7 @@ class RodSegment:
         return Step(frozen(drop(np.moveaxis(powers, 2, 0), _NOISE * size)))
 
     def stations(self, etas: Sequence[float]) -> list[float]:
-        """Those of the abscissae of the beam [m] that lie on the segment beyond its root, after its end."""
+        """Abscissae of the beam [m] that lie on the segment beyond its root, after its end."""
         near, end = ROUND_OFF * self.rod.length, self.end
         inside = [eta for eta in etas if self.start + near < eta < end - near]
         return [next((eta for eta in etas if abs(eta - end) <= near), end), *sorted(inside)]

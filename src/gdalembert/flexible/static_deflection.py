@@ -29,11 +29,11 @@ _CONVERGED = 1e-12
 _NOISE = 1e-9
 """Below this part of the deflection, steps need not contract."""
 _MOST_STEPS = 50
-"""Of Newton's method."""
+"""Iterations of Newton's method."""
 _LEAST_LOAD = 1e-4
 """The smallest step of load."""
 _HALVINGS = 12
-"""Of a step of Newton's method, before the whole step is taken after all."""
+"""Halvings of a step of Newton's method, before the whole step is taken after all."""
 _OFF = 1e-9
 """The part of a wrench that may point out of the plane of an arm."""
 
@@ -155,7 +155,7 @@ class Newton:
             return float(np.linalg.norm(np.linalg.solve(self.compliance.T, deflection)))
 
     def _energy(self, x: Array) -> float:
-        """That of the forces at rest, which vanish in an equilibrium: its root."""
+        """The root of the elastic energy of the forces at rest, which vanish in an equilibrium."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.linalg.norm(self.compliance @ self.residual(x, 1.0)[0].full()))
 

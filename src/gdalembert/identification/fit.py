@@ -50,7 +50,7 @@ _SHOWN = 3
 _REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
 """Base parameters, beside masses."""
 _ACCURACIES = (1e-10, 1e-8, 1e-6)
-"""Of the solver, one attempt after the other: the second is its own default."""
+"""Accuracies of the solver, one attempt after the other: the second is its own default."""
 _NEAR = 1e-6
 """Part of a size that counts as none: the accuracy of the solver."""
 _INACCURATE = 1e-4

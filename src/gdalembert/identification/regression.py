@@ -35,8 +35,8 @@ _AFFINE = 1e-9
 _NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "stiffness", "damping")
 """Parameters that no robot has below 0."""
 _PART = 0.1
-"""Of the nominal torques, which a parameter of its size makes alone, and of the mean link, below which a nominal
-mass or length says nothing of its size."""
+"""Fraction of the nominal torques, which a parameter of its size makes alone, and of the mean link, below which a
+nominal mass or length says nothing of its size."""
 Bounds: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 """Least and largest value by the name of a parameter; ``None`` for no limit."""
 Prior: TypeAlias = Mapping[str, float | tuple[float, float]]

@@ -23,7 +23,7 @@ from gdalembert.spatial.arrays import Array
 _UNEVEN = 1e-3
 """Deviation of a step from the mean, relative to it, that counts as jitter of the clock's last digits."""
 _DEGREE = 5
-"""Of the splines that are differentiated."""
+"""Degree of the splines that are differentiated."""
 _SETTLED = 1e-3
 """Part of a step response of the filter that may be left at the ends that are kept."""
 _DECIMATION_ORDER, _DECIMATION_BAND = 8, 0.9

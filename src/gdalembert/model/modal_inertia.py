@@ -26,7 +26,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 _SINGULAR = 1e-12
-"""Of second moments of mass, scaled to a diagonal of ones: below it masses lie on a plane, a line, or at a point."""
+"""Resolution of second moments of mass, scaled to a diagonal of ones: below it masses lie on a plane or a line."""
 _BALANCED = 0.01
 """The least product of the shares in the mass of a particle at rest and of the others: one without mass would lie at
 infinity."""

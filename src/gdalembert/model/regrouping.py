@@ -242,7 +242,7 @@ def sense_of(joint_type: JointType) -> float:
 
 
 def _prepared_with_modes(tree: Tree) -> Tree:
-    """The same robot, to rounding, in link frames of our own, with particles, and with less inertia on each link."""
+    """The robot, equal to rounding, in link frames of our own, with particles, and with less inertia on each link."""
     axes: list[Array] = []
     for i, joint in enumerate(tree.joints):
         axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))

@@ -27,7 +27,7 @@ MOMENT_TOLERANCE = 1e-9
 """How far below zero a mass or principal moment may lie, relative to the largest, and be zero: differences of numbers
 with nine digits."""
 NOISE_PER_MASS = 1e-15
-"""The same per mass [m²]: published tensors "of zero" hold 1e-20 kg m², and real bodies far more than this."""
+"""Resolution per mass [m²]: published tensors "of zero" hold 1e-20 kg m², and real bodies far more than this."""
 CLEANED = 1e-11
 """What cleaning takes away by default: a rpy of 1.57079632679 is π/2."""
 MOST_CLEANED = 1e-6
@@ -51,7 +51,7 @@ PRODUCT_ERROR = 8 * _EPS
 NO_INERTIA = 1e-14
 """What the least eigenvalue of a joint's own block of M may be and be zero, relative to the products in its sum."""
 SINGULAR = 1e-13
-"""The same for all of M, scaled to a diagonal of ones: a sum of many more."""
+"""Resolution of all of M, scaled to a diagonal of ones: a sum of many more."""
 
 
 def known_digits(values: Array, errors: Array) -> Array:

@@ -195,7 +195,7 @@ class Solution(Outcome):
         return float(sum(x for key, x in self.stats.items() if key.startswith("t_wall_nlp_")))
 
     def guess(self) -> Guess:
-        """The same motion as the guess of another problem."""
+        """A copy of the motion as the guess of another problem."""
         a = np.column_stack([np.interp(self.t, self.stages.t.ravel(), column) for column in self.stages.a.T])
         return Guess(self.t, self.q, self.v, a, self._rows_of_u, unit_blocks(self.dyn.tree))
 

@@ -42,7 +42,7 @@ class Driver:
         return int(np.prod(self.shape))
 
     def rows(self, values: Array, times: int | None = None) -> Array | None:
-        """Its value at one time, or at some times, as vectors (size) or (times × size); ``None`` for other shapes.
+        """Value at one time, or at some times, as vectors (size) or (times × size); ``None`` for other shapes.
 
         A lone entry needs no axis of its own.
         """

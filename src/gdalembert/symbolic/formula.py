@@ -45,7 +45,7 @@ Monomial: TypeAlias = tuple[tuple[str, int], ...]
 _Integers: TypeAlias = dict[int, int]
 """Coefficients by packed monomial."""
 _Waves: TypeAlias = dict[tuple[bool, int], _Integers]
-"""Those by sine (or cosine) and packed angle, which is positive."""
+"""Integers by sine (or cosine) and packed angle, which is positive."""
 
 _ONE: tuple[bool, int] = (False, 0)
 _BITS = 32

@@ -26,7 +26,7 @@ Torque = Callable[[Array, Array, Array], Array]
 """tau (n × nv) of q (n × nq), v, a (n × nv): n states at once."""
 
 _STEP = 5e-4
-"""Of fourth-order differences, in rad or m: truncation and rounding are both about 1e-12."""
+"""Step of fourth-order differences, in rad or m: truncation and rounding are both about 1e-12."""
 
 _SMALL_ANGLES = (1e-2, 1e-4, 1e-6)
 _TURNS = (np.pi, np.pi / 2, -np.pi, -np.pi / 2)

@@ -25,7 +25,7 @@ from gdalembert.spatial.arrays import Array, frozen, homogeneous
 DEPENDENT = 1e-9
 """Relative: a smaller singular value of the Jacobian is zero."""
 NEARLY_DEPENDENT = 1e-6
-"""The same at a configuration that satisfies the constraints by no more than that."""
+"""Relative singular value at a configuration that satisfies the constraints by no more than that."""
 
 _CONFIGURATIONS = 3
 """Redundant constraints are so in all of them, but for a set of measure zero."""
@@ -169,7 +169,7 @@ def check_independent_at(where: str, jacobians: Sequence[Array], constraints: Co
 
 
 def _rows(constraints: ConstraintSet) -> list[_Rows]:
-    """Those of each constraint."""
+    """Rows of each constraint."""
     return [np.arange(end - n, end) for n, end in zip(constraints.rows, np.cumsum(constraints.rows), strict=True)]
 
 

@@ -114,7 +114,7 @@ class Closure(ABC):
 
     @abstractmethod
     def anchored(self, q: npt.ArrayLike) -> Self:
-        """The same with every contact that has no anchor held where its frame is at q."""
+        """A copy with every contact that has no anchor held where its frame is at q."""
 
     @interruptible
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
@@ -281,7 +281,7 @@ class Closure(ABC):
             check_independent_at("", closed, self._set, "wherever it is closed")
 
     def _satisfied(self, where: str, q: npt.ArrayLike) -> tuple[Self, Array]:
-        """The same with all contacts anchored, and q, which must satisfy the constraints."""
+        """A copy with all contacts anchored, and q, which must satisfy the constraints."""
         at = checked_configuration(f"{where}: q", q, self._robot.nominal)
         con = self.anchored(at)
         c, _ = con._violation(at)

@@ -171,15 +171,15 @@ class ConstrainedDynamics(Closure):
         return float(np.maximum(self._set.damping, np.sqrt(self._set.stiffness)).max(initial=0.0))
 
     def at(self, p: Values = None) -> Self:
-        """The same with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
+        """A copy with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
         return self._of(self.dynamics.at(p))
 
     def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
-        """The same under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
+        """A copy under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
         return self._of(self.dynamics.under(wrenches))
 
     def anchored(self, q: npt.ArrayLike) -> Self:
-        """The same with every contact that has no anchor held where its frame is at q.
+        """A copy with every contact that has no anchor held where its frame is at q.
 
         Raises:
             ArgumentTypeError, ArgumentError: if q is not a configuration.
@@ -377,7 +377,7 @@ def _of_constraints(
 def _by_differentiation(
     constraints: ConstraintSet, tree: Tree, q: Matrix, v: Matrix, a: Matrix, forces: Matrix
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """The same by algorithmic differentiation, in the axes of the first frames."""
+    """Derivatives by algorithmic differentiation, in the axes of the first frames."""
     s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, forces=forces.shape[0])
     tangent = tree.tangent_map(s["q"])
     error = ca.cse([ca.SX(constraints.acceleration_error(tree, s["q"], s["v"], s["a"]))])[0]

@@ -128,7 +128,7 @@ class Contact(ByValue, Constraint):
         return frame, Frame("anchor", -1, frozen(at[:3, :3]), frozen(at[:3, 3]))
 
     def held_at(self, r: Matrix, x: Matrix) -> Contact:
-        """The same with the anchor where the frame is placed in the universe, at R (3 × 3) and x (3)."""
+        """A copy with the anchor where the frame is placed in the universe, at R (3 × 3) and x (3)."""
         place = self.holds.touching_point(r, x) if isinstance(self.holds, RowSelection) else x
         anchor = ca.evalf(transform(r, place)).full()
         if not np.isfinite(anchor).all():

@@ -55,7 +55,7 @@ class ConstraintType(ABC):
     @property
     @abstractmethod
     def units(self) -> tuple[str, ...]:
-        """Of each row of the residual, ``"m"`` or ``"rad"``."""
+        """Unit of each row of the residual, ``"m"`` or ``"rad"``."""
 
     @property
     def is_holonomic(self) -> tuple[bool, ...]:

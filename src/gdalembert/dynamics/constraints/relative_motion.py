@@ -83,7 +83,7 @@ class Instant:
         return Instant(twist, acceleration, self.angular + ca.cross(self.twist.angular, own.angular) + rate.angular)
 
     def turned(self, r: Matrix) -> Instant:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
 
 
@@ -134,7 +134,7 @@ class Chain:
         return end
 
     def steps(self, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[MovingJoint]:
-        """Its joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
+        """Joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
         steps: list[MovingJoint] = []
         order = range(len(self.placed))
         for k in reversed(order) if inward else order:
@@ -245,7 +245,7 @@ class FramePair:
 
 
 class MotionDerivatives(NamedTuple):
-    """Of E and Ė (rows × nv each), by q in the tangent space; ∂E/∂v and ∂Ė/∂a are J."""
+    """Derivatives of E and Ė (rows × nv each), by q in the tangent space; ∂E/∂v and ∂Ė/∂a are J."""
 
     velocity_dq: Matrix  # ∂E/∂q
     acceleration_dq: Matrix  # ∂Ė/∂q
@@ -345,7 +345,7 @@ class RelativeMotion:
         return [*first.columns, *((joint, -motion) for joint, motion in second.columns)]
 
     def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
-        """Of E and Ė: the sum over the joints."""
+        """Derivatives of E and Ė: the sum over the joints."""
         joints, *blocks = zip(*self._derivative_columns(v, a), strict=True)
         rows = blocks[0][0].shape[0]
         return MotionDerivatives(*(of_columns(self.tree.nv, rows, zip(joints, b, strict=True)) for b in blocks))
@@ -447,7 +447,7 @@ class PointMotion(RelativeMotion):
 
 
 class WorldAlignedMotion(RelativeMotion):
-    """That of frames whose Ė is the difference of their accelerations in the universe."""
+    """Motion of frames whose Ė is the difference of their accelerations in the universe."""
 
     feels_common_link = True
 
@@ -456,7 +456,7 @@ class WorldAlignedMotion(RelativeMotion):
         return (first.rate + -second.rate).vector
 
     def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
-        """Those of the relative twist, without its rate W₁ × W₂."""
+        """Derivatives of the relative twist, without its rate W₁ × W₂."""
         found, nv, jacobian = super().derivatives(v, a), self.tree.nv, self.jacobian
         joints = self.chains[0].steps(v, ca.DM(nv, 1))
         first = end_of(joints).twist

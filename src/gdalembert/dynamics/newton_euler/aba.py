@@ -52,7 +52,7 @@ class Articulated:
 
     @classmethod
     def of(cls, mass: Matrix, first: Matrix, second: Matrix) -> Articulated:
-        """That of a rigid body."""
+        """Inertia of a rigid body."""
         return cls(mass * ca.DM.eye(3), -spatial.skew(first), spatial.inertia_of(second))
 
     def __add__(self, other: Articulated) -> Articulated:
@@ -63,7 +63,7 @@ class Articulated:
         return Wrench(self.linear @ linear + self.coupling @ angular, self.coupling.T @ linear + self.angular @ angular)
 
     def without(self, wrench: Wrench, gain: Wrench) -> Articulated:
-        """The inertia felt across a joint that is free to move: minus wrench gainᵀ."""
+        """The inertia across a joint that is free to move: minus wrench gainᵀ."""
         return Articulated(
             spatial.symmetric(self.linear - wrench.force @ gain.force.T),
             self.coupling - wrench.force @ gain.moment.T,
@@ -71,11 +71,11 @@ class Articulated:
         )
 
     def turned(self, r: Rotation) -> Articulated:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Articulated(r.conjugate(self.linear), r.conjugate(self.coupling), r.conjugate(self.angular))
 
     def shifted(self, p: Matrix) -> Articulated:
-        """The same about a point from which the origin is seen at p."""
+        """A shift to a point from which the origin is seen at p."""
         lever = spatial.skew(p)
         coupling = self.coupling - self.linear @ lever
         angular = self.angular + lever @ coupling - self.coupling.T @ lever
@@ -166,7 +166,7 @@ class ArticulatedBodies:
         return ArticulatedBodies(robot, bodies, biases, modes)
 
     def beside(self, *others: Mapping[int, Wrench], modes: Mapping[int, Matrix] | None = None) -> ArticulatedBodies:
-        """The same with other wrenches, by the index of the link or station, and modal forces beside the biases."""
+        """A copy with other wrenches, by the index of the link or station, and modal forces beside the biases."""
         biases = [(bias.force, bias.moment) for bias in self.biases]
         for other in others:
             nothing = ca.DM(*next(iter(other.values())).force.shape)

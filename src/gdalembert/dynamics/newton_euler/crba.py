@@ -47,15 +47,15 @@ class Composite:
         return Composite(self.mass + other.mass, self.first + other.first, self.second + other.second)
 
     def turned(self, r: Rotation) -> Composite:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Composite(self.mass, r @ self.first, r.conjugate(self.second))
 
     def to_parent(self, link: Link) -> Composite:
-        """The same masses about the parent's origin, in the parent's axes."""
+        """The masses about the parent's origin, in the parent's axes."""
         return self.turned(link.rotation).shifted(link.origin)
 
     def shifted(self, p: Matrix) -> Composite:
-        """The same masses about a point from which the origin is seen at p."""
+        """The masses about a point from which the origin is seen at p."""
         first = self.first + self.mass * p
         second = self.second + self.first @ p.T + p @ first.T
         return Composite(self.mass, first, spatial.symmetric(second))

@@ -17,9 +17,9 @@ The robot gives way by −Ω w to a wrench w that a link has to pass on besides.
 by −y and its own link by S β − y, with y = Ω G and β = D⁻¹ + Gᵀ y, which is its entry of M⁻¹. Two families carry
 motions and wrenches on, from link to link:
 
-    given[k, i]   the acceleration of link k for a unit effort of joint i above it,
-    felt[k, i]    the wrench on link i for a unit effort of joint k below it: if link i accelerates by A,
-                  joint k does by −feltᵀ A, and besides by −lag c if the field begins at link i.
+    motion_propagators[k, i]   the acceleration of link k for a unit effort of joint i above it,
+    force_propagators[k, i]    the wrench F on link i for a unit effort of joint k below it: if link i accelerates by A,
+                               joint k does by −Fᵀ A, and besides by −lag c if the field begins at link i.
 
 The modes of a link are a joint with several links, its stations, each with columns of its own: to the limbs on a
 station those on another one are other limbs. In long chains all links are in the axes of the root; arms, and joints
@@ -62,7 +62,7 @@ Fields: TypeAlias = dict[int, tuple[Matrix, Matrix]]
 _NULL = ca.DM(3, 1)
 
 
-class Yielding(NamedTuple):
+class Mobility(NamedTuple):
     """How a link or a station that the robot holds gives way."""
 
     omega: Matrix  # Ω of the link, 6 × 6
@@ -131,7 +131,7 @@ class Response:
         return [i for i, _ in self.robot if self.node(i) == i]
 
     def elimination(self, i: int) -> Elimination:
-        """That of a joint, or of the modes that move a station."""
+        """Columns of a joint, or of the modes that move a station."""
         return self.free.modes[self.parent(i)] if i in self.robot.stations else self.free.joints[i]
 
     def seen(self, i: int, wrench: Wrench) -> Matrix:
@@ -163,9 +163,9 @@ class Response:
         return [self.elimination(i).effort[:, 1:] for i, _ in self.robot]
 
     @cached_property
-    def yielding(self) -> list[Yielding]:
+    def mobilities(self) -> list[Mobility]:
         """Outward: how links and stations give way."""
-        found: list[Yielding] = []
+        found: list[Mobility] = []
         for i, columns in enumerate(self.columns):
             parent, gain = self.parent(i), self.gains[i]
             omega = found[parent].omega if parent >= 0 else ca.DM(6, 6)
@@ -173,30 +173,30 @@ class Response:
             own = self.elimination(i).inertia.inverse + shift.T @ gain
             motion = columns @ own - shift
             omega = spatial.symmetric(omega + motion @ columns.T - columns @ shift.T)
-            found.append(Yielding(omega, shift, motion))
+            found.append(Mobility(omega, shift, motion))
         return found
 
     @cached_property
-    def given(self) -> dict[tuple[int, int], Matrix]:
+    def motion_propagators(self) -> dict[tuple[int, int], Matrix]:
         """By (link, joint at or above it)."""
         found: dict[tuple[int, int], Matrix] = {}
         for k, columns in enumerate(self.columns):
-            found[k, k] = self.yielding[k].motion
+            found[k, k] = self.mobilities[k].motion
             for i in self.tree.path(k)[:-1]:
                 above = found[self.parent(k), i]
                 found[k, i] = above - columns @ (self.gains[k].T @ above)
         return found
 
     @cached_property
-    def felt(self) -> dict[tuple[int, int], tuple[Matrix, Matrix]]:
+    def force_propagators(self) -> dict[tuple[int, int], tuple[Matrix, Matrix]]:
         """By (joint, link above it): the wrench, and the lag."""
         found: dict[tuple[int, int], tuple[Matrix, Matrix]] = {}
         for k in self.nodes:
-            felt, lag = self.gains[k], self.lags[k]
+            wrench, lag = self.gains[k], self.lags[k]
             for i in reversed(self.tree.path(k)[:-1]):
-                found[k, i] = felt, lag
-                work = felt.T @ self.columns[i]
-                felt, lag = felt - self.gains[i] @ work.T, lag - work @ self.lags[i]
+                found[k, i] = wrench, lag
+                work = wrench.T @ self.columns[i]
+                wrench, lag = wrench - self.gains[i] @ work.T, lag - work @ self.lags[i]
         return found
 
     def below(self, i: int) -> list[int]:
@@ -219,19 +219,19 @@ class Response:
             fields: on the subtrees that they move.
         """
         parent = self.parent(j)
-        own = self.yielding[j].shift.T @ wrench - yielded
+        own = self.mobilities[j].shift.T @ wrench - yielded
         yield j, j, own
-        rows = {i: -self.given[parent, i].T @ wrench for i in self.tree.path(j)[:-1]}
+        rows = {i: -self.motion_propagators[parent, i].T @ wrench for i in self.tree.path(j)[:-1]}
         for i, row in rows.items():
             yield self.node(i), j, row
-        motion = -self.yielding[parent].omega @ wrench if parent >= 0 else ca.DM(*wrench.shape)
+        motion = -self.mobilities[parent].omega @ wrench if parent >= 0 else ca.DM(*wrench.shape)
         for k, block in self._elsewhere(j, motion, rows):
             yield k, j, block
         for s, (field, carried) in fields.items():
             moved = motion + field + self.columns[s] @ own
             for k in self.below(s):
-                felt, lag = self.felt[k, s]
-                yield k, j, -(felt.T @ moved + lag @ carried)
+                propagator, lag = self.force_propagators[k, s]
+                yield k, j, -(propagator.T @ moved + lag @ carried)
 
     def _elsewhere(self, j: int, motion: Matrix, rows: dict[int, Matrix]) -> Iterator[tuple[int, Matrix]]:
         """The joints of other limbs, from the motion of the parent of joint j and the rows of the joints above."""
@@ -240,11 +240,11 @@ class Response:
             stations = self.tree.stations(i) if towards in self.robot.stations else []
             for k in self.below(i):
                 if not {towards, *stations} & set(self.tree.path(k)):
-                    yield k, -self.felt[k, i][0].T @ motion
+                    yield k, -self.force_propagators[k, i][0].T @ motion
             for s in stations if towards in rows else []:
                 if s != towards:
                     moved = motion + self.columns[s] @ rows[towards]
-                    yield from ((k, -self.felt[k, s][0].T @ moved) for k in self.below(s))
+                    yield from ((k, -self.force_propagators[k, s][0].T @ moved) for k in self.below(s))
             motion = motion - self.columns[i] @ rows[i]
 
 
@@ -297,20 +297,20 @@ class _Displaced:
     def modes(self, j: int) -> list[Iterator[Block]]:
         """The modes whose first station is j."""
         response, link = self.response, self.response.parent(j)
-        modes, own, (rising, efforts) = response.free.modes[link], response.bodies, self.state.body(link)
+        modes, own, (inward, efforts) = response.free.modes[link], response.bodies, self.state.body(link)
         stations = {s: self.state.station(s) for s in response.tree.stations(link)}
         found = []
-        for k, (needed, effort) in enumerate(zip(rising.fields, efforts, strict=True)):
+        for k, (needed, effort) in enumerate(zip(inward.fields, efforts, strict=True)):
             about_root: Fields = {}
             for s, (moved, turned) in stations.items():
                 phi, c = self._against_root(link, s, moved.fields[k].times(moved.weights))
                 station = response.robot.stations[s]
                 r = Full(station.rotation)
-                felt = passed_on = _needed(own.bodies[s].turned(r), own.biases[s].turned(r), phi, c)
+                on_station = passed_on = _needed(own.bodies[s].turned(r), own.biases[s].turned(r), phi, c)
                 if k:
-                    felt = replace(felt, force=felt.force + turned.felt @ moved.weights)
+                    on_station = replace(on_station, force=on_station.force + turned.transmitted @ moved.weights)
                     passed_on, effort = passed_on + turned.passed_on.times(moved.weights), effort + turned.stiffness
-                effort = effort + moved.work(felt)
+                effort = effort + moved.work(on_station)
                 needed = needed + passed_on.about(-station.origin)
                 about_root[s] = self._in_root(link, s, phi), c
             passed_on = response.seen(link, needed - modes.gain.times(effort))
@@ -324,7 +324,7 @@ class _Displaced:
         return Motion(linear, field.angular), r @ field.carried
 
     def _in_root(self, link: int, i: int, phi: Motion) -> Matrix:
-        """The same φ (6 × k) in the axes of the root."""
+        """Fields φ (6 × k) in the axes of the root."""
         return phi.turned(self.response.axes[link][0]).about(-self.response.axes[i][1]).vector
 
 

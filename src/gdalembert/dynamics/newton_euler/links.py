@@ -324,7 +324,7 @@ class Aligned(NamedTuple):
     wrench: Wrench
 
     def turned(self, r: Rotation) -> Aligned:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Aligned(r @ self.lever, self.wrench.turned(r))
 
 
@@ -346,7 +346,7 @@ class Loads:
         return Loads(at, wrenches) if wrenches.shape[1] else UNLOADED
 
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> Loads:
-        """Those that are given in some references."""
+        """Wrenches given in some references."""
         at, which = self.at.given_in(references)
         return Loads(at, self.wrenches[:, which])
 

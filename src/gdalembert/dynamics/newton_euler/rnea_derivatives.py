@@ -76,11 +76,11 @@ class CompositeRate:
         return CompositeRate(self.first + other.first, self.second + other.second)
 
     def turned(self, r: Rotation) -> CompositeRate:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return CompositeRate(r @ self.first, r.conjugate(self.second))
 
     def to_parent(self, link: Link, body: Composite, lever_rate: Matrix) -> CompositeRate:
-        """The same masses about the parent's origin, which the own one leaves at ``lever_rate``, in parent's axes."""
+        """The masses about the parent's origin, which the own one leaves at ``lever_rate``, in parent's axes."""
         turned, p = self.turned(link.rotation), link.origin
         shifted = link.rotation @ body.first + body.mass * p
         return CompositeRate(
@@ -138,7 +138,7 @@ class Field:
     carried: Matrix
 
     def turned(self, r: Rotation) -> Field:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Field(r @ self.linear, r @ self.angular, r @ self.carried)
 
     def times(self, x: Matrix) -> Field:
@@ -163,7 +163,7 @@ class Displacement:
     fields: tuple[Field, ...]  # of e, 3 × k each
 
     def work(self, wrench: Wrench) -> Matrix:
-        """Its work on each coordinate (n rows)."""
+        """Work on each coordinate (n rows)."""
         return self.weights.T @ wrench.work(self.columns.linear, self.columns.angular)
 
 
@@ -216,7 +216,7 @@ def displacement_of_joint(
 
 
 def displacement_of_station(station: Station, link: LinkMotion, v: Matrix, a: Matrix, times: int) -> Displacement:
-    """The same of a station along the modes of its link, in link axes.
+    """Displacements of a station along the modes of its link, in link axes.
 
     Its columns are translations and turns, or those of the modes, where each of these turns about an axis of its own.
     """
@@ -274,7 +274,7 @@ def stiffness_of_joint(link: Link, q: Matrix, wrench: Wrench) -> Matrix:
 
 
 @dataclass(frozen=True)
-class Rising:
+class InwardColumns:
     """What a joint, or the modes of a link, pass on to the joints above."""
 
     fields: tuple[Wrench, ...]  # of their fields
@@ -282,20 +282,20 @@ class Rising:
     eta: Matrix  # η of their columns
     turning: Matrix  # what a turn of the joint above adds to the torque of each, by wrenches that do not turn
 
-    def __add__(self, other: Rising) -> Rising:
+    def __add__(self, other: InwardColumns) -> InwardColumns:
         fields = tuple(one + two for one, two in zip(self.fields, other.fields, strict=True))
-        return Rising(fields, self.column + other.column, self.eta + other.eta, self.turning + other.turning)
+        return InwardColumns(fields, self.column + other.column, self.eta + other.eta, self.turning + other.turning)
 
-    def turned(self, r: Rotation) -> Rising:
-        """The same in other axes, R x for x."""
+    def turned(self, r: Rotation) -> InwardColumns:
+        """A rotation into other axes, R x for x."""
         fields = tuple(wrench.turned(r) for wrench in self.fields)
-        return Rising(fields, self.column.turned(r), r @ self.eta, r @ self.turning)
+        return InwardColumns(fields, self.column.turned(r), r @ self.eta, r @ self.turning)
 
-    def shifted(self, p: Matrix, p_rate: Matrix) -> Rising:
-        """The same about a point from which the origin is seen at p and leaves at p_rate."""
+    def shifted(self, p: Matrix, p_rate: Matrix) -> InwardColumns:
+        """A shift to a point from which the origin is seen at p and leaves at p_rate."""
         fields = tuple(wrench.about(-p) for wrench in self.fields)
         eta = self.eta + spatial.skew(p_rate) @ self.column.force
-        return Rising(fields, self.column.about(-p), eta, self.turning)
+        return InwardColumns(fields, self.column.about(-p), eta, self.turning)
 
 
 @dataclass(frozen=True)
@@ -303,8 +303,8 @@ class Turned:
     """What the columns of a joint or a station do to the wrench W of their subtree: they turn it, or parts of it."""
 
     passed_on: Wrench  # besides
-    felt: Matrix  # the force of it that the own coordinates feel
-    turning: Matrix  # as of what rises
+    transmitted: Matrix  # the force of it that the own coordinates take up
+    turning: Matrix  # as of inward columns
     stiffness: Matrix  # in the own block besides
 
 
@@ -324,42 +324,42 @@ class Blocks:
             if j in robot.stations:
                 continue
             body, rate = sums.bodies[j].turned(link.turn), sums.rates[j].turned(link.turn)
-            rising, own = self._displaced(j, body, rate, *state.joint(j))
+            inward, own = self._displaced(j, body, rate, *state.joint(j))
             self._add(j, j, own)
-            for i, here in self._rise(j, rising):
+            for i, here in self._carry_inward(j, inward):
                 self._add_pair(i, j, here)
             if j not in robot.bodies:
                 continue
-            rising, own = state.body(j)
+            inward, own = state.body(j)
             for s in robot.tree.stations(j):
                 here, parts = self._displaced(s, sums.bodies[s], sums.rates[s], *state.station(s))
                 own = [one + other for one, other in zip(own, parts, strict=True)]
-                rising = rising + here.shifted(robot.stations[s].origin, sums.lever_rates[s])
-            modes, rising = robot.tree.first_station(j), rising.turned(link.turn)
+                inward = inward + here.shifted(robot.stations[s].origin, sums.lever_rates[s])
+            modes, inward = robot.tree.first_station(j), inward.turned(link.turn)
             self._add(modes, modes, own)
-            for i, here in [(j, rising), *self._rise(j, rising)]:
+            for i, here in [(j, inward), *self._carry_inward(j, inward)]:
                 self._add_pair(i, modes, here)
         return tuple(robot.tree.matrix(at_rates(robot.links, blocks)) for blocks in self.found)
 
     def _displaced(
         self, i: int, body: Composite, rate: CompositeRate, moved: Displacement, turned: Turned
-    ) -> tuple[Rising, list[Matrix]]:
+    ) -> tuple[InwardColumns, list[Matrix]]:
         """What rises from a joint or a station, and its own block of each matrix."""
         self.displacements[i] = moved
         *wrenches, last = (each.wrench(body, rate) for each in moved.fields)
-        felt = (*wrenches, replace(last, force=last.force + turned.felt))
-        own = [moved.work(wrench.times(moved.weights)) for wrench in felt]
+        transmitted = (*wrenches, replace(last, force=last.force + turned.transmitted))
+        own = [moved.work(wrench.times(moved.weights)) for wrench in transmitted]
         own[-1] = own[-1] + turned.stiffness
         fields = tuple(wrench.times(moved.weights) for wrench in (*wrenches, last + turned.passed_on))
         column, eta = body.wrench(moved.columns).times(moved.weights), rate.eta(moved.columns) @ moved.weights
-        return Rising(fields, column, eta, turned.turning @ moved.weights), own
+        return InwardColumns(fields, column, eta, turned.turning @ moved.weights), own
 
     def _add(self, i: int, j: int, blocks: Sequence[Matrix]) -> None:
         """One block of each matrix."""
         for found, block in zip(self.found, blocks, strict=False):
             found.append((i, j, block))
 
-    def _add_pair(self, i: int, column: int, here: Rising) -> None:
+    def _add_pair(self, i: int, column: int, here: InwardColumns) -> None:
         """The blocks of a column with a joint above it, in its axes, or with a station, in those of its link."""
         robot, above = self.robot, self.displacements[i]
         row = robot.tree.first_station(robot.links[i].joint.parent) if i in robot.stations else i
@@ -368,16 +368,16 @@ class Blocks:
         met[-1] = met[-1] + above.weights.T @ (above.columns.angular.T @ here.turning)
         self._add(column, row, [block.T for block in met])
 
-    def _rise(self, j: int, rising: Rising) -> Iterator[tuple[int, Rising]]:
+    def _carry_inward(self, j: int, inward: InwardColumns) -> Iterator[tuple[int, InwardColumns]]:
         """What rises from link j, at each joint above, in its axes, and at each station, in those of its link."""
         links, lever_rates = self.robot.upright, self.sums.lever_rates
         while (i := links[j].joint.parent) >= 0:
-            rising = rising.turned(links[j].fixed).shifted(links[j].origin, lever_rates[j])
+            inward = inward.turned(links[j].fixed).shifted(links[j].origin, lever_rates[j])
             if i in self.robot.stations:
-                yield i, rising
-                rising, i = rising.shifted(links[i].origin, lever_rates[i]), links[i].joint.parent
-            j, rising = i, rising.turned(links[i].turn)
-            yield j, rising
+                yield i, inward
+                inward, i = inward.shifted(links[i].origin, lever_rates[i]), links[i].joint.parent
+            j, inward = i, inward.turned(links[i].turn)
+            yield j, inward
 
 
 def coriolis_matrix(tree: Tree, q: Matrix, v: Matrix, placed: Placing = place) -> Matrix:
@@ -417,7 +417,7 @@ class DisplacedRobot:
     times: int  # 1 for the fields ė and sums of ẋ, which C is made of; 2 for ė + e′ and e″, and sums of twice ẋ
 
     def joint(self, j: int) -> tuple[Displacement, Turned]:
-        """Of joint j, in the axes in which its columns meet others: on a station those of its link, else its own."""
+        """Displacements of joint j, in the axes where its columns meet others (on a station its link's)."""
         link, n = self.robot.links[j], self.robot.links[j].joint.type.nv
         axes = link.turn.T if link.joint.parent in self.robot.stations else NO_TURN
         motions = self.motions[link.joint.parent], self.motions[j]
@@ -430,7 +430,7 @@ class DisplacedRobot:
         return moved, Turned(e.carry(wrench) - pushed, ca.DM(3, n), turning, stiffness)
 
     def station(self, s: int) -> tuple[Displacement, Turned]:
-        """Of a station along the modes of its link, in link axes.
+        """Displacements of a station along the modes of its link, in link axes.
 
         Its translations are those in link axes, which do not turn with it; the wrench on them does. What this wrench
         works on columns that change is the part of the body of the link.
@@ -445,7 +445,7 @@ class DisplacedRobot:
         stiffness = weights.T @ (turned.T @ e.angular) @ weights
         return moved, Turned(carried - pushed, carried.force, turning, stiffness)
 
-    def body(self, j: int) -> tuple[Rising, list[Matrix]]:
+    def body(self, j: int) -> tuple[InwardColumns, list[Matrix]]:
         """What rises from the body of flexible link j alone, and its block of each matrix."""
         v, a = (self.robot.modal_velocity(j, x) for x in (self.v, self.a))
         modes, times = self.robot.modes_in_motion(j, self.motions[j], v, a), self.times
@@ -457,7 +457,7 @@ class DisplacedRobot:
                 force = under([each.turned(r) for each in aligned], wrench.turned(r)).force
                 borne.append((self.robot.stations[s], Wrench(force, under(aligned, wrench).moment)))
             fields, own = [*fields, modes.second_rates()], [*own, modes.by_f(borne)]
-        return Rising(tuple(fields), modes.columns, modes.eta(times), ca.DM(3, v.shape[0])), own
+        return InwardColumns(tuple(fields), modes.columns, modes.eta(times), ca.DM(3, v.shape[0])), own
 
 
 def pushed_by(e: Motion, aligned: Sequence[Aligned]) -> tuple[Wrench, Matrix]:

@@ -221,7 +221,7 @@ class DeflectedStation:
         return LinkMotion(omega, alpha, spin_of(alpha, omega), velocity, r.T @ self.acceleration(link, v, a))
 
     def acceleration(self, link: LinkMotion, v: Matrix, a: Matrix) -> Matrix:
-        """That of the origin, in link axes."""
+        """Acceleration of the origin, in link axes."""
         carried = link.acceleration + link.spin @ self.origin + 2 * ca.cross(link.omega, self.linear @ v)
         return carried + (self.linear @ a + self.deflection.displacement_bias(v))
 

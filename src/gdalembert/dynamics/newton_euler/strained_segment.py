@@ -140,7 +140,7 @@ class StrainedStation:
         return times * (root + self.station.sum(self.at.tangent_rates(omega, v)))
 
     def acceleration(self, link: LinkMotion, v: Matrix, a: Matrix) -> Matrix:
-        """That of the origin, in link axes."""
+        """Acceleration of the origin, in link axes."""
         root = link.acceleration + link.spin @ spatial.constant(self.at.segment.origin)
         return root + self.station.sum(self.at.tangent_accelerations(link.omega, link.alpha, v, a))
 
@@ -288,7 +288,7 @@ class StrainedSegment:
         return rod + motion.demanded(body[3, 3], body[:3, 3], body[:3, :3]), g + acting.between
 
     def _accelerations(self, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Matrix, list[Matrix]]:
-        """Of the root, and of the particles, z̈_k + β_k ẍ."""
+        """Accelerations of the root, and of the particles, z̈_k + β_k ẍ."""
         supported = motion.acceleration + motion.spin @ self.root
         tangents = self.inertia.points(self.at.tangent_accelerations(motion.omega, motion.alpha, v, a))
         each = zip(tangents, self.inertia.weights, strict=True)

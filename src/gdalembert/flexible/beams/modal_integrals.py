@@ -26,7 +26,7 @@ from gdalembert.model.rounding import drop
 from gdalembert.spatial.arrays import Array, frozen
 
 _SINGULAR = 1e-12
-"""Of second moments of mass, relative to the largest: below it the sections lie on a line, or at a point."""
+"""Resolution of second moments of mass, relative to the largest: below it the sections lie on a line, or at a point."""
 _DEPENDENT = 1e-12
 """Relative: the rounding error that remains of ∫φ² of a linear combination of other shapes."""
 Families: TypeAlias = Mapping[str, ModeSet]

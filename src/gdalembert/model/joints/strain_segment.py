@@ -34,7 +34,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous
 
 _TERMS = 9
-"""Of the series of a step's rotation; their truncation error is below rounding up to 2 rad, 2e-11 at π."""
+"""Terms of the series of a step's rotation; their truncation error is below rounding up to 2 rad, 2e-11 at π."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,13 @@ class Step(ByValue):
     moments: Array
 
     def turned(self, r: Array) -> Step:
-        """The same in other axes, R x for x."""
+        """A rotation into other axes, R x for x."""
         return Step(frozen(clean_matrix(r @ self.moments)))
 
 
 @lru_cache
 def magnus() -> tuple[ca.Function, ...]:
-    """Of the moments m = (m₀, α₂, α₃): ψ, ψ̇ of (m, ṁ), ψ̈ of (m, ṁ, m̈), and of (m, x) ∂(x·ψ)/∂m.
+    """Functions of the moments m = (m₀, α₂, α₃): ψ, ψ̇ of (m, ṁ), ψ̈ of (m, ṁ, m̈), and of (m, x) ∂(x·ψ)/∂m.
 
     Besides ∂ψ/∂m with its first and second rate (3 × 9 each) of (m, ṁ, m̈), and ∂²(x·ψ)/∂m² (9 × 9) of (m, x).
     """
@@ -204,7 +204,7 @@ class StrainSegment(ByValue):
         return int(self.tangents.shape[2] - 1)
 
     def placed(self, frame: Array) -> StrainSegment:
-        """The same in a frame in which its own is placed at ``frame`` (4 × 4)."""
+        """A copy in a frame in which its own is placed at ``frame`` (4 × 4)."""
         r = frame[:3, :3]
         steps = tuple(step.turned(r) for step in self.steps)
         tangents, origin = clean_matrix(r @ self.tangents), clean_matrix(frame[:3, 3] + r @ self.origin)
@@ -230,7 +230,7 @@ class SegmentAtQ:
 
     @cached_property
     def axis(self) -> Array | None:
-        """That of all rotations, if it is one."""
+        """The axis of all rotations, if there is one."""
         return self.segment.axis
 
     @cached_property
