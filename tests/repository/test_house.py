@@ -43,7 +43,7 @@ LONG_MODULES: dict[str, str] = {}
 
 SHORT_MODULES: dict[str, str] = {
     "gdalembert.testing": "a name of its own for test suites, which import nothing else",
-    "gdalembert.dynamics.sources": "the formulations have sources, and the citation asks them: none may stand in the other",
+    "gdalembert.dynamics.sources": "formulations have sources, and the citation asks formulations for them",
     "gdalembert.citation": "gd.citation stands beside the rooms, which it asks for their sources",
 }
 """Modules below 60 lines, each with the reason why it is one."""
