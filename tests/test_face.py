@@ -48,6 +48,12 @@ def test_every_public_name_is_what_type_checkers_see() -> None:
     assert [name for name, what in seen.items() if getattr(gd, name) is not what] == []
 
 
+@pytest.mark.parametrize("name", ["gdalembert.spatial.lie", "gdalembert.dynamics.forces"])
+def test_pages_of_functions_and_classes_give_those_alone(name: str) -> None:
+    module = import_module(name)
+    assert {getattr(module, each).__module__ for each in module.__all__} == {name}
+
+
 def test_unknown_names() -> None:
     for name in ("NewtonEuler2", "_private", "__main__", "__wrapped__", "numpy"):
         with pytest.raises(AttributeError, match=f"module 'gdalembert' has no attribute '{name}'"):

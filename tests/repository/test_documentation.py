@@ -155,6 +155,18 @@ def anchors(page: Path) -> list[str]:
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
+def test_files_that_documents_name_are_there() -> None:
+    files = {
+        path.as_posix() for folder in ("src", "tests", "docs", "examples") for path in (ROOT / folder).rglob("*.py")
+    }
+    named_files = {
+        name
+        for page in [ROOT / "CONTRIBUTING.md", *PAGES]
+        for name in re.findall(r"`((?:[a-z_]+/)*[a-z_0-9]+\.py)`", page.read_text(encoding="utf-8"))
+    }
+    assert {name for name in named_files if not any(file.endswith(f"/{name}") for file in files)} == set()
+
+
 def test_every_public_name_is_in_the_reference() -> None:
     reference = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     listed = set(re.findall(r"^\.\. auto\w+:: (\S+)$", reference, flags=re.MULTILINE))

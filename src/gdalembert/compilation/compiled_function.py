@@ -20,7 +20,13 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Evaluation
 
 Part = TypeVar("Part")
-_KINDS = {"compiler": str, "flags": str | list | tuple, "cache": str | os.PathLike, "time_limit": int | float}
+_KINDS: dict[str, tuple[Any, str]] = {
+    "compiler": (str, "the name or path of a compiler"),
+    "flags": (str | list | tuple, "a text, or a list of texts"),
+    "cache": (str | os.PathLike, "the path of a folder"),
+    "time_limit": (int | float, "seconds"),
+}
+"""The types of options, and what they are."""
 
 
 def share(work: Callable[[Part], None], parts: Sequence[Part]) -> None:
@@ -81,8 +87,8 @@ def compile(
     options = {name: value for name, value in options.items() if value is not None}
     for name, value in options.items():
         words = value if isinstance(value, list | tuple) else ()
-        if not isinstance(value, _KINDS[name]) or not all(isinstance(word, str) for word in words):
-            raise ArgumentTypeError(f"compile: {name} is {shown(value)}; see its documentation")
+        if not isinstance(value, _KINDS[name][0]) or not all(isinstance(word, str) for word in words):
+            raise ArgumentTypeError(f"compile: {name} is {shown(value)}; give {_KINDS[name][1]}")
     if not isinstance(interpreter, bool):
         raise ArgumentTypeError(f"compile: interpreter is {shown(interpreter)}; give True or False")
     if not 0 < options.get("time_limit", DAY) <= DAY:

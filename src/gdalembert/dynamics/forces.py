@@ -23,6 +23,8 @@ from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import MASKED, is_masked, number, numbers
 from gdalembert.spatial.arrays import Array, ByValue
 
+__all__ = ["Damping", "Force", "Friction", "Gravity", "JointFriction", "Springs"]
+
 _BALANCED = 1e-9
 """What vᵀ torque may differ from d energy/dt + power by, relative to the largest of the three."""
 ASYMMETRY = 1e-9

@@ -63,8 +63,8 @@ def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
 def choice(what: str, value: Any, known: Sequence[str]) -> str:
     """One of several words."""
     if not isinstance(value, str) or value not in known:
-        *first, last = map(repr, known)
-        raise ArgumentError(f"{what}: got {shown(value)}; give {', '.join(first)} or {last}")
+        words = " or ".join(filter(None, [", ".join(map(repr, known[:-1])), repr(known[-1])]))
+        raise ArgumentError(f"{what}: got {shown(value)}; give {words}")
     return value
 
 

@@ -48,6 +48,15 @@ class Tether(RowSelection):
         return ca.norm_2(x) - self.length
 
 
+class SlackTether(Tether):
+    """A type whose author has written rows of another shape."""
+
+    name: ClassVar[str] = "slack tether"
+
+    def selection(self, r: Any, x: Any) -> Any:
+        return r
+
+
 def _skew(x: Vector) -> Vector:
     return np.asarray(pin.skew(x))
 
@@ -245,6 +254,14 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no rows": (
         lambda: gd.Contact("body_2", rows=()),
         "Contact('body_2', '6D'): rows: got (); give some of x, y, z, rx, ry, rz, as ('x', 'z')",
+    ),
+    "a row twice": (
+        lambda: gd.Contact("body_2", "3D", rows=("x", "x")),
+        "Contact('body_2', '3D'): rows: got ('x', 'x'); give each row once",
+    ),
+    "a selection of another shape": (
+        lambda: gd.Contact("body_2", "slack tether", length=1.0),
+        "Contact('body_2', 'slack tether'): selection has the shape (3, 3); of 1 units it must have (1, 6)",
     ),
     "one rotation": (
         lambda: gd.ConstrainedDynamics(gd.NewtonEuler(MODEL), [gd.Contact("body_2", rows=("x", "rz"))]),

@@ -257,6 +257,8 @@ def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> Constr
             raise ArgumentTypeError(f"{where}: rows: got {rows!r}; give some of {', '.join(some)}, as ('x', 'z')")
         for row in rows:
             choice(f"{where}: rows", row, some)
+        if len(set(rows)) < len(rows):
+            raise ArgumentError(f"{where}: rows: got {rows!r}; give each row once")
         return Rows(tuple(row for row in some if row in rows))
     known = {field.name: field.default is MISSING for field in fields(TYPES[kind]) if field.init}  # type: ignore[arg-type]
     for name in options:
@@ -266,6 +268,18 @@ def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> Constr
         if is_needed and name not in options:
             raise ArgumentTypeError(f"{where}: {kind!r} needs {name}; give it")
     try:
-        return TYPES[kind](**options)
+        held = TYPES[kind](**options)
     except (ArgumentTypeError, ArgumentError) as error:
         raise type(error)(f"{where}: {error}") from None
+    if isinstance(held, RowSelection):
+        _check_shapes(where, held)
+    return held
+
+
+def _check_shapes(where: str, held: RowSelection) -> None:
+    """Refuse S and c whose rows are not those of the units."""
+    at, n = (ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3)), len(held.units)
+    for name, wanted in (("selection", (n, 6)), ("residual", (n, 1))):
+        shape = ca.SX(getattr(held, name)(*at)).shape
+        if shape != wanted:
+            raise ArgumentError(f"{where}: {name} has the shape {shape}; of {n} units it must have {wanted}")

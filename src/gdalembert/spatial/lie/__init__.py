@@ -28,6 +28,11 @@ from gdalembert.spatial.algebra import transform as _transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_rotation, checked_transform, vector
 from gdalembert.spatial.lie import maps
 
+__all__ = [
+    *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "adjoint", "adjoint_dual", "adjoint_inverse", "exp3", "exp6", "inverse"),
+    *("log3", "log6", "quaternion_of", "rotation_of"),
+]
+
 _EXPECTED = "numbers, or one SX or MX (casadi.vertcat)"
 
 
