@@ -133,6 +133,15 @@ def test_shear_stiffness_is_of_cowper() -> None:
     assert Beam.round(1.0, 0.1, **material).GA_y is None
 
 
+@pytest.mark.parametrize(("shear_modulus", "isotropic"), [(100.0, True), (1 / 3, True), (0.33, False), (0.01, False)])
+def test_shear_coefficient_is_that_of_isotropic_materials(shear_modulus: float, isotropic: bool) -> None:
+    """ν = E / 2G − 1 above 0.5, as of fibre composites, has torsion alone."""
+    material = {"density": 1.0, "youngs_modulus": 1.0, "shear_modulus": shear_modulus}
+    for beam in (Beam.round(1.0, 0.1, **material), Beam.rectangle(1.0, 0.1, lambda eta: 0.2 + eta, **material)):
+        assert beam.GJ is not None
+        assert (beam.GA_y is not None) == (beam.GA_z is not None) == isotropic
+
+
 def test_uniform_pseudo_inertia() -> None:
     beam = Beam(2.0, 3.0, section_inertia=(0.1, 0.4))
     wanted = np.zeros((4, 4))

@@ -234,7 +234,8 @@ class Beam:
             shear_modulus: G [Pa]; or
             poisson_ratio: ν, with G = E / (2 (1 + ν)). Without either, the beam has no GJ, GA_y and GA_z. These two
                 are κ G A, with Cowper's shear coefficient κ(ν) of the section (The shear coefficient in Timoshenko's
-                beam theory, Journal of Applied Mechanics, 1966).
+                beam theory, Journal of Applied Mechanics, 1966), which is that of isotropic materials: where a
+                ``shear_modulus`` means ν = E / (2 G) − 1 above 0.5, as of fibre composites, the beam has neither.
             breaks: as in :class:`Beam`.
 
         Raises:
@@ -255,7 +256,7 @@ class Beam:
         poisson_ratio: float | None = None,
         breaks: Sequence[float] = (),
     ) -> Beam:
-        """A solid round bar; arguments as in :meth:`tube`."""
+        """A solid round bar; arguments, and materials without GA_y and GA_z, as in :meth:`tube`."""
         material = density, youngs_modulus, shear_modulus, poisson_ratio
         return _built("Beam.round", length, Tube(diameter, None), {"diameter": diameter}, breaks, *material)
 
@@ -271,7 +272,9 @@ class Beam:
         poisson_ratio: float | None = None,
         breaks: Sequence[float] = (),
     ) -> Beam:
-        """A rectangular bar, its width [m] along y and its height [m] along z; other arguments as in :meth:`tube`.
+        """A rectangular bar, its width [m] along y and its height [m] along z.
+
+        Other arguments, and materials without GA_y and GA_z, are as in :meth:`tube`.
 
         With sides a ≥ b, Saint-Venant's torsion constant is
         J = a b³ (1/3 − 64 b / (π⁵ a) Σ_{k odd} tanh(k π a / 2b) / k⁵).
@@ -311,7 +314,10 @@ def _built(
         along = SectionProperty(section, quantity, factor, nu)
         return along if changes else float(along(0.0)[0])
 
-    sheared = {} if g is None else {"GJ": of("torsion", g), "GA_y": of("shear", g), "GA_z": of("shear", g)}
-    stiffness = {"EI_y": of("i_y", e), "EI_z": of("i_z", e), "EA": of("area", e), **sheared}
+    stiffness = {"EI_y": of("i_y", e), "EI_z": of("i_z", e), "EA": of("area", e)}
+    if g is not None:
+        stiffness["GJ"] = of("torsion", g)
+        if -1 < nu <= 0.5 * (1 + ROUND_OFF):  # Cowper's coefficient is that of isotropic materials
+            stiffness |= {"GA_y": of("shear", g), "GA_z": of("shear", g)}
     inertia = of("i_y", rho), of("i_z", rho)
     return Beam(length, of("area", rho), section_inertia=inertia, breaks=tuple(breaks), section=section, **stiffness)
