@@ -79,17 +79,17 @@ class BeamLink(ABC):
 
     @property
     def length(self) -> float:
-        """Length [m]; of nodes, the largest abscissa of a node.
+        """Length of the beam [m].
 
         Raises:
-            ArgumentError: if the beam has none yet.
+            ArgumentError: if it has none yet.
         """
         if isinstance(self.beam, Nodes):
             return float(self.beam.positions[self.beam.tip, 0])
         return self.beam.require_length()
 
     def with_length(self, length: float) -> Self:
-        """The link with a beam of a length [m]; nodes keep theirs."""
+        """The link with a beam of that length [m]."""
         return self if isinstance(self.beam, Nodes) else replace(self, beam=self.beam.with_length(length))
 
     def damping(self, mass: Array, stiffness: Array) -> Array:
@@ -222,7 +222,8 @@ class FlexibleLink(BeamLink):
 
     Attributes:
         beam: a :class:`~gdalembert.Beam`, with a length or without, or
-            :class:`~gdalembert.Nodes`, which bring their own modes.
+            :class:`~gdalembert.Nodes`, which bring their own modes; their length is the largest abscissa of a node,
+            which :meth:`with_length` leaves as it is.
         bending_y, bending_z, extension, torsion: sets of :mod:`gdalembert.flexible.modes`; ``None``: none. By default
             bending is chosen by role if no set is given; otherwise the link has the given sets only. With
             foreshortening, extension is the axial strain on top of it.
