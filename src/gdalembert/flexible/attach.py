@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
 from gdalembert.flexible.flexible_link import FlexibleLink, warn
-from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, pseudo_inertia_of
+from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, pseudo_inertia_of
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
@@ -211,41 +211,68 @@ def beam_on_link(
     if isinstance(beam, FlexibleLink):
         loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
         beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
-    etas = [0.0, beam.length, *sorted(set(abscissae.values()) - {0.0, beam.length})]
-    bare = {eta: beam.station(eta) for eta in etas}
-    to_station = {eta: bare[eta].to_axis(0) @ np.linalg.inv(clamped) for eta in etas}
     own_body = rigid.own_body(fixed)
-    bodies = {eta: np.zeros((4, 4)) for eta in etas}
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
         on_link.append((0.0, own_body))
+    stations = _loaded_stations(beam, clamped, abscissae.values(), on_link)
+    _check_proportions(rigid.name, beam)
+    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
+    if isinstance(beam, CosseratRod):
+        return _rod(carrier, rigid, beam, clamped, stations, abscissae, replacement)
+    return _in_modes(carrier, rigid, beam, clamped, stations, abscissae, replacement)
+
+
+def _loaded_stations(
+    beam: FlexibleLink | CosseratRod, clamped: Array, abscissae: Iterable[float], on_link: list[tuple[float, Array]]
+) -> dict[float, Station]:
+    """The stations of a beam by abscissa [m], root and tip first, with the bodies there, hub and tip body included.
+
+    Bodies on the link are given by abscissa, in the link frame.
+    """
+    etas = [0.0, beam.length, *sorted(set(abscissae) - {0.0, beam.length})]
+    bare = {eta: beam.station(eta) for eta in etas}
+    bodies = {eta: np.zeros((4, 4)) for eta in etas}
     for eta, body in on_link:
-        bodies[eta] += to_station[eta] @ body @ to_station[eta].T
+        to_station = bare[eta].to_axis(0) @ np.linalg.inv(clamped)
+        bodies[eta] += to_station @ body @ to_station.T
     for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
         if given is not None:
             placement = bare[eta].to_axis(eta)
             bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
-    _check_proportions(rigid.name, beam)
-    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
-    if isinstance(beam, CosseratRod):
-        return _rod(carrier, rigid, beam, clamped, bodies, abscissae, replacement)
-    stations = tuple(replace(bare[eta], body=frozen(bodies[eta])) for eta in etas)
-    inertia = beam.inertia()
-    names = tuple(f"{rigid.name} {mode}" for mode in beam.mode_names)
-    carried = CarriedBeam(carrier, inertia, clamped, stations, names)
-    on_station = {name: (etas.index(eta), to_station[eta] @ rigid.placements[name]) for name, eta in abscissae.items()}
-    attached = AttachedBeam(
+    return {eta: replace(station, body=frozen(bodies[eta])) for eta, station in bare.items()}
+
+
+def _in_modes(
+    carrier: Carrier,
+    rigid: RigidLink,
+    link: FlexibleLink,
+    clamped: Array,
+    stations: Mapping[float, Station],
+    abscissae: Mapping[str, float],
+    replacement: Replacement | None,
+) -> AttachedLink:
+    """A beam in assumed modes on its link."""
+    inertia, etas, sections = link.inertia(), list(stations), tuple(stations.values())
+    from_link = np.linalg.inv(clamped)
+    names = tuple(f"{rigid.name} {mode}" for mode in link.mode_names)
+    carried = CarriedBeam(carrier, inertia, clamped, sections, names)
+    found = {
+        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ from_link @ rigid.placements[name])
+        for name, eta in abscissae.items()
+    }
+    beam = AttachedBeam(
         inertias={carrier.index: inertia.placed(clamped)} if inertia.modes else {},
         stiffness=inertia.stiffness,
-        damping=beam.damping_matrix(),
+        damping=link.damping_matrix(),
         root=carried.attachment(0, np.eye(4)),
-        tip=carried.attachment(1, stations[1].to_axis(beam.length)),
-        length=beam.length,
+        tip=carried.attachment(1, sections[1].to_axis(link.length)),
+        length=link.length,
         replacement=replacement,
-        buckling_load=beam.buckling_load(),
-        frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *stations))),
+        buckling_load=link.buckling_load(),
+        frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *sections))),
     )
-    return AttachedLink(carried.joints, {name: carried.attachment(*at) for name, at in on_station.items()}, attached)
+    return AttachedLink(carried.joints, found, beam)
 
 
 def _rod(
@@ -253,15 +280,15 @@ def _rod(
     rigid: RigidLink,
     rod: CosseratRod,
     clamped: Array,
-    bodies: Mapping[float, Array],
+    stations: Mapping[float, Station],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
-    """A Cosserat rod on its link, with bodies in the frames of the sections."""
+    """A Cosserat rod on its link."""
     axes = homogeneous(clamped[:3, :3], np.zeros(3))
-    on_sections = {eta: axes @ body @ axes.T for eta, body in bodies.items() if eta > 0}
+    on_sections = {eta: axes @ station.body @ axes.T for eta, station in stations.items() if eta > 0}
     made = RodJoints.of(rod, clamped, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v)
-    body = made.inertias[carrier.index].rigid + clamped @ bodies[0.0] @ clamped.T
+    body = made.inertias[carrier.index].rigid + clamped @ stations[0.0].body @ clamped.T
     own = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
 
     def attached(eta: float, placement: Array) -> Attachment:
@@ -310,12 +337,7 @@ def _ahead(eta: float) -> Array:
 def _line(
     rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str | None
 ) -> tuple[Array, FlexibleLink | CosseratRod]:
-    """The clamped frame in the link frame, and the link with its length.
-
-    Without a root the beam runs straight from the link frame to its end; z, about which it bends in y, is as near to
-    the joint's axis as that allows. From a root, a beam without a length ends at the abscissa of its end.
-    """
-    what = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
+    """The clamped frame in the link frame, and the link with its length."""
     if end is None and (not beam.has_length or (beam.root is None and rigid.children)):
         n = len(rigid.children)
         ahead = ", ".join(repr(name) for name, at in rigid.placements.items() if at[:3, 3].any())
@@ -323,34 +345,15 @@ def _line(
             f"link {rigid.name!r}: it has {f'{n} child joints' if n else 'no child joint'}; say with to= on which of "
             f"{ahead} the beam ends, or give root= and the beam's length"
         )
+    what = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
     if beam.root is not None:
-        clamped = np.asarray(beam.root)
         if end is None or (beam.has_length and beam.to is None):
-            return clamped, beam
-        length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
-        where = f"{what} is {length:g} m along x of root="
-        if length <= 0 and not beam.has_length:
-            raise ArgumentError(
-                f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
-                "turn x of root= towards it, or give the beam a length"
-            )
+            return np.asarray(beam.root), beam
+        clamped, length, where = _from_root(rigid, beam, end, what)
+    elif end is not None:
+        clamped, length, where = _straight(rigid, rigid.placements[end][:3, 3], what)
     else:
-        if end is None:
-            towards, what = 2 * rigid.joint.com, "twice its centre of mass"
-        else:
-            towards = rigid.placements[end][:3, 3]
-        length = float(np.linalg.norm(towards))
-        where = f"{what} is {length:g} m from the link's frame"
-        if length == 0:
-            raise ArgumentError(
-                f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with "
-                "root= where it begins and runs"
-            )
-        x = towards / length
-        axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
-        across = axis - x * (x @ axis)
-        z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
-        clamped = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
+        clamped, length, where = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
     if not beam.has_length:
         return clamped, beam.with_length(length)
     if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:
@@ -359,6 +362,37 @@ def _line(
             "children= where on the beam that is attached, or with to= or root= where the beam runs"
         )
     return clamped, beam
+
+
+def _from_root(rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str, what: str) -> tuple[Array, float, str]:
+    """The clamped frame at the root that is given, the abscissa of the end [m], and where that is, in words."""
+    clamped = np.asarray(beam.root)
+    length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
+    if length <= 0 and not beam.has_length:
+        raise ArgumentError(
+            f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
+            "turn x of root= towards it, or give the beam a length"
+        )
+    return clamped, length, f"{what} is {length:g} m along x of root="
+
+
+def _straight(rigid: RigidLink, end: Array, what: str) -> tuple[Array, float, str]:
+    """The clamped frame of a beam from the link frame to its end (3, m), their distance [m], and the same in words.
+
+    z, about which the beam bends in y, is as near to the joint's axis as that allows.
+    """
+    length = float(np.linalg.norm(end))
+    if length == 0:
+        raise ArgumentError(
+            f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with "
+            "root= where it begins and runs"
+        )
+    x = end / length
+    axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
+    across = axis - x * (x @ axis)
+    z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
+    clamped = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
+    return clamped, length, f"{what} is {length:g} m from the link's frame"
 
 
 def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Array, end: str | None) -> dict[str, float]:
