@@ -130,22 +130,24 @@ class BeamLink(ABC):
             settled["root"] = checked_transform(
                 "root", self.root, expected="a pin.SE3 or 4 × 4 numbers", tolerance=1e-9
             )
+        for name, value in (settled | self._settled_damping()).items():
+            object.__setattr__(self, name, value)
+
+    def _settled_damping(self) -> dict[str, Any]:
+        """``rayleigh`` or ``modal_damping``, if given, with the types that they have as attributes."""
         if self.rayleigh is not None:
             if self.modal_damping is not None:
                 raise ArgumentError(f"{type(self).__name__}: got modal_damping and rayleigh; give one of them")
             if len(pair := listed(self.rayleigh) or []) != 2:
                 raise ArgumentTypeError(f"rayleigh: got {self.rayleigh!r}; give (α [1/s], β [s])")
-            units = {"α": "1/s", "β": "s"}.items()
-            settled["rayleigh"] = tuple(
-                number(f"rayleigh {name}", x, unit, inclusive=True) for (name, unit), x in zip(units, pair, strict=True)
-            )
-        elif (ratios := listed(self.modal_damping)) is not None:
+            alpha = number("rayleigh α", pair[0], "1/s", inclusive=True)
+            return {"rayleigh": (alpha, number("rayleigh β", pair[1], "s", inclusive=True))}
+        if (ratios := listed(self.modal_damping)) is not None:
             each = (number(f"modal_damping[{k}]", ratio, inclusive=True) for k, ratio in enumerate(ratios))
-            settled["modal_damping"] = tuple(each)
-        elif self.modal_damping is not None:
-            settled["modal_damping"] = number("modal_damping", self.modal_damping, inclusive=True)
-        for name, value in settled.items():
-            object.__setattr__(self, name, value)
+            return {"modal_damping": tuple(each)}
+        if self.modal_damping is not None:
+            return {"modal_damping": number("modal_damping", self.modal_damping, inclusive=True)}
+        return {}
 
     def _abscissa(self, what: str, where: Where) -> float:
         """The abscissa [m] of an argument; that of the tip is infinite before the length is known."""
