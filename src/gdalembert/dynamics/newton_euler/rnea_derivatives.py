@@ -277,10 +277,10 @@ def stiffness_of_joint(link: Link, q: Matrix, wrench: Wrench) -> Matrix:
 class InwardColumns:
     """What a joint, or the modes of a link, pass on to the joints above."""
 
-    fields: tuple[Wrench, ...]  # of their fields
-    column: Wrench  # of their columns
+    fields: tuple[Wrench, ...]  # the wrenches that each field of theirs needs
+    column: Wrench  # the wrenches that their columns need
     eta: Matrix  # η of their columns
-    turning: Matrix  # what a turn of the joint above adds to the torque of each, by wrenches that do not turn
+    turning: Matrix  # what a turn of the joint above adds to the torque of each column, by wrenches that do not turn
 
     def __add__(self, other: InwardColumns) -> InwardColumns:
         fields = tuple(one + two for one, two in zip(self.fields, other.fields, strict=True))
@@ -302,10 +302,10 @@ class InwardColumns:
 class Turned:
     """What the columns of a joint or a station do to the wrench W of their subtree: they turn it, or parts of it."""
 
-    passed_on: Wrench  # besides
-    transmitted: Matrix  # the force of it that the own coordinates take up
-    turning: Matrix  # as of inward columns
-    stiffness: Matrix  # in the own block besides
+    passed_on: Wrench  # what that adds to the wrench of the last field, for the joints above
+    transmitted: Matrix  # what it adds to the force of that wrench, for the coordinates of the joint or station itself
+    turning: Matrix  # what a turn of the joint above adds to the torque of each column, as in InwardColumns
+    stiffness: Matrix  # what it adds to the diagonal block of the matrix of the last field
 
 
 @dataclass(frozen=True)
@@ -314,7 +314,7 @@ class Blocks:
 
     robot: RobotAtQ
     sums: Moving
-    displacements: dict[int, Displacement] = field(default_factory=dict)  # those above before those below
+    displacements: dict[int, Displacement] = field(default_factory=dict)  # of joints and stations, from the base on
     found: tuple[list[tuple[int, int, Matrix]], ...] = field(default_factory=lambda: ([], []))  # of each field
 
     def of(self, state: DisplacedRobot) -> tuple[Matrix, ...]:

@@ -92,7 +92,7 @@ class Bending:
     body: DeformedLink
     motion: LinkMotion
     v: Matrix  # the rates of its modes
-    a: Matrix  # and theirs
+    a: Matrix  # the second rates of its modes
 
     @property
     def columns(self) -> Wrench:

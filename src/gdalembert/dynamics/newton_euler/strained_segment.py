@@ -165,7 +165,7 @@ class Carried:
     """Modal forces of moments on stations between nodes, by their own steps."""
 
     def bear(self, station: StrainedStation, force: Matrix, moment: Matrix) -> Carried:
-        """With a force on a station, in link axes, and a moment, in station axes."""
+        """Add a force on a station, in link axes, and a moment, in station axes."""
         own = station.station
         if (turn := own.turn(self.at)) is not None:
             self.between, moment = self.between + turn.effort(moment), turn.rotation @ moment
@@ -184,7 +184,7 @@ class StrainedSegment:
 
     @staticmethod
     def of(inertia: SegmentInertia, body: Array, f: Matrix) -> StrainedSegment:
-        """At coordinates f, from the pseudo-inertia (4 × 4) of the link with the segment at f = 0."""
+        """Inertia at coordinates f, from the pseudo-inertia (4 × 4) of the link with the segment at f = 0."""
         rigid = inertia.rigid
         noise = ENTRY_ERROR * np.abs(rigid).max()
         return StrainedSegment(inertia, drop(body - rigid, noise), SegmentAtQ(inertia.segment, f))
