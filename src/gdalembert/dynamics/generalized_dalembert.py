@@ -192,7 +192,10 @@ class GeneralizedDAlembert(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau (28): translational and rotational part, gravity as an acceleration of all masses."""
+        """tau (nv), eq. (28): translational and rotational part, gravity as an acceleration of all masses.
+
+        The base class knows the part of the wrenches, −Σ Jᵀ w, and adds armature and the other forces to the result.
+        """
         tree, links = self.tree, place(self.tree, q)
         motions = move(tree, links, q, v, a)
         specific_forces = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]

@@ -180,7 +180,10 @@ class LagrangeEuler(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau_i = Tr(W_i Q̂_iᵀ), nv; gravity is an acceleration of all masses, −g in the last column of Ä_j."""
+        """tau (nv), tau_i = Tr(W_i Q̂_iᵀ); gravity is an acceleration of all masses, −g in the last column of Ä_j.
+
+        The base class knows the part of the wrenches, −Σ Jᵀ w, and adds armature and the other forces to the result.
+        """
         links = place(self.tree, q)
         w = self.tree.suffix_sums(
             [

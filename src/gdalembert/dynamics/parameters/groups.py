@@ -44,7 +44,12 @@ class ParameterGroup(ABC):
     @classmethod
     @abstractmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> ParameterGroup:
-        """Parameters of the elements that are chosen by name, or of all (``None``)."""
+        """Parameters of the elements that are chosen by name, or of all (``None``).
+
+        Raises:
+            UnknownNameError: if there is no such element.
+            ArgumentError: if the element has no such parameters.
+        """
 
     @abstractmethod
     def values(self, tree: Tree) -> Array:
