@@ -165,10 +165,19 @@ def test_products_of_inertia_of_a_thin_rod_are_kept() -> None:
 def test_cleaning_that_is_more_than_rounding_is_a_warning(cls: type[gd.Dynamics]) -> None:
     model = pin.buildModelFromXML(TEXT.replace("5e-12", "5e-7"))
     message = r"^noisy: clean=1e-06 changes tau by 3.3e-07 and accelerations by 8.2e-07 of their size; give a smaller"
-    with pytest.warns(CleaningWarning, match=message):
+    with pytest.warns(CleaningWarning, match=message) as found:
         dyn = cls(model, clean=1e-6)
+    assert [each.filename for each in found] == [__file__]
     assert 1e-7 < dyn.change_in_tau < 1e-5
     cls(model)  # warnings are errors
+
+
+def test_the_warning_of_an_arm_is_of_the_line_that_makes_it() -> None:
+    model = pin.buildModelFromXML(TEXT.replace("5e-12", "5e-7"))
+    beam = gd.Beam.round(None, 0.01, density=7800.0, youngs_modulus=2e11)
+    with pytest.warns(CleaningWarning) as found:
+        gd.FlexibleArm(model, {"b": gd.FlexibleLink(beam, to="tool", keep_body=True)}, clean=1e-6)
+    assert [each.filename for each in found] == [__file__]
 
 
 @pytest.mark.extras

@@ -32,20 +32,22 @@ from gdalembert import spatial
 from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-from gdalembert.dynamics.newton_euler.aba import warn_of_cleaning
+from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, CleaningWarning
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import checked_configuration, random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import choice, vector
+from gdalembert.spatial.arguments import choice, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
 
+_NOTICED = 1e-9
+"""Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
 """Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
 _HELD = 1e-12
@@ -163,7 +165,7 @@ class Dynamics(EquationsOfMotion, ABC):
         self.clean = clean
         self.nominal, self.changes = clean_tree(self._given, clean)
         if self.changes:
-            warn_of_cleaning(self._given, self.nominal, clean)
+            _warn_of_cleaning(self._given, self.nominal, clean)
         of_forces = Options(springs=springs, friction=friction, forces=forces)
         self._set_up(of_forces | Options(actuation=actuation, parameters=parameters, wrenches=wrenches), ())
         self.actuators = actuators_of(self.nominal, actuation)
@@ -432,3 +434,30 @@ class Dynamics(EquationsOfMotion, ABC):
 def formulations() -> dict[str, type[Dynamics]]:
     """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
     return dict(sorted(REGISTRY.items()))
+
+
+def _warn_of_cleaning(given: Tree, cleaned: Tree, tolerance: float) -> None:
+    """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
+
+    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning.
+    """
+    rng = np.random.default_rng(0)
+    q = ca.DM(random_configuration(given, rng))
+    v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
+    tau = rnea.inverse_dynamics(given, q, v, a)
+    in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
+    in_a = _change(aba.forward_dynamics(cleaned, q, v, tau), a)
+    if in_a > _NOTICED:
+        in_a -= _change(aba.forward_dynamics(given, q, v, tau), a)
+    if max(in_tau, in_a) > _NOTICED:
+        warn(
+            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
+            "their size; give a smaller tolerance, or clean=0 to take every number as it is",
+            CleaningWarning,
+        )
+
+
+def _change(found: ca.DM, wanted: ca.DM) -> float:
+    """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
+    change = float(ca.norm_inf(found - wanted) / ca.norm_inf(wanted))
+    return change if np.isfinite(change) else 0.0

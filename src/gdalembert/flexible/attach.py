@@ -14,11 +14,12 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
-from gdalembert.flexible.flexible_link import FlexibleLink, warn
+from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, pseudo_inertia_of
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.arguments import warn
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
 
 _SAME_LENGTH = 1e-6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +22,7 @@ from gdalembert.flexible.station import NO_BODY, Station, check_body
 from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import checked_transform, listed, number
+from gdalembert.spatial.arguments import checked_transform, listed, number, warn
 from gdalembert.spatial.arrays import Array, frozen
 
 Where: TypeAlias = str | float
@@ -432,11 +430,3 @@ class FlexibleLink(BeamLink):
         if isinstance(self.beam, Nodes) and not self.shortens:
             return replace(self.beam, shortening=None)
         return self.beam
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of what the user's line led to."""
-    frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)

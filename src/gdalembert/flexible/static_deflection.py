@@ -16,11 +16,10 @@ from gdalembert.dynamics.wrenches import joint_torques
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.flexible.elastic_forces import Stiffness
-from gdalembert.flexible.flexible_link import warn
 from gdalembert.flexible.model_validity import STEEP, tip_slope
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import numbers, vector
+from gdalembert.spatial.arguments import numbers, vector, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
 

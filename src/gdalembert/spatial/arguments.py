@@ -1,12 +1,14 @@
 """Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa; packages.
 
 ``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it. What has the
-wrong type raises ArgumentTypeError, what has the wrong value or shape ArgumentError.
+wrong type raises ArgumentTypeError, what has the wrong value or shape ArgumentError. Warnings point at the user's own line.
 """
 
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -200,3 +202,11 @@ def required(where: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         package = (error.name or name).partition(".")[0]
         raise MissingPackageError(where, package, _DISTRIBUTIONS.get(package, package)) from None
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of what the user's line led to."""
+    frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

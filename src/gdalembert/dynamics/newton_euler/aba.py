@@ -11,14 +11,12 @@ so that the forces f are known at the base, and the outward pass finds the accel
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Selection, motion_type
@@ -26,17 +24,11 @@ from gdalembert.dynamics.constraints.constraint_types import RowSelection
 from gdalembert.dynamics.constraints.relative_motion import FramePair, Instant
 from gdalembert.dynamics.frame_motion import fixed_placement
 from gdalembert.dynamics.newton_euler.links import UNLOADED, Full, LinkMotion, Loads, Motions, Rotation
-from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
-from gdalembert.errors import CleaningWarning
-from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
-
-_NOTICED = 1e-9
-"""Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 
 _NULL = ca.DM(3, 1)
 _ONE = ca.DM.eye(3)
@@ -360,31 +352,3 @@ def _motion_of(link: LinkMotion, x: Matrix) -> Instant:
     """The motion of the point x of a link."""
     twist = Motion(link.velocity, link.omega).about(x)
     return Instant(twist, link.acceleration + link.spin @ x, link.alpha)
-
-
-def warn_of_cleaning(given: Tree, cleaned: Tree, tolerance: float) -> None:
-    """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
-
-    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning.
-    """
-    rng = np.random.default_rng(0)
-    q = ca.DM(random_configuration(given, rng))
-    v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
-    tau = inverse_dynamics(given, q, v, a)
-    in_tau = _change(inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = _change(forward_dynamics(cleaned, q, v, tau), a)
-    if in_a > _NOTICED:
-        in_a -= _change(forward_dynamics(given, q, v, tau), a)
-    if max(in_tau, in_a) > _NOTICED:
-        warnings.warn(
-            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
-            "their size; give a smaller tolerance, or clean=0 to take every number as it is",
-            CleaningWarning,
-            stacklevel=3,
-        )
-
-
-def _change(found: ca.DM, wanted: ca.DM) -> float:
-    """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
-    change = float(ca.norm_inf(found - wanted) / ca.norm_inf(wanted))
-    return change if np.isfinite(change) else 0.0
