@@ -88,6 +88,19 @@ def test_a_registration_replaces_no_other_transcription() -> None:
         ocp.transcription("heun")(5)  # type: ignore[type-var]
 
 
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda degree: None, "too many positional arguments"),
+        (lambda degree, scheme, more: None, "missing a required argument: 'more'"),
+    ],
+)
+def test_a_transcription_takes_a_degree_and_a_scheme(make: Any, reason: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=rf"^transcription 'heun': .*\(degree, scheme\): {reason}; give a func"):
+        ocp.transcription("heun")(make)
+    assert "heun" not in TRANSCRIPTIONS
+
+
 def test_a_transcription_gives_a_method() -> None:
     ocp.transcription("nothing")(lambda degree, scheme: None)  # type: ignore[arg-type, return-value]
     try:

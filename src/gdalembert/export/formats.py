@@ -44,6 +44,8 @@ _FORMS = ("mass_matrix", "coriolis_matrix", "generalized_gravity")
 _WRITTEN = 100
 """Making one term readable takes longer than this number of products of terms."""
 _Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
+_Find: TypeAlias = Callable[..., tuple[Dynamics, list["ExportedGraph"]]]
+"""``(make, numeric=)``: the formulation that is made, and what is asked of it."""
 _SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler)
 """The formulations that take symbols for constants, in the order in which they are tried."""
 
@@ -120,21 +122,22 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
             raise
         outputs = []
     available = [name for name in functions if hasattr(type(dynamics), name)]
-    chosen: list[ExportedGraph] = []
-    for name in names:
-        numbered = [x for x in outputs if re.fullmatch(rf"{re.escape(name)}_\d+", x)]
-        if name in available:
-            chosen.append(ExportedGraph(name))
-        elif name == "terms":
-            chosen += [ExportedGraph("terms", x) for x in outputs]
-        elif name in outputs or numbered:
-            chosen += [ExportedGraph("terms", x) for x in ([name] if name in outputs else numbered)]
-        else:
-            families = dict.fromkeys(re.sub(r"_\d+$", "", x) for x in outputs)
-            raise UnknownNameError(
-                f"term of {called(dynamics)}", name, dict.fromkeys([*families, *outputs, "terms", *available])
-            )
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(part for name in names for part in _parts(dynamics, name, outputs, available)))
+
+
+def _parts(dynamics: Dynamics, name: str, outputs: Sequence[str], functions: Sequence[str]) -> list[ExportedGraph]:
+    """The parts of a name: a Function, all outputs of ``terms``, one of them, or those with the name and a number."""
+    if name in functions:
+        return [ExportedGraph(name)]
+    if name == "terms":
+        chosen = outputs
+    elif name in outputs:
+        chosen = [name]
+    elif not (chosen := [x for x in outputs if re.fullmatch(rf"{re.escape(name)}_\d+", x)]):
+        families = dict.fromkeys(re.sub(r"_\d+$", "", x) for x in outputs)
+        known = dict.fromkeys([*families, *outputs, "terms", *functions])
+        raise UnknownNameError(f"term of {called(dynamics)}", name, known)
+    return [ExportedGraph("terms", x) for x in chosen]
 
 
 @dataclass(frozen=True)
@@ -232,28 +235,45 @@ def derive(
             raise UnsupportedError(f"{robot!r}: is exported as code alone; choose {formats_of(closed=False)}")
         chosen = choose(robot, _CODE if terms is None else terms, NUMERIC)
         return _code(into, robot, chosen, [*wrenches(robot), *parameters(robot)])
-    with_symbols = isinstance(robot, SymbolicTree) or (into.closed if symbolic is None else symbolic)
     model = load_urdf(robot) if isinstance(robot, str) else robot
-    tree = model if isinstance(model, SymbolicTree) else None
-    if tree is None and (into.closed or with_symbols):
-        tree = symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean)
-    make: _Make = (lambda kind: kind(model, clean=clean)) if tree is None else tree.dynamics
     if terms is None and (formulation is None or not into.closed):
         terms = _FORMS if into.closed else _CODE
     several = listed(terms)  # may be read more than once
-    dynamics, choices = _first(make, formulation, into, tree is None, terms if several is None else several)
-    if tree is None:
-        return _code(into, dynamics, choices, [])
-    automatic = not isinstance(robot, SymbolicTree)
-    remarks = angles(model) if automatic else []
+    find = functools.partial(_first, into, formulation, terms if several is None else several)
     if not into.closed:
-        return _code(into, dynamics, choices, [*remarks, *parameters(dynamics, automatic)])
-    forms = ClosedForms(tree, dynamics, _closed(tree, type(dynamics), choices, max_terms), automatic, remarks)
+        return _derived_code(into, model, find, with_symbols=bool(symbolic), clean=clean)
+    forms = _derived_forms(model, find, with_symbols=symbolic is None or symbolic, clean=clean, max_terms=max_terms)
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
 
 
+def _derived_code(into: Format, model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float) -> Files:
+    """Code of a robot with its numbers, or with symbols, whose values are in its head."""
+    if not with_symbols and not isinstance(model, SymbolicTree):
+        dynamics, choices = find(lambda kind: kind(model, clean=clean), numeric=True)
+        return _code(into, dynamics, choices, [])
+    tree, remarks = _symbolic(model, with_symbols=True, clean=clean)
+    dynamics, choices = find(tree.dynamics, numeric=False)
+    return _code(into, dynamics, choices, [*remarks, *parameters(dynamics, tree is not model)])
+
+
+def _derived_forms(
+    model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float, max_terms: int
+) -> ClosedForms:
+    """Closed forms of a robot with its numbers, or with symbols."""
+    tree, remarks = _symbolic(model, with_symbols=with_symbols, clean=clean)
+    dynamics, choices = find(tree.dynamics, numeric=False)
+    return ClosedForms(tree, dynamics, _closed(tree, type(dynamics), choices, max_terms), tree is not model, remarks)
+
+
+def _symbolic(model: pin.Model | Tree, *, with_symbols: bool, clean: float) -> tuple[SymbolicTree, list[str]]:
+    """The robot with symbols, or numbers, for constants, and lines about its coordinates; a SymbolicTree as it is."""
+    if isinstance(model, SymbolicTree):
+        return model, []
+    return symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean), angles(model)
+
+
 def _first(
-    make: _Make, given: str | type[Dynamics] | None, into: Format, numeric: bool, terms: Iterable[str] | None
+    into: Format, given: str | type[Dynamics] | None, terms: Iterable[str] | None, make: _Make, *, numeric: bool
 ) -> tuple[Dynamics, list[ExportedGraph]]:
     """The given formulation, or the first that has all terms; the error names those that have the missing term."""
     known, functions = formulations(), CLOSED if into.closed else NUMERIC

@@ -27,6 +27,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError,
 from gdalembert.identification.fourier import INSTANTS, Excitation, Experiment, Limit, Path
 from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
+from gdalembert.model.tree import Joint
 from gdalembert.spatial.arguments import SEEDS, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.interrupts import Interrupts, interruptible
@@ -189,23 +190,27 @@ def _moving(dyn: Dynamics, bounds: Bounds, joints: Sequence[str] | None) -> tupl
                 f"excitation: joint {joint.name!r} is a {joint.type.kind}, whose v is not dq/dt; name in joints those "
                 "that move, and it is held"
             )
-        # the farther and faster a joint without limits moves, the more it would tell
-        for k, column in enumerate(joint.columns):
-            name, entry = bounds.v_names[column], joint.idx_q + k
-            if name in bounds.passive:
-                raise UnsupportedError(
-                    f"excitation: joint {joint.name!r} is passive; name in joints those that move, and it is held"
-                )
-            ends = {"velocity": ("v", bounds.v_lower[column], bounds.v_upper[column])}
-            if joint.type.can_translate:
-                ends["position"] = ("q", bounds.q_lower[entry], bounds.q_upper[entry])
-            for what, (key, lower, upper) in ends.items():
-                if not np.isfinite([lower, upper]).all() or (key == "v" and not lower < 0 < upper):
-                    raise ArgumentError(
-                        f"excitation: the {what} of {name!r} has the bounds ({lower:g}, {upper:g}); give finite ones"
-                        f"{' around 0' if key == 'v' else ''}, as Bounds.of(…, {key}={{{name!r}: 1.0}})"
-                    )
+        _check_limits(joint, bounds)
     return tuple(sorted(column for joint in moving for column in joint.columns))
+
+
+def _check_limits(joint: Joint, bounds: Bounds) -> None:
+    """Refuse a passive joint, and one without limits: the farther and faster that moves, the more it would tell."""
+    for k, column in enumerate(joint.columns):
+        name, entry = bounds.v_names[column], joint.idx_q + k
+        if name in bounds.passive:
+            raise UnsupportedError(
+                f"excitation: joint {joint.name!r} is passive; name in joints those that move, and it is held"
+            )
+        ends = {"velocity": ("v", bounds.v_lower[column], bounds.v_upper[column])}
+        if joint.type.can_translate:
+            ends["position"] = ("q", bounds.q_lower[entry], bounds.q_upper[entry])
+        for what, (key, lower, upper) in ends.items():
+            if not np.isfinite([lower, upper]).all() or (key == "v" and not lower < 0 < upper):
+                raise ArgumentError(
+                    f"excitation: the {what} of {name!r} has the bounds ({lower:g}, {upper:g}); give finite ones"
+                    f"{' around 0' if key == 'v' else ''}, as Bounds.of(…, {key}={{{name!r}: 1.0}})"
+                )
 
 
 def _acceleration(dyn: Dynamics, columns: tuple[int, ...], given: float | Mapping[str, float] | None) -> Array:

@@ -27,7 +27,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, IdentificationWarning
 from gdalembert.identification import regression
 from gdalembert.identification.least_squares import Estimate, LeastSquaresProblem
-from gdalembert.identification.regression import Bounds, Prior
+from gdalembert.identification.regression import Bounds, Prior, Samples
 from gdalembert.identification.result import BaseEstimate, Identification, Torques
 from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.spatial.arguments import choice, integer, number, required
@@ -136,18 +136,33 @@ def fit(
         reached = _at_bounds(problem, p, limits, margin)
     else:
         p, reached = problem.torque.nominal + problem.sizes * estimate.s, ()
+    written = None if has_base else model
+    found = _identification(dyn, written, method, problem, estimate, samples, unseen, p, at_bounds=reached)
+    for remark in found.remarks:
+        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
+    return found
+
+
+def _identification(
+    dyn: Dynamics,
+    model: pin.Model | None,
+    method: str,
+    problem: LeastSquaresProblem,
+    estimate: Estimate,
+    samples: Samples,
+    unseen: Samples | None,
+    p: Array,
+    *,
+    at_bounds: tuple[str, ...],
+) -> Identification:
+    """The result: the parameters p with their errors, torques and remarks, and the model with them if it can exist."""
     eigenvalues = _least_eigenvalues(problem, p)
-    if has_base:
-        model = None
-    elif model is not None and min(eigenvalues.values(), default=1) > 0:
+    if model is not None and min(eigenvalues.values(), default=1) > 0:
         model = dyn.parameters.write(model, p)
     torque, s = problem.torque, (p - problem.torque.nominal) / problem.sizes
     fitted = samples.part(np.asarray(samples.weights.any(axis=1)))
     torques = Torques(fitted.tau, torque.torque(fitted, p))
     base = problem.base(estimate, p)
-    remarks = _remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques)
-    for remark in remarks:
-        warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return Identification(
         robot=dyn.nominal.name,
         method=method,
@@ -162,8 +177,8 @@ def fit(
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise),
         residual=frozen(estimate.residuals(s)),
-        remarks=remarks,
-        at_bounds=reached,
+        remarks=_remarks(dyn.coordinate_names, estimate, base, problem.random_torques, s, torques),
+        at_bounds=at_bounds,
         fitted=torques,
         held_back=None if unseen is None else Torques(unseen.tau, torque.torque(unseen, p)),
         least_eigenvalues=eigenvalues,

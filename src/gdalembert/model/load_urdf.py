@@ -458,10 +458,10 @@ class CheckedUrdf:
         inertial = self.only(where, node, "inertial")
         if inertial is None:
             return
-        clean = ET.SubElement(clean, "inertial")
-        self.origin(where, inertial, clean)
-        (mass,) = self.copied(where, self.needed(where, inertial, "mass"), clean, "value")
-        xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), clean, *_MOMENTS)
+        copy = ET.SubElement(clean, "inertial")
+        self.origin(where, inertial, copy)
+        (mass,) = self.copied(where, self.needed(where, inertial, "mass"), copy, "value")
+        xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), copy, *_MOMENTS)
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         moments = np.linalg.eigvalsh(tensor)
         others = moments[0] + moments[1]
@@ -491,6 +491,23 @@ class CheckedUrdf:
             self.limit(where, node, kind, clean)
         self.dynamics(where, node, kind, mimics, clean)
         return _Joint(name, where, kind, ends["parent"], ends["child"], mimics)
+
+    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
+        """The joint that this one mimics."""
+        mimic = self.only(where, node, "mimic")
+        if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
+            return None
+        if not self.mimic:
+            self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
+            return None
+        name = mimic.get("joint")
+        if not name:
+            self.refuse(where, "<mimic> has no joint; name the one to follow")
+        (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
+        if multiplier == 0:
+            self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
+        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
+        return name
 
     def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
         axis = self.only(where, node, "axis")
@@ -559,23 +576,6 @@ class CheckedUrdf:
             geared = any(not _NUMBER.fullmatch(ratio) or float(ratio) != 1 for ratio in ratios)
             if geared or any("inertia" in part.tag.lower() for part in node.iter()):
                 self.warn(f"transmission {quoted(node.get('name', ''))}", f"gear and rotor inertia are ignored; {hint}")
-
-    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
-        """The joint that this one mimics."""
-        mimic = self.only(where, node, "mimic")
-        if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
-            return None
-        if not self.mimic:
-            self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
-            return None
-        name = mimic.get("joint")
-        if not name:
-            self.refuse(where, "<mimic> has no joint; name the one to follow")
-        (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
-        if multiplier == 0:
-            self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
-        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
-        return name
 
 
 def _text(*values: float) -> str:

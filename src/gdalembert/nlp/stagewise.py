@@ -106,45 +106,60 @@ class StagewiseProgram(NonlinearProgram):
         stagewise: bool,
         label: Callable[[int, int], Label],
     ) -> None:
-        self._motion, self._opti, self._x, n = motion, opti, opti.x, opti.nx
-        self._label = label
-        scales = np.array(opti.x_linear_scale, dtype=float).ravel()
+        self._motion, self._opti, self._x, self._label = motion, opti, opti.x, label
         groups, intervals = self._variable_places()
+        when = np.where(intervals == NOWHERE, _LAST, intervals)
         first_copy = self._first_copies(stagewise)
-        order = np.lexsort((np.arange(n), groups, np.where(intervals == NOWHERE, _LAST, intervals)))
-        self._order = order[first_copy[order] == order]
-        numbers = np.empty(n, dtype=int)
-        numbers[self._order] = np.arange(len(self._order))
-        self._of_x = numbers[first_copy]
+        self._order, self._of_x = _in_order(when, groups, first_copy)
         self.variables = IntervalIndex(groups[self._order], intervals[self._order])
-        shapes, size = coordinates.shapes, len(coordinates.shapes)
-        at = [(matrix.shape[1], self._entries(matrix[i : i + size, :])) for matrix, i in coordinates.variables]
-        entries = np.vstack([own.reshape(columns, size) for columns, own in at])
-        self._to_x, self._from_x = (_spread(block, entries, n) for block in (shapes, np.linalg.inv(shapes)))
-        rows = self._all_rows(p, other_p, not stagewise, first_copy, np.isin(np.arange(n), entries))
+        scales = np.array(opti.x_linear_scale, dtype=float).ravel()
+        self._scales = scales[self._order]
+        replaced, shapes = self._replaced(coordinates), coordinates.shapes
+        self._to_x, self._from_x = (_spread(block, replaced, opti.nx) for block in (shapes, np.linalg.inv(shapes)))
+        changed = np.isin(np.arange(opti.nx), replaced)
+        self._rows = rows = self._all_rows(p, other_p, not stagewise, first_copy, changed)
+        gaps = opti.get_meta_con(opti.constraints()[motion.gaps])
+        self._gaps = np.zeros(opti.ng, dtype=bool)
+        self._gaps[gaps.start : gaps.stop] = True
         first = np.full(opti.ng, _LAST)
-        np.minimum.at(first, rows.row, np.where(intervals[rows.column] == NOWHERE, _LAST, intervals[rows.column]))
-        meta = opti.get_meta_con(opti.constraints()[motion.gaps])
-        self._gaps = (np.arange(opti.ng) >= meta.start) & (np.arange(opti.ng) < meta.stop)
-        same = self._gaps.copy()
-        same[self._gaps] = np.tile(np.arange(motion.state.shape[0]) >= motion.size, motion.intervals)
-        kept = np.flatnonzero(~rows.free & ~np.isin(np.arange(opti.ng), rows.simple.rows) & (stagewise | ~same))
-        self._kept = kept[np.lexsort((kept, ~self._gaps[kept], first[kept]))]
+        np.minimum.at(first, rows.row, when[rows.column])
+        self._kept = self._constraint_order(first, stagewise)
         first[first == _LAST] = NOWHERE
         self.constraints = IntervalIndex(rows.group[self._kept], first[self._kept])
-        self._rows, self.equal = rows, rows.equal[self._kept]
-        self._scales = scales[self._order]
-        self.problem, self.limits = self._scaled(coordinates, scales), self._scaled_limits()
+        self.equal = rows.equal[self._kept]
+        before = opti.get_meta_con(opti.constraints()[max(motion.gaps - 1, 0)])
+        equations = before.start + coordinates.equations
+        sizes = self._constraint_sizes(coordinates, equations, scales)
+        self.problem, self.limits = self._scaled(coordinates, equations, sizes), self._scaled_limits(sizes)
 
-    def _scaled(self, coordinates: ChangeOfVariables, scales: Array) -> dict[str, ca.MX]:
-        """z, p, f, g, with η in the place of x."""
+    def _replaced(self, coordinates: ChangeOfVariables) -> Indices:
+        """The entries of ``opti.x`` in whose place η is, a row for each x."""
+        size = len(coordinates.shapes)
+        entries = [
+            self._entries(matrix[i : i + size, :]).reshape(matrix.shape[1], size) for matrix, i in coordinates.variables
+        ]
+        return np.vstack(entries)
+
+    def _constraint_order(self, first: Indices, stagewise: bool) -> Indices:
+        """The rows of ``opti.g`` that stay constraints, by their first interval, the gaps of each before the others."""
+        motion, kept = self._motion, ~self._rows.free
+        kept[self._rows.simple.rows] = False
+        if not stagewise:  # a constant with one variable has no gap
+            constant = np.arange(motion.state.shape[0]) >= motion.size
+            kept[self._gaps] &= ~np.tile(constant, motion.intervals)
+        rows = np.flatnonzero(kept)
+        return rows[np.lexsort((rows, ~self._gaps[rows], first[rows]))]
+
+    def _constraint_sizes(self, coordinates: ChangeOfVariables, equations: Indices, scales: Array) -> Array:
+        """The size of each constraint: of the equations, that of η; of a gap, that of its state."""
+        sizes = np.array(self._opti.g_linear_scale, dtype=float).ravel()
+        sizes[equations] = coordinates.sizes
+        sizes[self._gaps] = scales[self._entries(self._motion.state[:, 1:])]
+        return sizes[self._kept]
+
+    def _scaled(self, coordinates: ChangeOfVariables, equations: Indices, sizes: Array) -> dict[str, ca.MX]:
+        """z, p, f, g, with η in the place of x; ``equations``: rows of those that are theirs. ``sizes``: of g."""
         motion, opti, size = self._motion, self._opti, len(coordinates.shapes)
-        first, after = (int(i) for i in np.flatnonzero(self._gaps)[[0, -1]] + [0, 1])
-        sizes = np.array(opti.g_linear_scale, dtype=float).ravel()
-        before = opti.get_meta_con(opti.constraints()[max(motion.gaps - 1, 0)]).start + coordinates.equations
-        sizes[before] = coordinates.sizes
-        sizes[first:after] = scales[self._entries(motion.state[:, 1:])]
-        self._sizes = sizes[self._kept]
         states, columns = motion.state.shape[0], np.arange(motion.intervals)[:, None]
         begins = [i for matrix, i in coordinates.variables if matrix is motion.state]
         in_states = np.vstack([states * columns + i + np.arange(size) for i in begins])
@@ -153,14 +168,15 @@ class StagewiseProgram(NonlinearProgram):
         all_of = ca.Function("nlp", [opti.x, opti.p], [opti.f, opti.g, ca.vec(motion.reached)])
         f, g, reached = all_of.call([self.unscaled(z), opti.p], True, False)
         begun = self._unordered(z)[self._entries(motion.state[:, 1:]).tolist()]
-        equations = _spread(coordinates.shapes.T, before[:, :size], opti.ng)
-        g = equations @ ca.vertcat(g[:first], begun - to_states @ reached, g[after:])
-        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
+        gaps = opti.get_meta_con(opti.constraints()[motion.gaps])
+        g = ca.vertcat(g[: gaps.start], begun - to_states @ reached, g[gaps.stop :])
+        g = _spread(coordinates.shapes.T, equations[:, :size], opti.ng) @ g
+        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(sizes)}
 
     # Numbers.
 
-    def _scaled_limits(self) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g at the parameters of the ``Opti``."""
+    def _scaled_limits(self, sizes: Array) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g, rows of these ``sizes``, at the parameters of the ``Opti``."""
         opti, simple = self._opti, self._rows.simple
         kept, order, rows = self._kept.tolist(), self._order.tolist(), simple.rows.tolist()
         offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
@@ -177,7 +193,7 @@ class StagewiseProgram(NonlinearProgram):
             where = simple.entries[of].tolist()
             lbx[where], ubx[where] = low[of], high[of]
         variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
-        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
+        constraints = [bound[kept] / ca.DM(sizes) for bound in (opti.lbg, opti.ubg)]
         return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
 
     def positions(self, part: ca.MX) -> tuple[Indices, Array]:
@@ -297,6 +313,16 @@ class StagewiseProgram(NonlinearProgram):
         bounds = _simple_bounds(opti, candidates, entry, alone & ~free & ~replaced[entry] & (fix | ~equal))
         bounds = bounds._replace(entries=first_copy[bounds.entries])
         return ConstraintRows(group, equal, measured, free, row, column, bounds)
+
+
+def _in_order(when: Indices, groups: Indices, first_copy: Indices) -> tuple[Indices, Indices]:
+    """The entries of ``opti.x`` that are variables, by interval and group; and the number of that of each entry."""
+    n = len(when)
+    order = np.lexsort((np.arange(n), groups, when))
+    order = order[first_copy[order] == order]
+    numbers = np.empty(n, dtype=int)
+    numbers[order] = np.arange(len(order))
+    return order, numbers[first_copy]
 
 
 def _simple_bounds(

@@ -12,6 +12,7 @@ the accelerations a_j are the only unknowns.
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,12 +93,27 @@ def transcription(name: str) -> Callable[[Made], Made]:
     def register(make: Made) -> Made:
         if not callable(make):
             raise ArgumentTypeError(f"transcription {name!r}: got {shown(make)}; give a function of (degree, scheme)")
+        _check_arguments(name, make)
         if _defined_at(taken := TRANSCRIPTIONS.get(name, make)) != _defined_at(make):
             raise ArgumentError(f"transcription {name!r}: {_defined_at(taken)} has that name; take another")
         TRANSCRIPTIONS[name] = make
         return make
 
     return register
+
+
+def _check_arguments(name: str, make: Transcription) -> None:
+    """Refuse a function that cannot be called with (degree, scheme)."""
+    try:
+        signature = inspect.signature(make)
+    except ValueError:  # some functions in C have none
+        return
+    try:
+        signature.bind(1, "legendre")
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"transcription {name!r}: {_defined_at(make)}(degree, scheme): {error}; give a function of both"
+        ) from None
 
 
 def _defined_at(make: Transcription) -> str:

@@ -445,7 +445,7 @@ def _spread(n: int, c: Array, control: str) -> ca.DM:
 
 
 def checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
-    """[s], or (shortest, longest), refused by an ArgumentTypeError or an ArgumentError if it is neither."""
+    """A number [s], or (shortest, longest); an ArgumentTypeError or an ArgumentError if it is neither."""
     if not isinstance(duration, Sequence | np.ndarray):
         return number("duration", duration, "s")
     ends = numbers("duration", duration)

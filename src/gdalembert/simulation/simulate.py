@@ -154,10 +154,7 @@ def simulate(
             raise cause
         result = _result(con, method, integrator, grid, motion)
     if interrupts.error is not None:
-        reached = f"stopped after {result.t[-1]:g} s; the motion up to there is in .result"
-        interrupts.error.add_note(f"simulate: {result.model}: {reached}")
-        interrupts.error.result = result  # type: ignore[attr-defined]
-        raise interrupts.error.with_traceback(None)
+        raise _stopped(result, interrupts.error)
     if motion.failure is not None:
         raise _failure(result, motion.failure, fault, times) from cause
     warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
@@ -330,6 +327,13 @@ def _result(
     for array in arrays.values():
         array.setflags(write=False)
     return Simulation(model=dyn.tree.name, method=method, steps=motion.steps, blocks=body.blocks, **arrays)
+
+
+def _stopped(result: Simulation, error: BaseException) -> BaseException:
+    """The exception of a signal handler, with the motion up to there."""
+    error.add_note(f"simulate: {result.model}: stopped after {result.t[-1]:g} s; the motion up to there is in .result")
+    error.result = result  # type: ignore[attr-defined]
+    return error.with_traceback(None)
 
 
 def _failure(result: Simulation, message: str, fault_of_u: str, times: Array) -> SimulationError:
