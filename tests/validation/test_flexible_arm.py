@@ -12,6 +12,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import modes
 from gdalembert.dynamics.forces import Damping
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function
 from gdalembert.testing import assert_valid
@@ -278,6 +279,26 @@ WRONG: dict[type[gd.FlexibleArm], tuple[set[str], list[str]]] = {
 def in_plane(of: type[gd.FlexibleArm] = gd.FlexibleArm) -> gd.FlexibleArm:
     links = {name: gd.FlexibleLink(beam, bending_y=modes.hermite(), modal_damping=0.05) for name, beam in LIGHT.items()}
     return of(IN_PLANE, links, FLEXIBLE_JOINT)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"C_2": ca.SX(5, 1)}, "C_2 of terms is 5 × 1; it must be 4 × 1"),
+        ({"m_r": ca.SX(2, 1)}, "m_r of terms is 2 × 1; it must be 2 × 2"),
+        ({"m_r": None}, "terms has no output 'm_r'"),
+    ],
+)
+def test_terms_of_the_wrong_shape(given: dict[str, ca.SX | None], message: str) -> None:
+    class Other(gd.FlexibleArm):
+        @cached_property
+        def terms(self) -> ca.Function:
+            s = self.symbols("q", "v")
+            parts = super().terms.call(s) | given
+            return function("terms", s, {name: part for name, part in parts.items() if part is not None})
+
+    with pytest.raises(ArgumentError, match=f"^the system under test: {message}$"):
+        validate(in_plane(Other), against=IN_PLANE, samples=5)
 
 
 @pytest.mark.parametrize("of", quick(WRONG, Asymmetric))

@@ -230,9 +230,9 @@ class RodJoints:
         """
         joints: list[Joint] = []
 
-        def add(what: str, kind: JointType, parent: int, body: Array, start: int, **shared: float) -> int:
+        def add(what: str, kind: JointType, parent: int, body: Array, start: int, *shared: float) -> int:
             place, starts = (np.eye(3), np.zeros(3)), (idx_q + start, idx_v + start)
-            joints.append(Joint(f"{name} {what}", kind, parent, *place, frozen(body), *starts, **shared))
+            joints.append(Joint(f"{name} {what}", kind, parent, *place, frozen(body), *starts, *shared))
             return link + len(joints)
 
         inertias, at, first, carrier = dict[int, SegmentInertia](), {0.0: link}, 0, link
@@ -244,9 +244,9 @@ class RodJoints:
             inertias[carrier] = inertia
             end, *inside = part.stations([*bodies])
             for eta in (end, *inside):
-                shared = {} if eta == end else {"scaling": 1.0, "offset": 0.0}
+                shared = () if eta == end else (1.0, 0.0)  # scaling, offset
                 body = bodies.get(eta, NO_BODY)
-                at[eta] = add(f"at {eta:g} m", part.station(eta, names), carrier, body, first, **shared)
+                at[eta] = add(f"at {eta:g} m", part.station(eta, names), carrier, body, first, *shared)
             first, carrier = first + inertia.modes, at[end]
         stiffness = ca.diagcat(*(ca.DM(each.stiffness) for each in inertias.values()))
         return RodJoints(tuple(joints), inertias, at, frozen(stiffness.full()))

@@ -1,7 +1,8 @@
 """Checks of arguments: numbers, integers, choices, vectors, tables, rotations, functions of the abscissa; packages.
 
 ``what`` names the argument and where it was given, as ``"Beam: length"``; every message begins with it. What has the
-wrong type raises ArgumentTypeError, what has the wrong value or shape ArgumentError. Warnings point at the user's own line.
+wrong type raises ArgumentTypeError, what has the wrong value or shape ArgumentError. Warnings point at the user's own
+line.
 """
 
 from __future__ import annotations

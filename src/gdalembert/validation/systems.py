@@ -212,11 +212,29 @@ def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) ->
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
             raise ArgumentError(f"the system under test: {name} cannot be built: {reason}") from error
-        (rows, columns), wanted = function.size_out(0), (*shapes[name], 1, 1)[:2]
-        if (rows, columns) != wanted:
-            wrong = f"{name} is {rows} × {columns}; it must be {wanted[0]} × {wanted[1]}"
-            raise ArgumentError(f"the system under test: {wrong}")
+        if name != "terms":  # its blocks go by name, in any order
+            _check_shape(name, function.size_out(0), shapes[name])
     return functions
+
+
+def _check_shape(name: str, found: tuple[int, int], shape: tuple[int, ...]) -> None:
+    rows, columns = (*shape, 1, 1)[:2]
+    if found != (rows, columns):
+        wrong = f"{name} is {found[0]} × {found[1]}; it must be {rows} × {columns}"
+        raise ArgumentError(f"the system under test: {wrong}")
+
+
+def _blocks(robot: Arm, terms: ca.Function, inputs: Sequence[Matrix]) -> dict[str, Matrix]:
+    """The blocks of ``terms`` by name."""
+    r, f = robot.modes.start, len(robot.modes)
+    shapes = {"m_r": (r, r), "m_rf": (r, f), "m_f": (f, f), "K_f": (f, f)}
+    shapes |= {"C_1": (r, 1), "C_2": (f, 1), "G_1": (r, 1), "G_2": (f, 1)}
+    blocks = dict(zip(terms.name_out(), terms.call(inputs), strict=True))
+    if missing := [name for name in shapes if name not in blocks]:
+        raise ArgumentError(f"the system under test: terms has no output {missing[0]!r}")
+    for name, shape in shapes.items():
+        _check_shape(f"{name} of terms", blocks[name].shape, shape)
+    return blocks
 
 
 def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[str, ca.Function], d: ca.DM) -> Graphs:
@@ -240,8 +258,7 @@ def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[st
         products = [matrix @ d for matrix in pushed[name].call(inputs)]
         made[name] = ca.vertcat(*products), (len(products) * nv,)
     if isinstance(robot, Arm):
-        energy, blocks = own["kinetic_energy"](q, v, *p) + potential, own["terms"]
-        t = dict(zip(blocks.name_out(), blocks.call([q, v, *p]), strict=True))
+        energy, t = own["kinetic_energy"](q, v, *p) + potential, _blocks(robot, own["terms"], [q, v, *p])
         made |= {
             "energy_rate": (directional_derivative(energy, ca.vertcat(q, v), ca.vertcat(rate, a)), ()),
             "terms (m)": (ca.blockcat(t["m_r"], t["m_rf"], t["m_rf"].T, t["m_f"]), (n, n)),
