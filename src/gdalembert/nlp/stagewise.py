@@ -129,8 +129,8 @@ class StagewiseProgram(NonlinearProgram):
         self.equal = rows.equal[self._kept]
         before = opti.get_meta_con(opti.constraints()[max(motion.gaps - 1, 0)])
         equations = before.start + coordinates.equations
-        sizes = self._constraint_sizes(coordinates, equations, scales)
-        self.problem, self.limits = self._scaled(coordinates, equations, sizes), self._scaled_limits(sizes)
+        self._sizes = self._constraint_sizes(coordinates, equations, scales)
+        self.problem, self.limits = self._scaled(coordinates, equations), self._scaled_limits()
 
     def _replaced(self, coordinates: ChangeOfVariables) -> Indices:
         """The entries of ``opti.x`` in whose place η is, a row for each x."""
@@ -157,8 +157,8 @@ class StagewiseProgram(NonlinearProgram):
         sizes[self._gaps] = scales[self._entries(self._motion.state[:, 1:])]
         return sizes[self._kept]
 
-    def _scaled(self, coordinates: ChangeOfVariables, equations: Indices, sizes: Array) -> dict[str, ca.MX]:
-        """z, p, f, g, with η in the place of x; ``equations``: rows of those that are theirs. ``sizes``: of g."""
+    def _scaled(self, coordinates: ChangeOfVariables, equations: Indices) -> dict[str, ca.MX]:
+        """z, p, f, g, with η in the place of x; ``equations``: rows of those that are theirs."""
         motion, opti, size = self._motion, self._opti, len(coordinates.shapes)
         states, columns = motion.state.shape[0], np.arange(motion.intervals)[:, None]
         begins = [i for matrix, i in coordinates.variables if matrix is motion.state]
@@ -171,12 +171,12 @@ class StagewiseProgram(NonlinearProgram):
         gaps = opti.get_meta_con(opti.constraints()[motion.gaps])
         g = ca.vertcat(g[: gaps.start], begun - to_states @ reached, g[gaps.stop :])
         g = _spread(coordinates.shapes.T, equations[:, :size], opti.ng) @ g
-        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(sizes)}
+        return {"x": z, "p": opti.p, "f": f, "g": g[self._kept.tolist()] / ca.DM(self._sizes)}
 
     # Numbers.
 
-    def _scaled_limits(self, sizes: Array) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g, rows of these ``sizes``, at the parameters of the ``Opti``."""
+    def _scaled_limits(self) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g at the parameters of the ``Opti``."""
         opti, simple = self._opti, self._rows.simple
         kept, order, rows = self._kept.tolist(), self._order.tolist(), simple.rows.tolist()
         offset, falling = simple.offset(opti.p), np.flatnonzero(simple.slopes < 0).tolist()
@@ -193,7 +193,7 @@ class StagewiseProgram(NonlinearProgram):
             where = simple.entries[of].tolist()
             lbx[where], ubx[where] = low[of], high[of]
         variables = [bound[order] / ca.DM(self._scales) for bound in (lbx, ubx)]
-        constraints = [bound[kept] / ca.DM(sizes) for bound in (opti.lbg, opti.ubg)]
+        constraints = [bound[kept] / ca.DM(self._sizes) for bound in (opti.lbg, opti.ubg)]
         return ca.Function("limits", [opti.p], [*variables, *constraints], ["p"], ["lbx", "ubx", "lbg", "ubg"])
 
     def positions(self, part: ca.MX) -> tuple[Indices, Array]:
