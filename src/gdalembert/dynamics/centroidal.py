@@ -36,19 +36,20 @@ from gdalembert.spatial.spatial_vectors import Wrench
 _NULL = ca.DM(3, 1)
 
 
-def total_mass(tree: Tree) -> float:
-    """Mass of all links that a joint moves [kg]."""
+def total_mass(tree: Tree) -> Matrix:
+    """Mass of all links that a joint moves [kg]: a number, or an expression of parameters."""
     if isinstance(tree, RegroupedTree):
         raise UnsupportedError(
             f"{tree.name}: base parameters determine torques, but neither masses nor momenta; make parameters of "
             "'inertia' instead of 'base'"
         )
-    return float(sum(joint.mass for joint in tree.joints))
+    mass = sum(joint.mass for joint in tree.joints)
+    return mass if isinstance(mass, ca.SX) else float(mass)
 
 
-def _mass(tree: Tree) -> float:
+def _mass(tree: Tree) -> Matrix:
     mass = total_mass(tree)
-    if mass == 0:
+    if not isinstance(mass, ca.SX) and mass == 0:
         raise ModelError(f"{tree.name}: its links have no mass; there is no centre of mass")
     return mass
 
@@ -88,7 +89,7 @@ class _Robot:
     links: RobotAtQ  # forces are ``unit`` times those in SI units; moments and torques are the same
     bodies: list[Composite]  # the composite body of each link's subtree
     unit: float
-    mass: float  # of all links [kg]
+    mass: Matrix  # of all links [kg]
     standing: Matrix  # Σ m x (3, kg m) of the masses that base parameters leave out, in the universe
 
     @classmethod
@@ -98,11 +99,13 @@ class _Robot:
                 f"{tree.name}: its links turn to first order only, and have no angular momentum; take FlexibleArm, or "
                 "total_mass times center_of_mass_velocity for the linear momentum"
             )
-        mass, prepared = _mass(tree), prepare(tree)
+        # of symbols nothing is left out, so that nothing has to be added again
+        mass, known = _mass(tree), tree.is_numeric
+        prepared = prepare(tree, regroup_symbols=known, regroup_roots=known)
         unit = prepared.unit if isinstance(prepared, PreparedTree) else 1.0
         links = RobotAtQ.of(prepared, q)
         robot = cls(links, composites(links), unit, mass, _NULL)
-        if isinstance(q, ca.DM):
+        if isinstance(q, ca.DM) or not known:
             return robot
         q_0 = neutral(tree)
         whole, moving = tree.first_moment(q_0).full(), cls.at(tree, q_0).first_moment.full()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -13,7 +13,10 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
 from gdalembert.dynamics.frames import check_reference, find_frame, joint_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.dynamics.parameters.groups import Inertia, Payload
+from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
+from gdalembert.dynamics.parameters.placement import Placement
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import difference, integrate
 from gdalembert.model.from_pinocchio import read_tree
@@ -22,6 +25,9 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.lie.maps import motion_log
+
+_KINDS = (Placement.kind, Inertia.kind, Payload.kind)
+"""The kinds of parameters that kinematics depends on."""
 
 
 class Kinematics:
@@ -42,40 +48,74 @@ class Kinematics:
     A frame is given by its name or its index in ``model.frames``; frames on the universe stand still.
 
     Args:
-        model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
+        model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`; that of :mod:`gdalembert.symbolic` has
+            parameters of its own.
         clean: tolerance of the cleaning of constants (:func:`~gdalembert.model.cleaning.clean_tree`); 0 takes every
             bit as given. What was cleaned is in ``changes``.
+        parameters: what is an input p, the last one, of every Function but :attr:`integrate` and :attr:`difference`:
+            ``{kind: True or names of elements}``, or a list of kinds. Kinds: ``"placement"`` of joints and frames;
+            ``"inertia"`` of joints' bodies and ``"payload"`` at frames, for centres of mass and momenta.
 
     Attributes:
-        tree: the numbers that stand in the graphs, after cleaning.
+        tree: the constants that stand in the graphs: numbers, after cleaning, or the symbols of ``parameters``.
+        parameters: names, values and symbols of p (:class:`~gdalembert.dynamics.parameters.parameters.Parameters`);
+            empty by default, and the Functions have no p.
         changes: what cleaning changed.
 
     Raises:
-        ArgumentTypeError: if the model is not one; by the methods, if a frame is neither a name nor an index, or a
+        ArgumentTypeError: if the model is not one, or ``parameters`` is of the wrong type; by the methods, if a frame is neither a name nor an index, or a
             reference is not a ``pin.ReferenceFrame``.
         ModelError: if the model holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
         ArgumentError: if ``clean`` cannot be used; by the methods, if several frames have the name that is asked for,
             or if an index is out of range.
-        UnknownNameError: by the methods, if no frame has the name.
-        UnsupportedError: if the constants of a tree are symbols.
+        UnknownNameError: by the methods, if no frame has the name; if kinematics depends on no such kind of parameters,
+            or there is no such element.
+        UnsupportedError: if the constants of a tree have symbols that are no parameters.
     """
 
     tree: Tree
+    parameters: Parameters
     changes: tuple[Change, ...]
 
-    def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED) -> None:
-        self._given = read_tree(model, dynamics=False)
-        if not self._given.is_numeric:
-            raise UnsupportedError(
-                f"{self._given.name}: its constants are symbols, and Kinematics takes numbers; give it the model, or "
-                "the nominal tree of the Dynamics"
-            )
-        self._clean = clean
-        self.tree, self.changes = clean_tree(self._given, clean)
+    def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED, parameters: Given | None = None) -> None:
+        self._given, self._clean, self._asked = read_tree(model, dynamics=False), clean, parameters
+        tree, self.changes = clean_tree(self._given, clean)
+        for kind in parameters if isinstance(parameters, Mapping | Sequence) else ():
+            if isinstance(kind, str) and kind not in _KINDS:
+                raise UnknownNameError("kind of parameters of Kinematics", kind, _KINDS)
+        self._set_up(parameters_of(tree, (), parameters, clean))
+
+    def _set_up(self, parameters: Parameters) -> None:
+        self.parameters, self.tree = parameters, parameters.tree
         self._functions: dict[tuple[str, int, pin.ReferenceFrame | None], ca.Function] = {}
+        self._origin: tuple[Any, ...] | None = None
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> Self:
+        """The kinematics of a robot with these parameters, as ``dyn.parameters``, which are the input p."""
+        made = object.__new__(cls)
+        made._given, made._clean, made._asked, made.changes = parameters.nominal, 0.0, None, ()
+        made._set_up(parameters)
+        made._origin = cls.of, (parameters,)
+        return made
+
+    def at(self, p: Values = None) -> Self:
+        """The same with numbers in place of p: those of the model, or p, all values or some of them by name.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: as
+                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if there are no parameters.
+        """
+        if not self.parameters:
+            self.parameters.refuse("at", p)
+            return self
+        values = self.parameters.vector(p)
+        made = type(self)(self.parameters.substitute(ca.DM(values))[0], clean=0)
+        made.changes, made._origin = self.changes, (Kinematics.at, (self, values))
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), clean=self._clean), (self._given,)
+        return self._origin or (partial(type(self), clean=self._clean, parameters=self._asked), (self._given,))
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -125,7 +165,7 @@ class Kinematics:
         log6 of oMf⁻¹ T, with an angle of at most π: what inverse kinematics drives to zero
         (:mod:`gdalembert.spatial.lie`).
         """
-        s = self.symbols("q") | {"T": ca.SX.sym("T", 4, 4)}
+        s = symbols(q=self.tree.nq) | {"T": ca.SX.sym("T", 4, 4)} | self._p
         r, p = frame_motion.placement(self.tree, self.tree.frames[find_frame(self.tree, frame)], s["q"])
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
         return function("frame_error", s, {"error": motion_log(difference)})
@@ -183,8 +223,15 @@ class Kinematics:
 
     @property
     def total_mass(self) -> float:
-        """Mass of all links that a joint moves [kg]: equals ``pin.computeTotalMass``."""
-        return centroidal.total_mass(self.tree)
+        """Mass of all links that a joint moves [kg]: equals ``pin.computeTotalMass``.
+
+        Raises:
+            UnsupportedError: if masses are parameters.
+        """
+        mass = centroidal.total_mass(self.tree)
+        if isinstance(mass, ca.SX):
+            raise UnsupportedError(f"{self.tree.name}: total_mass: masses are parameters; take kin.at(p).total_mass")
+        return float(mass)
 
     @cached_property
     def center_of_mass(self) -> ca.Function:
@@ -243,7 +290,7 @@ class Kinematics:
         is not normalised. Two quaternions describe a rotation: this one is continuous in v. For a free-flyer Pinocchio
         gives the one nearer to q, which is the other one where it turns by more than π.
         """
-        s = self.symbols("q", "v")
+        s = symbols(q=self.tree.nq, v=self.tree.nv)
         return function("integrate", s, {"q_next": integrate(self.tree, s["q"], s["v"])})
 
     @cached_property
@@ -258,7 +305,7 @@ class Kinematics:
 
     def _of_robot(self, expression: Callable[..., Matrix], output: str, *inputs: str) -> ca.Function:
         s = self.symbols(*inputs)
-        return function(expression.__name__, s, {output: expression(self.tree, **s)})
+        return function(expression.__name__, s, {output: expression(self.tree, *(s[name] for name in inputs))})
 
     def _function(
         self,
@@ -274,10 +321,16 @@ class Kinematics:
         key = name, index, reference
         if key not in self._functions:
             s = self.symbols(*inputs)
-            value = expression(self.tree, self.tree.frames[index], reference, **s)
+            value = expression(self.tree, self.tree.frames[index], reference, *(s[name] for name in inputs))
             named = {outputs: value} if isinstance(outputs, str) else dict(zip(outputs, value, strict=True))
             self._functions[key] = function(name, s, named)
         return self._functions[key]
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
-        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names})
+        """The inputs of a Function by name, nq long for ``q`` and nv long for any other; p last."""
+        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names}) | self._p
+
+    @property
+    def _p(self) -> dict[str, ca.SX]:
+        """The input p, if there are parameters."""
+        return {"p": self.parameters.symbols} if self.parameters else {}

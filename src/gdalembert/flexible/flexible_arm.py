@@ -191,6 +191,8 @@ class Arm(Dynamics):
     def tip_placement(self, link: str) -> ca.Function:
         """(q) → (T), 4 × 4: the tip frame of a flexible link in the universe, undeformed with the clamped frame's axes.
 
+        (q, p) → (T) where placements are parameters.
+
         ``Kinematics(arm.tree)`` has the same frame under the name ``"<link> tip"``, and the clamped frame under
         ``"<link> root"``; if the model has a frame of that name, under ``"<link> tip of the beam"``.
 
@@ -250,6 +252,9 @@ class Arm(Dynamics):
 
     @cached_property
     def _kinematics(self) -> Kinematics:
+        """Of the arm in numbers, or with p where placements are parameters."""
+        if any(isinstance(x.rotation, ca.SX) for x in (*self.tree.joints, *self.tree.frames)):
+            return Kinematics.of(self.parameters)
         return Kinematics(self.nominal, clean=0)
 
     def participation(self, q: npt.ArrayLike, frame: str | None = None, *, p: Values = None) -> Participation:
@@ -275,7 +280,7 @@ class Arm(Dynamics):
         frequencies, shapes = self.natural_modes(configuration, joints="locked", p=p)
         m = self.at(p).mass_matrix(configuration).full()
         joints = range(self.modes.start)
-        jacobian = self._kinematics.frame_jacobian(frame, pin.LOCAL_WORLD_ALIGNED)(configuration).full()[:3]
+        jacobian = self.at(p)._kinematics.frame_jacobian(frame, pin.LOCAL_WORLD_ALIGNED)(configuration).full()[:3]
         squares = np.sum((jacobian @ shapes / frequencies) ** 2, axis=0)
         most = (shapes * (self.force_stiffness(configuration, p) @ shapes)).argmax(axis=0)
         return Participation(

@@ -51,10 +51,10 @@ def pseudo_inertia_of(p: Matrix) -> Matrix:
     return spatial.rows((second, first), (first.T, mass))
 
 
-def transformed(frame: Array, j: Array | ca.SX) -> Any:
+def transformed(frame: Array | ca.SX, j: Array | ca.SX) -> Any:
     """F J Fᵀ: the pseudo-inertia of a body in a frame in which its own frame is placed at F (4 × 4)."""
-    if isinstance(j, ca.SX):
-        return ca.sparsify(spatial.congruence(spatial.constant(frame), j))
+    if isinstance(j, ca.SX) or isinstance(frame, ca.SX):
+        return ca.sparsify(spatial.congruence(spatial.constant(frame), spatial.constant(j)))
     return frozen(clean_product(frame, j, frame.T))
 
 

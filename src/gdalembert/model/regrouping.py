@@ -12,6 +12,10 @@ its parent: its second moments about its centre of mass move there, and only m s
 **Numbers.** If nothing slides, the most frequent length is the unit of length. Magnitudes that differ by rounding alone
 become one.
 
+**Placements that are symbols**, P exp6(δ) (:class:`~gdalembert.model.tree.DisplacedJoint`). Frames are those of P; with
+our frame F of the link, in which its given frame stands at A, P exp6(δ) A⁻¹ = (P A⁻¹) exp6(Ad_A δ). What would move with
+symbols stays: the inertia of such a link is not regrouped.
+
 **Modes.** Of a link with modes, x lies as near to its beam as z allows; stations have the axes of their link. The mass
 of a link that shortens is that of particles (:mod:`gdalembert.model.modal_inertia`), which are further stations. What a
 prismatic joint shares with its parent stays (on a station without inertia of its own it would cost more than it saves),
@@ -21,6 +25,7 @@ has left them, so that 1 and 0.9999999999999998 are one number.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -33,11 +38,13 @@ from gdalembert.model import rounding
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
 from gdalembert.model.joints.deflection import Deflection, ModalMotion
-from gdalembert.model.link_frames import AS_GIVEN, LinkGeometry, choose, placed
+from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
 from gdalembert.model.modal_inertia import ModalInertia, lumped
-from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.model.tree import DisplacedJoint, Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
+from gdalembert.spatial.lie import adjoint
+from gdalembert.spatial.lie.maps import motion_exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +87,12 @@ class PreparedTree(Tree):
 
 def _seen(frame: Frame, link: Array, unit: float = 1.0) -> Frame:
     """An operational frame of a link that stands at ``link`` in its frame of our own, in our unit of length."""
+    if isinstance(frame.rotation, ca.SX):
+        r, p = spatial.constant(frame.rotation), spatial.constant(frame.translation)
+        if frame.joint >= 0:
+            seen = spatial.constant(rounding.clean_matrix(link))
+            r, p = seen[:3, :3] @ r, seen[:3, :3] @ p + seen[:3, 3]
+        return replace(frame, rotation=entries(r), translation=entries(p / unit))
     placement = homogeneous(frame.rotation, frame.translation)
     if frame.joint >= 0:
         placement = rounding.clean_matrix(link @ placement)
@@ -105,22 +118,24 @@ def keeps_joint_axes(joint: Joint) -> bool:
     return isinstance(joint, PreparedJoint) and joint.keeps_joint_axes
 
 
-def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True) -> Tree:
+def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True, regroup_roots: bool = True) -> Tree:
     """The robot, to rounding, in link frames of our own, with base parameters for inertias.
 
-    Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies may be symbols; a tree
-    with symbols in its geometry is returned as it is. ``regroup_symbols``: bodies that are symbols are regrouped, too,
-    which makes them smaller, at the cost of operations on the symbols. ``keep_axes``: links may keep those of joints.
+    Lengths (gravity, and the translations of frames, too) can be in a unit of their own. Bodies and displacements of
+    joints may be symbols; a tree with other symbols in its geometry is returned as it is. ``regroup_symbols``: bodies
+    that are symbols are regrouped, too, which makes them smaller, at the cost of operations on the symbols.
+    ``keep_axes``: links may keep those of joints. ``regroup_roots``: what joints on the base share with it is dropped.
     """
     if isinstance(tree, RegroupedTree):
         return tree.prepared.with_constants(tree)
     if tree.modal:
-        return _prepared_with_modes(tree)
-    if tree.is_numeric:
+        return _prepared_with_modes(tree, regroup_roots)
+    if tree.is_numeric and regroup_roots:
         return _of_numbers(tree, keep_axes)
-    if any(isinstance(x, ca.SX) for joint in tree.joints for x in (joint.rotation, joint.translation)):
+    fixed = (joint for joint in tree.joints if not isinstance(joint, DisplacedJoint))
+    if any(isinstance(x, ca.SX) for joint in fixed for x in (joint.rotation, joint.translation)):
         return tree
-    return _prepared(tree, regroup_symbols, keep_axes)
+    return _prepared(tree, regroup_symbols, keep_axes, regroup_roots)
 
 
 @lru_cache(maxsize=64)
@@ -128,11 +143,12 @@ def _of_numbers(tree: Tree, keep_axes: bool) -> PreparedTree:
     return _prepared(tree, False, keep_axes)
 
 
-def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTree:
-    links = regrouped(aligned(tree), symbols=regroup_symbols)
+def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool, regroup_roots: bool = True) -> PreparedTree:
+    fixed = _undisplaced(tree)
+    links = regrouped(aligned(fixed), symbols=regroup_symbols, whole=_whole(tree, regroup_roots))
     frames = choose(links, keep_axes=keep_axes)
     joints = []
-    for joint, link, own in zip(tree.joints, links, frames, strict=True):
+    for joint, link, own in zip(fixed.joints, links, frames, strict=True):
         placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
         changed = {
             "type": link.type,
@@ -145,7 +161,36 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool) -> PreparedTre
         joints.append(PreparedJoint(**vars(joint) | changed))
     given = frozen([own.inverse @ np.linalg.inv(link.frame) for link, own in zip(links, frames, strict=True)])
     ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": (), "links_as_given": given})
-    return with_equal_magnitudes(in_own_unit(ours)).with_constants(tree)
+    ours = with_equal_magnitudes(in_own_unit(ours)).with_constants(tree)
+    if fixed is tree:
+        return ours
+    turns = (LinkFrame(angle=j.frame_offset * sense_of(j.type)).matrix for j in joints)
+    seen = (turn @ link for turn, link in zip(turns, given, strict=True))
+    return replace(ours, joints=tuple(map(_displaced, ours.joints, tree.joints, seen, [ours.unit] * len(joints))))
+
+
+def _undisplaced(tree: Tree) -> Tree:
+    """The tree with all joints at the placements that do not depend on symbols."""
+    if not any(isinstance(joint, DisplacedJoint) for joint in tree.joints):
+        return tree
+    own = (joint.undisplaced if isinstance(joint, DisplacedJoint) else joint for joint in tree.joints)
+    return replace(tree, joints=tuple(own))
+
+
+def _whole(tree: Tree, regroup_roots: bool) -> set[int]:
+    """The links whose bodies are not regrouped: those of displaced joints, and on request those of roots."""
+    displaced = {i for i, joint in enumerate(tree.joints) if isinstance(joint, DisplacedJoint)}
+    return displaced | {i for i, joint in enumerate(tree.joints) if joint.parent < 0 and not regroup_roots}
+
+
+def _displaced(joint: Joint, given: Joint, link: Array, unit: float = 1.0) -> Joint:
+    """A joint of ours, with the displacement of the given one, whose link frame stands at ``link`` in ours (in m)."""
+    if not isinstance(given, DisplacedJoint):
+        return joint
+    seen = spatial.constant(rounding.clean_matrix(adjoint(link))) @ given.displacement
+    change = motion_exp(ca.vertcat(seen[:3] / unit, seen[3:]))
+    r, p = spatial.constant(joint.rotation), spatial.constant(joint.translation)
+    return replace(joint, rotation=entries(r @ change[:3, :3]), translation=entries(p + r @ change[:3, 3]))
 
 
 def aligned(tree: Tree) -> list[LinkGeometry]:
@@ -180,14 +225,18 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
     return links
 
 
-def regrouped(links: list[LinkGeometry], *, symbols: bool = True, sliding: bool = True) -> list[LinkGeometry]:
+def regrouped(
+    links: list[LinkGeometry], *, symbols: bool = True, sliding: bool = True, whole: Collection[int] = ()
+) -> list[LinkGeometry]:
     """Links of the same motion and torques with as little inertia as possible, from the tips to the base.
 
-    What stays on request: bodies that are symbols; what joints that are not revolute share with their parent.
+    What stays on request: bodies that are symbols; what joints that are not revolute share with their parent; the
+    ``whole`` bodies of some links.
     """
     bodies = [link.body for link in links]
     for i, link in reversed(list(enumerate(links))):
-        if (isinstance(bodies[i], ca.SX) and not symbols) or not (sliding or link.type.is_revolute):
+        stays = i in whole or (isinstance(bodies[i], ca.SX) and not symbols)
+        if stays or not (sliding or link.type.is_revolute):
             continue
         moved = link.type.inertia_shared_with_parent(bodies[i])
         bodies[i] = difference(bodies[i], moved)
@@ -241,8 +290,9 @@ def sense_of(joint_type: JointType) -> float:
     return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0
 
 
-def _prepared_with_modes(tree: Tree) -> Tree:
+def _prepared_with_modes(given: Tree, regroup_roots: bool) -> Tree:
     """The robot, equal to rounding, in link frames of our own, with particles, and with less inertia on each link."""
+    tree = _undisplaced(given)
     axes: list[Array] = []
     for i, joint in enumerate(tree.joints):
         axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
@@ -264,7 +314,9 @@ def _prepared_with_modes(tree: Tree) -> Tree:
             name = f"{tip.name} particle {k}"
             joints.append(replace(tip, name=name, type=motion, pseudo_inertia=body, scaling=1.0, offset=0.0))
     links = [LinkGeometry(j.parent, j.type, homogeneous(j.rotation, j.translation), j.pseudo_inertia) for j in joints]
-    bodies = (link.body for link in regrouped(links, symbols=False, sliding=False))
+    whole = _whole(given, regroup_roots)
+    bodies = (link.body for link in regrouped(links, symbols=False, sliding=False, whole=whole))
+    joints[: len(back)] = map(_displaced, joints, given.joints, back)
     return replace(
         tree,
         joints=tuple(

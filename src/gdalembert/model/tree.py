@@ -106,6 +106,26 @@ class Joint(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
+class DisplacedJoint(Joint):
+    """A joint whose placement P exp6(δ) has symbols: ``rotation`` and ``translation`` are those of the product.
+
+    Attributes:
+        nominal: P (4 × 4), in the parent's link frame.
+        displacement: δ (6), linear first, in the axes of the joint frame.
+    """
+
+    nominal: Array = field(kw_only=True)
+    displacement: ca.SX = field(kw_only=True)
+
+    @property
+    def undisplaced(self) -> Joint:
+        """The joint at P."""
+        own = {name: value for name, value in vars(self).items() if name not in ("nominal", "displacement")}
+        at_rest = {"rotation": frozen(self.nominal[:3, :3]), "translation": frozen(self.nominal[:3, 3])}
+        return Joint(**own | at_rest)
+
+
+@dataclass(frozen=True, eq=False)
 class Frame(ByValue):
     """A frame fixed in a link.
 
@@ -217,8 +237,8 @@ class Tree(ByValue):
     @property
     def is_numeric(self) -> bool:
         """Whether all constants are numbers."""
-        own = (self.armature, self.gravity, *(x for joint in self.joints for x in vars(joint).values()))
-        return not any(isinstance(x, ca.SX) for x in own)
+        of_parts = (x for part in (*self.joints, *self.frames) for x in vars(part).values())
+        return not any(isinstance(x, ca.SX) for x in (self.armature, self.gravity, *of_parts))
 
     @property
     def unit(self) -> float:

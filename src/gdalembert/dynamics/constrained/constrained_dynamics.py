@@ -304,14 +304,17 @@ def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple
     """The robot with the frames of the constraints behind its own, and the pairs of them."""
     if not constraints:
         return dynamics, ()
-    frames = [constraint.frames(dynamics.nominal) for constraint in constraints]
-    first = range(len(dynamics.nominal.frames), len(dynamics.nominal.frames) + 2 * len(frames), 2)
+    first = range(len(dynamics.tree.frames), len(dynamics.tree.frames) + 2 * len(constraints), 2)
     pairs = tuple(
         FramePair(each.name, k, k + 1, each.holds, each.is_anchored) for each, k in zip(constraints, first, strict=True)
     )
-    added = tuple(frame for pair in frames for frame in pair)
-    robot = dynamics._on(replace(dynamics.tree, frames=(*dynamics.tree.frames, *added)))
-    robot.nominal = replace(dynamics.nominal, frames=(*dynamics.nominal.frames, *added))
+
+    def with_frames(tree: Tree) -> Tree:
+        added = (frame for constraint in constraints for frame in constraint.frames(tree))
+        return replace(tree, frames=(*tree.frames, *added))
+
+    robot = dynamics._on(with_frames(dynamics.tree))
+    robot.nominal = with_frames(dynamics.nominal)
     return robot, pairs
 
 

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_types import (
     ConstraintType,
     Frame6D,
@@ -22,7 +23,7 @@ from gdalembert.dynamics.frames import find_frame, joint_frame
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Tree
-from gdalembert.spatial.algebra import Matrix, transform
+from gdalembert.spatial.algebra import Matrix, entries, transform
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
@@ -123,7 +124,8 @@ class Contact(ByValue, Constraint):
         at = np.eye(4) if self.anchor is None else self.anchor
         if isinstance(self.holds, RowSelection):  # rows stay in the axes of the universe, and the frame is turned
             if not self.holds.can_turn:
-                frame = replace(frame, rotation=frozen(clean_matrix(frame.rotation @ at[:3, :3].T)))
+                turned = entries(spatial.constant(frame.rotation) @ spatial.constant(at[:3, :3].T))
+                frame = replace(frame, rotation=turned if isinstance(turned, ca.SX) else frozen(clean_matrix(turned)))
             return frame, Frame("anchor", -1, frozen(np.eye(3)), frozen(at[:3, 3]))
         return frame, Frame("anchor", -1, frozen(at[:3, :3]), frozen(at[:3, 3]))
 

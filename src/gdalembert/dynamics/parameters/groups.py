@@ -17,7 +17,7 @@ from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters, pseudo_inertia_of, transformed
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
-from gdalembert.spatial.arrays import Array, homogeneous
+from gdalembert.spatial.arrays import Array
 
 _FAINT = 1e-150
 """Mass [kg] that is added to that of a link without one, so that its centre of mass is its origin, and not 0/0."""
@@ -162,7 +162,7 @@ class GravityVector(VectorEntries):
         model.gravity.linear = linear
 
 
-Place = tuple[str, int, Array]
+Place = tuple[str, int, Array | ca.SX]
 """A body: its name, the index of the joint that carries it, and its frame in the link frame (4 × 4)."""
 
 
@@ -183,6 +183,10 @@ class Bodies(ParameterGroup):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{name}.{x}" for name in self.elements for x in DYNAMIC_PARAMETERS)
 
+    def placed_in(self, tree: Tree) -> tuple[Place, ...]:
+        """The bodies in a tree, whose frames may have been displaced."""
+        return self.places
+
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
         bodies = self.values(tree).reshape(-1, 10)
         return np.concatenate([np.zeros(0), *(_random_body(values, rng) for values in bodies)])
@@ -191,9 +195,9 @@ class Bodies(ParameterGroup):
         joints = list(tree.joints)
         own = {i: spatial.constant(joints[i].pseudo_inertia) for _, i, _ in self.places}
         without = {i: ca.DM(4, 4) if self.replaces else inertia for i, inertia in own.items()}
-        for k, (_, i, frame) in enumerate(self.places):
+        for k, (_, i, frame) in enumerate(self.placed_in(tree)):
             body = pseudo_inertia_of(p[10 * k : 10 * k + 10])
-            if not np.array_equal(frame, np.eye(4)):
+            if isinstance(frame, ca.SX) or not np.array_equal(frame, np.eye(4)):
                 body = transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())
             without[i] = without[i] + body
         for i, body in without.items():
@@ -250,7 +254,11 @@ class Payload(Bodies):
             raise ArgumentError(
                 f"parameters: payload at {fixed[0]!r}: the frame is fixed to the base; no joint moves it"
             )
-        return cls((frame.name, frame.joint, homogeneous(frame.rotation, frame.translation)) for frame in found)
+        placed = (spatial.transform(spatial.constant(f.rotation), spatial.constant(f.translation)) for f in found)
+        return cls((f.name, f.joint, entries(place)) for f, place in zip(found, placed, strict=True))
+
+    def placed_in(self, tree: Tree) -> tuple[Place, ...]:
+        return Payload.select(tree, self.elements).places
 
     def values(self, tree: Tree) -> Array:
         return np.zeros(len(self.names))

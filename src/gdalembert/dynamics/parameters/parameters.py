@@ -14,6 +14,7 @@ import pinocchio as pin
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.base import Base
 from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
+from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import check_same_joints, name_of, read_tree
@@ -28,8 +29,10 @@ Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 """Kinds of parameters, each with ``True`` (all there are) or the names of elements; or a list of kinds."""
 Values = npt.ArrayLike | Mapping[str, float] | None
 """p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
-KINDS: dict[str, type[ParameterGroup]] = {each.kind: each for each in (Inertia, Payload, Base, Armature, GravityVector)}
-"""The kinds that stand in a tree, in the order in which they are put there: bodies, then what is added to them."""
+KINDS: dict[str, type[ParameterGroup]] = {
+    each.kind: each for each in (Placement, Inertia, Payload, Base, Armature, GravityVector)
+}
+"""The kinds that stand in a tree, in the order in which they are put there: places, bodies, what is added to them."""
 _FORCES = {"springs": "springs={joint: (stiffness, rest)}", "friction": "friction='model' or {joint: gd.Friction(…)}"}
 """The arguments that give a robot its force elements."""
 
@@ -223,6 +226,11 @@ class ModelParameters(Parameters):
         self._given, chosen = given, _checked(given)
         if Base.kind in chosen and Inertia.kind in chosen:
             raise ArgumentError("parameters: 'base' parameters stand in place of 'inertia'; give one of them")
+        if Base.kind in chosen and Placement.kind in chosen:
+            raise ArgumentError(
+                "parameters: 'base' parameters are regrouped by the numbers of a geometry that 'placement' varies; give "
+                "'inertia' in place of 'base'"
+            )
         # base parameters are fewer if gravity has one direction, in numbers
         any_gravity: Any = ca.SX.sym("g", 3)
         seen = replace(tree, gravity=any_gravity) if GravityVector.kind in chosen else tree
@@ -287,7 +295,7 @@ class ModelParameters(Parameters):
         return copy
 
     def _checked_tree(self, model: pin.Model | Tree) -> Tree:
-        tree = read_tree(model)
+        tree = read_tree(model, dynamics=False)
         check_same_joints("parameters", self._nominal, tree)
         return tree
 

@@ -1,0 +1,142 @@
+"""Placements of joints and frames as parameters: what a robot as built has besides what its model says.
+
+A placement M becomes M exp6(δ): δ = (x, y, z, rx, ry, rz) [m, rad] is the twist, in the axes of the joint or frame
+itself, that leads in unit time from where the model has it to where it is. It is zero in the model, and exp6 is exact
+there with all derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.dynamics.parameters.groups import ParameterGroup
+from gdalembert.errors import UnknownNameError, UnsupportedError
+from gdalembert.model.from_pinocchio import name_of, read_tree
+from gdalembert.model.rounding import PRODUCT_ERROR, drop
+from gdalembert.model.tree import DisplacedJoint, Frame, Joint, Tree
+from gdalembert.spatial import lie
+from gdalembert.spatial.algebra import Matrix, entries
+from gdalembert.spatial.arrays import Array, homogeneous
+from gdalembert.spatial.lie.maps import motion_exp
+
+_QUANTITIES = ("x", "y", "z", "rx", "ry", "rz")
+_SPREAD = np.array([3e-3] * 3 + [2e-2] * 3)
+"""Standard deviations of random displacements [m, rad]."""
+
+
+class Placement(ParameterGroup):
+    """Displacements of joints, with all that hangs on them, and of frames alone.
+
+    A joint that is a sequence of elementary ones has its placement in the first of them.
+
+    Attributes:
+        nominal: the placements in the model (n × 4 × 4), each in the link frame before it.
+    """
+
+    kind: ClassVar[str] = "placement"
+
+    def __init__(self, tree: Tree, elements: Sequence[str]) -> None:
+        self.elements = tuple(elements)
+        self.nominal = [_placement(_element(tree, name)) for name in elements]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{name}.{x}" for name in self.elements for x in _QUANTITIES)
+
+    @classmethod
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Placement:
+        if chosen is None:
+            return cls(tree, [name for name in tree.joint_names if not _is_on_beam(tree, name)])
+        for name in chosen:
+            if _is_on_beam(tree, name):
+                raise UnsupportedError(
+                    f"parameters: placement of {name!r}: it stands on a flexible link, where its beam places it; give "
+                    "joints and frames on rigid links"
+                )
+        return cls(tree, chosen)
+
+    def values(self, tree: Tree) -> Array:
+        return np.zeros(len(self.names))
+
+    def values_of(self, tree: Tree, nominal: Tree) -> Array:
+        """log6(M⁻¹ M′) of the nominal placements M and those of the tree M′; zero where it is rounding."""
+        theirs = (_placement(_element(tree, name)) for name in self.elements)
+        found = (_displacement(*pair) for pair in zip(self.nominal, theirs, strict=True))
+        return np.concatenate([np.zeros(0), *found])
+
+    def random(self, tree: Tree, rng: np.random.Generator) -> Array:
+        return np.asarray((_SPREAD * rng.normal(size=(len(self.elements), 6))).ravel())
+
+    def substitute(self, tree: Tree, p: Matrix) -> Tree:
+        parts = {"joints": list(tree.joints), "frames": list(tree.frames)}
+        for k, name in enumerate(self.elements):
+            what, index = _find(tree, name)
+            parts[what][index] = _displaced(parts[what][index], p[6 * k : 6 * k + 6])
+        changed: Any = {what: tuple(elements) for what, elements in parts.items()}
+        return replace(tree, **changed)
+
+    def write_to_model(self, model: pin.Model, p: Array) -> None:
+        tree = read_tree(model, dynamics=False)
+        for name, nominal, own in zip(self.elements, self.nominal, p.reshape(-1, 6), strict=True):
+            placed = pin.SE3(nominal) * pin.exp6(own)
+            if model.existJointName(name):
+                index = model.getJointId(name)
+                first = pin.SE3(_placement(_element(tree, name)))  # in the joint, of a composite one
+                model.jointPlacements[index] = placed * first.inverse() * model.jointPlacements[index]
+            elif model.existFrame(name):
+                model.frames[model.getFrameId(name)].placement = placed
+            else:
+                raise UnsupportedError(
+                    f"parameters: placement of {name!r}: {name_of(model)!r} has no such frame; take dyn.at(p)"
+                )
+
+
+def _find(tree: Tree, name: str) -> tuple[str, int]:
+    """Where an element is in a tree: its first joint of this name, or else its first frame."""
+    if name in tree.joint_names:
+        own = (name, f"{name}[0]")
+        return "joints", next(i for i, joint in enumerate(tree.joints) if joint.name in own)
+    for i, frame in enumerate(tree.frames):
+        if frame.name == name:
+            return "frames", i
+    raise UnknownNameError("joint or frame", name, dict.fromkeys([*tree.joint_names, *(f.name for f in tree.frames)]))
+
+
+def _element(tree: Tree, name: str) -> Joint | Frame:
+    what, index = _find(tree, name)
+    return tree.joints[index] if what == "joints" else tree.frames[index]
+
+
+def _is_on_beam(tree: Tree, name: str) -> bool:
+    """Whether the element stands on a station of a flexible link."""
+    element = _element(tree, name)
+    before = element.parent if isinstance(element, Joint) else element.joint
+    return before >= 0 and tree.joints[before].type.is_modal
+
+
+def _placement(element: Joint | Frame) -> Array:
+    return homogeneous(element.rotation, element.translation)
+
+
+def _displacement(nominal: Array, other: Array) -> Array:
+    """The twist (6) from one placement to another, both 4 × 4."""
+    if np.array_equal(nominal, other):
+        return np.zeros(6)
+    found = lie.log6(lie.inverse(nominal) @ other)
+    return drop(found, PRODUCT_ERROR * (1 + np.abs(nominal[:3, 3]).max()))
+
+
+def _displaced(element: Any, twist: Matrix) -> Any:
+    """A joint or a frame at M exp6(twist), numbers or symbols."""
+    r, p, change = spatial.constant(element.rotation), spatial.constant(element.translation), motion_exp(twist)
+    placed = {"rotation": entries(r @ change[:3, :3]), "translation": entries(p + r @ change[:3, 3])}
+    if isinstance(element, Frame) or not isinstance(placed["rotation"], ca.SX):
+        return replace(element, **placed)
+    return DisplacedJoint(**vars(element) | placed, nominal=_placement(element), displacement=twist)
