@@ -63,6 +63,45 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
     return inward if ca.n_nodes(inner) <= ca.n_nodes(outer) else outward
 
 
+class SharedPlacements:
+    """Rotations of links and positions of their points in the universe at q, each made when it is asked for.
+
+    What they share is computed once: rotations go outward, positions inward to the first link whose rotation is known.
+    A position that is asked for alone needs no rotation of its chain.
+    """
+
+    def __init__(self, tree: Tree, q: ca.SX | ca.DM) -> None:
+        self._tree, self._q = tree, q
+        self._joints: dict[int, tuple[Matrix, Matrix]] = {}
+        self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
+        self._origins: dict[int, Matrix] = {-1: _NULL}
+
+    def _joint(self, i: int) -> tuple[Matrix, Matrix]:
+        if i not in self._joints:
+            placed = ca.horzcat(*self._tree.joints[i].placement(self._q))
+            placed = ca.sparsify(ca.cse([placed])[0]) if isinstance(placed, ca.SX) else placed
+            self._joints[i] = placed[:, :3], placed[:, 3]
+        return self._joints[i]
+
+    def rotation(self, link: int) -> Matrix:
+        """R (3 × 3) of a link, by the index of its joint."""
+        if link not in self._rotations:
+            self._rotations[link] = self.rotation(self._tree.joints[link].parent) @ self._joint(link)[0]
+        return self._rotations[link]
+
+    def position(self, link: int, x: Matrix) -> Matrix:
+        """A point x (3) of a link in the universe."""
+        while link not in self._rotations and self._tree.joints[link].parent >= 0:
+            r, p = self._joint(link)
+            link, x = self._tree.joints[link].parent, p + r @ x
+        return self._origin(link) + self.rotation(link) @ x
+
+    def _origin(self, link: int) -> Matrix:
+        if link not in self._origins:
+            self._origins[link] = self.position(self._tree.joints[link].parent, self._joint(link)[1])
+        return self._origins[link]
+
+
 def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
     """S v and S a + Ṡ v of a joint, in the axes of its link."""
     v_i, a_i = joint.velocity(v), joint.velocity(a)
@@ -272,3 +311,26 @@ def acceleration_derivatives(
     directions = ca.diagcat(tree.tangent_map(q), ca.DM.eye(tree.nv))
     by_q, by_v = ca.horzsplit(derivative_along(rate, ca.vertcat(q, v), directions), tree.nv)
     return by_q, by_v, ca.jacobian(rate, a)
+
+
+def joint_jacobians(tree: Tree, q: Matrix) -> Matrix:
+    """J (6 × nv): the columns of all joints in WORLD, of which the Jacobian of a frame takes those on its path."""
+    columns = ((joint, motion.vector) for joint, motion, _ in _columns_in_universe(tree, q, ca.DM(tree.nv, 1)))
+    return of_columns(tree.nv, 6, columns)
+
+
+def joint_jacobians_rate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
+    """dJ/dt (6 × nv) of :func:`joint_jacobians`: a column is carried along by its link."""
+    return of_columns(tree.nv, 6, ((joint, rate.vector) for joint, _, rate in _columns_in_universe(tree, q, v)))
+
+
+def _columns_in_universe(tree: Tree, q: Matrix, v: Matrix) -> Iterator[tuple[Joint, Motion, Motion]]:
+    """Each joint, its columns and their rates in WORLD."""
+    twists: list[Motion] = []
+    for joint, placed in zip(tree.joints, tree.placements(q), strict=True):
+        columns = Motion(*joint.subspace(q)).to_parent(*placed)
+        own_rate = Motion(*joint.subspace_rate(q, v)).to_parent(*placed)
+        before = twists[joint.parent] if joint.parent >= 0 else _AT_REST
+        twists.append(before + columns.times(joint.velocity(v)))
+        carrying = before if joint.type.nv == 1 else twists[-1]
+        yield joint, columns, carrying.cross(columns) + own_rate

@@ -18,7 +18,7 @@ from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values,
 from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
-from gdalembert.model.configuration import difference, integrate
+from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -178,6 +178,16 @@ class Kinematics:
         """(q, v) → (dJ), 6 × nv: the rate of the entries of J; equals ``pin.getFrameJacobianTimeVariation``."""
         return self._function(frame_motion.jacobian_rate, frame, reference, "dJ", "q", "v")
 
+    @cached_property
+    def joint_jacobians(self) -> ca.Function:
+        """(q) → (J), 6 × nv: the columns of all joints, in WORLD; equals ``pin.computeJointJacobians``."""
+        return self._of_robot(frame_motion.joint_jacobians, "J", "q")
+
+    @cached_property
+    def joint_jacobians_rate(self) -> ca.Function:
+        """(q, v) → (dJ), 6 × nv: the rate of their entries; equals ``pin.computeJointJacobiansTimeVariation``."""
+        return self._of_robot(frame_motion.joint_jacobians_rate, "dJ", "q", "v")
+
     def frame_velocity(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
         """(q, v) → (twist), 6 [m/s; rad/s]: equals ``pin.getFrameVelocity``."""
         return self._function(frame_motion.velocity, frame, reference, "twist", "q", "v")
@@ -302,6 +312,39 @@ class Kinematics:
         """
         s = symbols(q0=self.tree.nq, q1=self.tree.nq)
         return function("difference", s, {"v": difference(self.tree, s["q0"], s["q1"])})
+
+    @cached_property
+    def integrate_derivatives(self) -> ca.Function:
+        """(q, v) → (dq_dq, dq_dv), nv × nv each, in the tangent spaces of q and q_next; equals ``pin.dIntegrate``."""
+        s = symbols(q=self.tree.nq, v=self.tree.nv)
+        reached = integrate(self.tree, s["q"], s["v"])
+
+        def moved(q: Matrix, v: Matrix) -> Matrix:
+            return difference(self.tree, reached, integrate(self.tree, q, v))
+
+        by_q = self._slope(lambda d: moved(integrate(self.tree, s["q"], d), s["v"]))
+        by_v = self._slope(lambda d: moved(s["q"], s["v"] + d))
+        return function("integrate_derivatives", s, {"dq_dq": by_q, "dq_dv": by_v})
+
+    @cached_property
+    def difference_derivatives(self) -> ca.Function:
+        """(q0, q1) → (dv_dq0, dv_dq1), nv × nv each, in the tangent spaces of q0 and q1; equals ``pin.dDifference``."""
+        s = symbols(q0=self.tree.nq, q1=self.tree.nq)
+
+        by_q0 = self._slope(lambda d: difference(self.tree, integrate(self.tree, s["q0"], d), s["q1"]))
+        by_q1 = self._slope(lambda d: difference(self.tree, s["q0"], integrate(self.tree, s["q1"], d)))
+        return function("difference_derivatives", s, {"dv_dq0": by_q0, "dv_dq1": by_q1})
+
+    @cached_property
+    def normalize(self) -> ca.Function:
+        """(q) → (q_unit), nq: with quaternions, and cosines and sines, of unit length; equals ``pin.normalize``."""
+        s = symbols(q=self.tree.nq)
+        return function("normalize", s, {"q_unit": unit_and_scale(s["q"], unit_blocks(self.tree))[0]})
+
+    def _slope(self, moved: Callable[[ca.SX], Matrix]) -> Matrix:
+        """The derivative of a velocity by a small one, at zero."""
+        d = ca.SX.sym("d", self.tree.nv)
+        return ca.substitute(ca.jacobian(moved(d), d), d, ca.DM.zeros(self.tree.nv))
 
     def _of_robot(self, expression: Callable[..., Matrix], output: str, *inputs: str) -> ca.Function:
         s = self.symbols(*inputs)
