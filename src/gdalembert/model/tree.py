@@ -9,7 +9,7 @@ rows and columns simply add to those of the other (the projection Gᵀ(·)G of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import casadi as ca
@@ -374,3 +374,36 @@ class Tree(ByValue):
             else:
                 total = total + moment
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class TreeOfSymbols(Tree):
+    """A tree with symbols: wherever ``Tree`` has an array, this may have an ``SX``; equal to itself alone.
+
+    Attributes:
+        p: the symbols (SX, n_p) that the constants are written in, an input of every Function.
+    """
+
+    p: ca.SX
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def constants(self) -> Tree:
+        return Tree(**{each.name: getattr(self, each.name) for each in fields(Tree)})
+
+    @property
+    def symbols(self) -> ca.SX:
+        return self.p
+
+    @property
+    def symbol_names(self) -> tuple[str, ...]:
+        return tuple(str(x) for x in ca.vertsplit(self.p))
+
+    @property
+    def symbol_values(self) -> Array:
+        return np.full(self.p.numel(), np.nan)

@@ -45,7 +45,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Joint, Tree
+from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
@@ -60,32 +60,24 @@ _CASADI |= {"Abs": ca.fabs, "pi": math.pi}
 
 
 @dataclass(frozen=True, eq=False)
-class SymbolicTree(Tree):
-    """A tree whose constants are formulas: wherever ``Tree`` has an array, this may have an ``SX``.
+class SymbolicTree(TreeOfSymbols):
+    """A tree whose constants are formulas.
 
     :func:`~gdalembert.symbolic.symbolic_tree` makes one of a model,
     :func:`~gdalembert.symbolic.from_denavit_hartenberg` of rows. Every formulation takes it.
 
     Attributes:
-        p: the symbols (SX, n_p) that the constants are written in.
-        formulas: what each of them stands for: a SymPy symbol; in the tree ``exact`` a formula.
+        formulas: what each symbol of p stands for: a SymPy symbol; in the tree ``exact`` a formula.
         numbers: the value of each SymPy symbol in the robot, where it is known; those of angles, which are symbols in
             closed forms alone, too.
         spring_constants: (stiffness, rest) by joint.
         exact: the tree that closed forms are made of; ``None`` if it is this.
     """
 
-    p: ca.SX
     formulas: tuple[sympy.Expr, ...]
     numbers: Mapping[str, float]
     spring_constants: Mapping[str, tuple[Any, Any]]
     exact: SymbolicTree | None = field(default=None, repr=False)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("p", "exact")}
@@ -97,14 +89,6 @@ class SymbolicTree(Tree):
 
         skeleton = mapped(own, ca.SX, numbered)
         return _restored, (skeleton, ca.Function("constants", [self.p], constants), self.exact)
-
-    @property
-    def constants(self) -> Tree:
-        return Tree(**{each.name: getattr(self, each.name) for each in fields(Tree)})
-
-    @property
-    def symbols(self) -> ca.SX:
-        return self.p
 
     @property
     def symbol_names(self) -> tuple[str, ...]:
