@@ -101,6 +101,15 @@ def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
     return Factorization(m).solve(b)
 
 
+def constrained_solve(m: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Matrix) -> tuple[Matrix, Matrix]:
+    """x (n) and f (k) of M x = r + Jᵀ f, J x + damping f = s, for a symmetric positive definite M (n × n)."""
+    factorization = Factorization(m)
+    half, own = factorization.half_solve(j.T), factorization.half_solve(r)
+    inner = half.T @ factorization.divide(half) + damping * ca.DM.eye(j.shape[0])
+    f = symmetric_solve(symmetric(inner), s - half.T @ factorization.divide(own))
+    return factorization.finish(own + half @ f), f
+
+
 def dense_inverse(m: Matrix) -> Matrix:
     """M⁻¹ (n × n) of a symmetric positive definite M without zeros, exactly symmetric.
 

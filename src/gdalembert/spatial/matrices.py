@@ -1,0 +1,126 @@
+"""What a user passes, as CasADi matrices: symbols (SX, MX), and numbers as DM, which meets either kind; lazy lists."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import numbers
+
+
+def matrix(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
+    """Numbers, symbols, lists of both, or a spatial object, as a matrix (rows × columns); a column may lie as a row.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is nothing of that, has another shape, or a number is not finite.
+    """
+    x = _casadi(what, given)
+    if columns == 1 and x.shape == (1, rows):
+        x = x.T
+    if x.shape != (rows, columns):
+        got, wanted = (f"{m} × {n}" for m, n in (x.shape, (rows, columns)))
+        raise ArgumentError(f"{what}: got {got} entries; give {wanted}")
+    return x
+
+
+def _casadi(what: str, given: Any) -> Matrix:
+    if isinstance(given, ca.SX | ca.MX):
+        return given
+    given = getattr(given, "vector", getattr(given, "homogeneous", given))
+    if isinstance(given, ca.SX | ca.MX):
+        return given
+    if isinstance(given, np.ndarray) and given.dtype == object:
+        given = given.tolist()
+    if isinstance(given, list | tuple) and _has_symbols(given):
+        rows = [each if isinstance(each, list | tuple) else [each] for each in given]
+        try:
+            return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+        except (NotImplementedError, RuntimeError):
+            raise ArgumentTypeError(
+                f"{what}: cannot be made one matrix of SX or MX; give rows of equal length"
+            ) from None
+    return ca.DM(numbers(what, given, expected="numbers, SX or MX"))
+
+
+def _has_symbols(given: Any) -> bool:
+    if isinstance(given, list | tuple):
+        return any(_has_symbols(each) for each in given)
+    return isinstance(given, ca.SX | ca.MX)
+
+
+def is_constant(x: Matrix) -> bool:
+    """Whether a matrix consists of numbers."""
+    return isinstance(x, ca.DM) or not ca.symvar(x)
+
+
+def number_of(x: Matrix) -> Any:
+    """The numbers of a constant matrix: an array, a column as a vector, a single one as a float."""
+    values = ca.evalf(x).full()
+    return values.item() if values.size == 1 else values.ravel() if values.shape[1] == 1 else values
+
+
+def is_same(x: Matrix, y: Matrix) -> bool:
+    """Whether two matrices are the same expression, or equal numbers."""
+    return type(x) is type(y) and x.shape == y.shape and bool(ca.is_equal(x, y, 0))
+
+
+def called(function: ca.Function, *arguments: Matrix) -> Any:
+    """A Function of matrices of one kind.
+
+    Raises:
+        ArgumentTypeError: if SX meets MX.
+    """
+    if {ca.SX, ca.MX} <= {type(x) for x in arguments}:
+        raise ArgumentTypeError(f"{function.name()}: got SX and MX, which CasADi cannot mix; give one of them")
+    return function(*arguments)
+
+
+def index_of(what: str, given: Any, length: int) -> int:
+    """An index from 0 to length − 1; a negative one counts from the end.
+
+    Raises:
+        ArgumentError: if it is out of range.
+    """
+    try:
+        return range(length)[operator.index(given)]
+    except (IndexError, TypeError):
+        unknown = "; an unknown name has this index" if given == length else ""
+        raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
+
+
+class Items(Sequence[Any]):
+    """A list whose items are made when they are first read; ``made`` has those that were read or set.
+
+    What is set is a value of ``kind``, or what that can be made of.
+    """
+
+    def __init__(self, name: str, length: int, make: Callable[[int], Any], kind: Callable[[Any], Any] = list) -> None:
+        self.name, self._length, self._make, self._kind = name, length, make, kind
+        self.made: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[k] for k in range(self._length)[index]]
+        k = index_of(self.name, index, self._length)
+        if k not in self.made:
+            self.made[k] = self._make(k)
+        return self.made[k]
+
+    def __setitem__(self, index: Any, x: Any) -> None:
+        self.made[index_of(self.name, index, self._length)] = self._kind(x)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(self._length))
+
+    def tolist(self) -> list[Any]:
+        """All items."""
+        return list(self)
