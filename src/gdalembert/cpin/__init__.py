@@ -1,0 +1,75 @@
+"""Pinocchio's own names over CasADi, for programs that say ``from pinocchio import casadi as cpin`` (``gd.cpin``).
+
+    from gdalembert import cpin
+
+in place of that line is all that such a program changes. Names, arguments, order and conventions are those of
+Pinocchio; SX and MX are taken, and numbers. There is no algorithm here: a call keeps its q, v, a, tau, and a slot of
+``data`` evaluates a cached Function of :class:`~gdalembert.Kinematics` or :class:`~gdalembert.NewtonEuler` when it is
+read. What no call has computed is an error that names the call, where Pinocchio gives zeros or the identity.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import pinocchio as pin
+
+from gdalembert.cpin.configurations import *
+from gdalembert.cpin.constraints import *
+from gdalembert.cpin.data import *
+from gdalembert.cpin.dynamics import *
+from gdalembert.cpin.kinematics import *
+from gdalembert.cpin.maps import *
+from gdalembert.cpin.model import *
+from gdalembert.errors import UnknownNameError, UnsupportedError
+from gdalembert.spatial.objects import *
+
+_SHARED = ("ReferenceFrame", "FrameType", "Convention", "ContactType", "ArgumentPosition", "KinematicLevel", "LOCAL")
+_SHARED += ("WORLD", "LOCAL_WORLD_ALIGNED", "BODY", "JOINT", "OP_FRAME", "FIXED_JOINT", "SENSOR", "POSITION")
+_SHARED += ("VELOCITY", "ACCELERATION", "ARG0", "ARG1", "ProximalSettings", "__version__")
+
+
+class StdVec(list[Any]):
+    """A list, also of (size, value)."""
+
+    def __init__(self, *given: Any, size: int = 0, value: Any = None) -> None:
+        if len(given) == 2:
+            size, value = given
+        super().__init__(given[0] if len(given) == 1 else [value] * size)
+
+    def tolist(self) -> list[Any]:
+        return list(self)
+
+
+class _MissingNameError(UnknownNameError, AttributeError):
+    """A name that is not there."""
+
+
+def __getattr__(name: str) -> Any:
+    """Pinocchio's enumerations and joint models, and lists in place of its vectors."""
+    if name in _SHARED or name.startswith("JointModel"):
+        return getattr(pin, name)
+    if name.startswith("StdVec_"):
+        return StdVec
+    raise _MissingNameError("algorithm or class of cpin", name, sorted(known for known in globals() if known[0] != "_"))
+
+
+def install() -> None:
+    """Make ``from pinocchio import casadi`` give this module, in programs that one does not own.
+
+    Raises:
+        UnsupportedError: if Pinocchio has a module of that name, which should be used.
+    """
+    this = sys.modules[__name__]
+    try:
+        there = importlib.import_module("pinocchio.casadi")
+    except ImportError:
+        there = this
+    if there is not this:
+        raise UnsupportedError(
+            f"cpin.install: pinocchio {pin.__version__} has its own pinocchio.casadi; import that, or gdalembert.cpin"
+        )
+    sys.modules["pinocchio.casadi"] = this
+    pin.casadi = this

@@ -1,0 +1,124 @@
+"""The configuration space: integrate, difference and their derivatives, and Lie groups of their own."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+import pinocchio as pin
+
+from gdalembert.cpin.model import Model
+from gdalembert.errors import UnsupportedError
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.matrices import called, is_constant, matrix
+
+__all__ = [
+    *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate", "isNormalized"),
+    *("isSameConfiguration", "liegroups", "neutral", "normalize", "randomConfiguration", "squaredDistance"),
+]
+
+
+def _called(model: Model, algorithm: str, name: str, *given: Any, v: Any = None) -> Any:
+    """A Function of configurations, and of a velocity."""
+    arguments = [matrix(f"{algorithm}: q", q, model.nq) for q in given]
+    arguments += [] if v is None else [matrix(f"{algorithm}: v", v, model.nv)]
+    return called(getattr(model.configurations, name), *arguments)
+
+
+def integrate(model: Model, q: Any, v: Any) -> Matrix:
+    """The configuration (nq) that v leads to from q in unit time."""
+    return _called(model, "integrate", "integrate", q, v=v)
+
+
+def difference(model: Model, q1: Any, q2: Any) -> Matrix:
+    """The velocity (nv) that leads from q1 to q2 in unit time."""
+    return _called(model, "difference", "difference", q1, q2)
+
+
+def interpolate(model: Model, q1: Any, q2: Any, alpha: Any) -> Matrix:
+    """The configuration between q1 (alpha = 0) and q2 (1)."""
+    return integrate(model, q1, alpha * difference(model, q1, q2))
+
+
+def squaredDistance(model: Model, q1: Any, q2: Any) -> Matrix:
+    """The squared distance of each joint (njoints − 1)."""
+    apart, joints = difference(model, q1, q2), range(1, model.njoints)
+    return ca.vertcat(*(ca.sumsqr(apart[model.idx_vs[k] : model.idx_vs[k] + model.nvs[k]]) for k in joints))
+
+
+def distance(model: Model, q1: Any, q2: Any) -> Matrix:
+    return ca.norm_2(difference(model, q1, q2))
+
+
+def dIntegrate(model: Model, q: Any, v: Any, argument_position: Any = None) -> Any:
+    """Derivatives of integrate by q and by v (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
+    both = _called(model, "dIntegrate", "integrate_derivatives", q, v=v)
+    return both if argument_position is None else both[int(argument_position)]
+
+
+def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -> Any:
+    """Derivatives of difference by q1 and by q2 (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
+    both = _called(model, "dDifference", "difference_derivatives", q1, q2)
+    return both if argument_position is None else both[int(argument_position)]
+
+
+def normalize(model: Model, q: Any) -> Matrix:
+    """q with quaternions, and cosines and sines, of unit length."""
+    return _called(model, "normalize", "normalize", q)
+
+
+def _numbers(model: Model, algorithm: str, q: Any) -> Any:
+    given = matrix(f"{algorithm}: q", q, model.nq)
+    if not is_constant(given):
+        raise UnsupportedError(f"{algorithm}: q has symbols, which have no value yet; give numbers")
+    return ca.evalf(given).full().ravel()
+
+
+def neutral(model: Model) -> ca.DM:
+    return ca.DM(pin.neutral(model.pin))
+
+
+def randomConfiguration(model: Model, *bounds: Any) -> ca.DM:
+    """A random configuration within the position limits, or within bounds (numbers)."""
+    return ca.DM(pin.randomConfiguration(model.pin, *(_numbers(model, "randomConfiguration", q) for q in bounds)))
+
+
+def isNormalized(model: Model, q: Any, prec: float = 1e-12) -> bool:
+    return bool(pin.isNormalized(model.pin, _numbers(model, "isNormalized", q), prec))
+
+
+def isSameConfiguration(model: Model, q1: Any, q2: Any, prec: float = 1e-12) -> bool:
+    both = (_numbers(model, "isSameConfiguration", q) for q in (q1, q2))
+    return bool(pin.isSameConfiguration(model.pin, *both, prec))
+
+
+class LieGroup:
+    """A Lie group, as the configurations of joints: the functions of this module without their model."""
+
+    def __init__(self, name: str, *joints: Any) -> None:
+        model = pin.Model()
+        for k, joint in enumerate(joints):
+            model.addJoint(k, joint, pin.SE3.Identity(), f"joint{k}")
+        own = Model(model)
+        self.name, self.nq, self.nv, self.neutral = name, model.nq, model.nv, neutral(own)
+        for function in (integrate, difference, interpolate, distance, normalize):
+            setattr(self, function.__name__, partial(function, own))
+        self.random = partial(_called, own, "random", "integrate", self.neutral, v=ca.DM.rand(model.nv))
+        self.dIntegrate_dq, self.dIntegrate_dv = (partial(dIntegrate, own, argument_position=k) for k in (0, 1))
+        self.dDifference_dq0, self.dDifference_dq1 = (partial(dDifference, own, argument_position=k) for k in (0, 1))
+
+    def squaredDistance(self, q0: Any, q1: Any) -> Matrix:
+        return ca.sumsqr(self.difference(q0, q1))  # type: ignore[attr-defined]
+
+
+liegroups = SimpleNamespace(
+    SO3=lambda: LieGroup("SO(3)", pin.JointModelSpherical()),
+    SE3=lambda: LieGroup("SE(3)", pin.JointModelFreeFlyer()),
+    SO2=lambda: LieGroup("SO(2)", pin.JointModelRUBZ()),
+    SE2=lambda: LieGroup("SE(2)", pin.JointModelPlanar()),
+    R3=lambda: LieGroup("R^3", pin.JointModelTranslation()),
+    Rn=lambda n: LieGroup(f"R^{n}", *(pin.JointModelPX() for _ in range(n))),
+)
+"""``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R3()`` and ``Rn(n)``: groups with integrate, difference and so on."""

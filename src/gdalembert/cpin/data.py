@@ -1,0 +1,106 @@
+"""Data: slots that algorithms fill, each computed when it is first read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gdalembert.cpin.model import Model
+from gdalembert.errors import GdalembertError, UnknownNameError
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.matrices import matrix
+
+__all__ = ["Data", "UnfilledSlotError"]
+
+FILLED_BY: dict[str, str] = {}
+"""Slots, and the call that fills each of them."""
+
+Algorithm = TypeVar("Algorithm", bound=Callable[..., Any])
+
+
+def fills(*slots: str) -> Callable[[Algorithm], Algorithm]:
+    """Declare the slots that an algorithm fills, for the error of those that nothing has filled."""
+
+    def declare(algorithm: Algorithm) -> Algorithm:
+        call = f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)})"
+        for slot in slots:
+            FILLED_BY.setdefault(slot, call)
+        return algorithm
+
+    return declare
+
+
+_SWEEPS = {"q": "forwardKinematics(model, data, q)", "v": "forwardKinematics(model, data, q, v)"}
+_SWEEPS |= {"a": "forwardKinematics(model, data, q, v, a)", "tau": "constraintDynamics"}
+"""The calls that keep q, v, a and tau."""
+
+
+class UnfilledSlotError(GdalembertError, AttributeError):
+    """A quantity that no algorithm has computed, where Pinocchio would give zeros or the identity."""
+
+
+class Data:
+    """The results of algorithms: ``data.oMf[k]``, ``data.M`` and so on.
+
+    Attributes:
+        state: the q, v, a that algorithms were last called with.
+        swept: the tree, the q and the placements of the last sweep.
+
+    Raises:
+        UnfilledSlotError: by reading what no algorithm has computed; it names the call.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._slots: dict[str, Callable[[], Any]] = {}
+        self.state: dict[str, Matrix] = {}
+        self.swept: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._slots:
+            value = self.__dict__[name] = self._slots[name]()
+            return value
+        if name in FILLED_BY:
+            raise UnfilledSlotError(f"data.{name}: nothing has computed it; call {FILLED_BY[name]} before")
+        raise UnfilledSlotError(str(UnknownNameError("slot of data", name, FILLED_BY)))
+
+    def fill(self, **slots: Callable[[], Any]) -> None:
+        """Take what computes each slot, in place of what was there."""
+        self.empty(*slots)
+        self._slots |= slots
+
+    def empty(self, *slots: str) -> None:
+        """Forget slots, which belong to another state."""
+        for name in slots:
+            self.__dict__.pop(name, None)
+            self._slots.pop(name, None)
+
+    def keep(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
+        """Keep q, v or a, as matrices, for the algorithms that read the motion of frames.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if one of them is no column of its length.
+        """
+        lengths = {"q": self._model.pin.nq, "v": self._model.pin.nv, "a": self._model.pin.nv}
+        self.state |= {name: matrix(f"{algorithm}: {name}", x, lengths[name]) for name, x in state.items()}
+        return tuple(self.state[name] for name in state)
+
+    def known(self, algorithm: str, *names: str) -> tuple[Matrix, ...]:
+        """The q, v, a that were kept last.
+
+        Raises:
+            UnfilledSlotError: if one of them never was.
+        """
+        for name in names:
+            if name not in self.state:
+                raise UnfilledSlotError(f"{algorithm}: no {name} is known; call {_SWEEPS[name]} before")
+        return tuple(self.state[name] for name in names)
+
+    def snapshot(self) -> Data:
+        """The same state, for what is computed later."""
+        then = Data(self._model)
+        then.state = dict(self.state)
+        return then

@@ -1,0 +1,133 @@
+"""Exponentials, logarithms and their Jacobians, quaternions, and roll, pitch and yaw, with Pinocchio's names.
+
+All are those of :mod:`gdalembert.spatial.lie`: exact with their derivatives at and near the identity, and never NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+import pinocchio as pin
+
+from gdalembert import spatial
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.lie import maps
+from gdalembert.spatial.matrices import matrix
+from gdalembert.spatial.objects import SE3, Motion, Quaternion
+
+__all__ = [
+    *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "SE3ToXYZQUAT", "SE3ToXYZQUATtuple", "XYZQUATToSE3", "exp", "exp3"),
+    *("exp3_quat", "exp6", "exp6_quat", "log", "log3", "log3_quat", "log6", "log6_quat", "rpy", "skew", "skewSquare"),
+    "unSkew",
+]
+
+
+def _of(name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str) -> Callable[[Any], Any]:
+    """A function of one matrix."""
+
+    def evaluated(x: Any) -> Any:
+        return value(matrix(name, x, *shape))
+
+    evaluated.__name__, evaluated.__doc__ = name, doc
+    return evaluated
+
+
+def _log3(r: Matrix) -> Matrix:
+    return maps.rotation_log(r)
+
+
+exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.")
+exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.")
+exp6 = _of("exp6", (6, 1), lambda v: SE3(maps.motion_exp(v)), "The placement that a twist leads to in unit time.")
+exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).")
+log6 = _of("log6", (4, 4), lambda t: Motion(maps.motion_log(t)), "The twist that leads to a placement in unit time.")
+log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).")
+Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).")
+Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.")
+Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).")
+Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.")
+skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).")
+unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].")
+
+
+def log3_quat(quaternion: Any) -> Matrix:
+    """The rotation vector (3) of a unit quaternion (x, y, z, w)."""
+    return maps.quaternion_log(Quaternion(quaternion).coeffs())
+
+
+def log3(R: Any) -> Matrix:
+    """The rotation vector (3) of a rotation matrix, or of a quaternion."""
+    if isinstance(R, Quaternion | pin.Quaternion) or getattr(R, "shape", None) in ((4,), (4, 1)):
+        return log3_quat(R)
+    return _log3(matrix("log3", R, 3, 3))
+
+
+def exp(x: Any) -> Any:
+    """exp6 of a Motion or of 6 entries, else exp3."""
+    return exp6(x) if isinstance(x, Motion | pin.Motion) or getattr(x, "shape", (len(x),))[0] == 6 else exp3(x)
+
+
+def log(x: Any) -> Any:
+    """log6 of a placement, else log3."""
+    return log6(x) if isinstance(x, SE3 | pin.SE3) or getattr(x, "shape", None) == (4, 4) else log3(x)
+
+
+def skewSquare(u: Any, v: Any) -> Matrix:
+    """[u×] [v×]."""
+    return skew(u) @ skew(v)
+
+
+def SE3ToXYZQUAT(M: Any) -> Matrix:
+    """(x, y, z; quaternion (x, y, z, w)) (7) of a placement."""
+    placed = SE3(M)
+    return ca.vertcat(placed.translation, maps.quaternion_of(placed.rotation))
+
+
+def SE3ToXYZQUATtuple(M: Any) -> tuple[Matrix, ...]:
+    """The seven entries of :func:`SE3ToXYZQUAT`, apart."""
+    return tuple(ca.vertsplit(SE3ToXYZQUAT(M)))
+
+
+def XYZQUATToSE3(x: Any) -> SE3:
+    """The placement of (x, y, z; unit quaternion (x, y, z, w)) (7)."""
+    column = matrix("XYZQUATToSE3", x, 7)
+    return SE3(maps.quaternion_rotation(column[3:]), column[:3])
+
+
+def _turn(axis: str, angle: Any) -> Matrix:
+    """Rotation about ``"x"``, ``"y"`` or ``"z"``."""
+    if axis not in ("x", "y", "z"):
+        raise ArgumentError(f"rpy.rotate: got the axis {axis!r}; give 'x', 'y' or 'z'")
+    return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(angle), ca.sin(angle))
+
+
+def _rpy_matrix(*angles: Any) -> Matrix:
+    """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
+    roll, pitch, yaw = ca.vertsplit(matrix("rpy.rpyToMatrix", angles[0] if len(angles) == 1 else list(angles), 3))
+    return ca.densify(_turn("z", yaw) @ _turn("y", pitch) @ _turn("x", roll))
+
+
+def _rpy_of(r: Matrix) -> Matrix:
+    pitch = ca.atan2(-r[2, 0], ca.sqrt(r[2, 1] ** 2 + r[2, 2] ** 2))
+    return ca.vertcat(ca.atan2(r[2, 1], r[2, 2]), pitch, ca.atan2(r[1, 0], r[0, 0]))
+
+
+def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+    """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
+    roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
+    x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
+    local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
+    return ca.densify(local if reference_frame == pin.LOCAL else _rpy_matrix(angles) @ local)
+
+
+rpy = SimpleNamespace(
+    rpyToMatrix=_rpy_matrix,
+    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2."),
+    rotate=_turn,
+    computeRpyJacobian=_rpy_jacobian,
+)
+"""Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``, ``computeRpyJacobian``."""

@@ -1,0 +1,319 @@
+"""Model: a ``pin.Model`` whose constants may be symbols, and the tree, the kinematics and the dynamics behind it.
+
+What is an expression of symbols in inertias, placements, gravity or armature becomes an input of the Functions behind,
+entry by entry; numbers stay numbers. Lists hand out objects that the user may change in place, so that the model
+compares them with what its tree was made of whenever an algorithm asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.dynamics.frames import joint_frame
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.model.cleaning import clean_tree
+from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.inertia import pseudo_inertia_of
+from gdalembert.model.rounding import CLEANED
+from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.matrices import Items, index_of, is_constant, is_same, matrix, number_of
+from gdalembert.spatial.objects import SE3, Inertia, Motion
+
+__all__ = ["Frame", "Model", "buildReducedModel"]
+
+
+class Frame:
+    """A frame fixed to a link: (name, parentJoint, placement, type), as of ``pin.Frame``, or another frame.
+
+    Attributes:
+        pin: the ``pin.Frame`` that has everything else.
+    """
+
+    def __init__(self, *given: Any) -> None:
+        if len(given) == 1:
+            self.pin, placement = pin.Frame(getattr(given[0], "pin", given[0])), given[0].placement
+        else:
+            placement = next((x for x in given if isinstance(x, SE3 | pin.SE3)), None)
+            if placement is None:
+                raise ArgumentTypeError("Frame: got no placement; give (name, parentJoint, placement, type)")
+            self.pin = pin.Frame(*(pin.SE3.Identity() if x is placement else x for x in given))
+        self.placement = SE3(placement)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["pin"], name)
+
+    @property
+    def parts(self) -> tuple[Matrix, ...]:
+        return self.placement.parts
+
+
+class _Column:
+    """A vector of a model."""
+
+    def __init__(self, given: Any) -> None:
+        self.parts = getattr(given, "parts", (ca.DM(given) if isinstance(given, np.ndarray) else given,))
+
+
+_KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Column}
+"""The constants that may have symbols, and what each is handed out as."""
+
+
+class _Inputs:
+    """The entries of constants that are no numbers: symbols for the graphs, and what these stand for."""
+
+    def __init__(self) -> None:
+        self.symbols: list[ca.SX] = []
+        self.values: list[Matrix] = []
+
+    def constant(self, x: Matrix) -> Any:
+        """A constant of a tree: an array, or SX whose symbols are inputs."""
+        if is_constant(x):
+            return frozen(ca.evalf(x).full() if x.shape[1] > 1 else ca.evalf(x).full().ravel())
+        return ca.sparsify(ca.reshape(ca.vertcat(*map(self._entry, ca.vertsplit(ca.vec(ca.densify(x))))), *x.shape))
+
+    def _entry(self, x: Matrix) -> Any:
+        if is_constant(x):
+            return number_of(x)
+        self.symbols.append(ca.SX.sym(f"p{len(self.symbols)}"))
+        self.values.append(x)
+        return self.symbols[-1]
+
+
+class Model:
+    """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
+
+    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`.
+
+    Attributes:
+        pin: a ``pin.Model`` of its numbers; where there are symbols, it is as it was before.
+    """
+
+    pin: pin.Model
+
+    def __init__(self, model: Any = None) -> None:
+        if not isinstance(model, Model | pin.Model | None):
+            raise ArgumentTypeError(f"cpin.Model: expected a pin.Model, got {type(model).__name__}")
+        known = model.pin if isinstance(model, Model) else model
+        self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
+        self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache={})
+        if isinstance(model, Model):
+            for (name, k), x in model._handed_out():
+                self._list(name)[k] = x
+
+    def _list(self, name: str) -> Items:
+        """The constants of one kind; gravity and armature are lists of one."""
+        if name not in self._lists:
+            many = name in ("jointPlacements", "frames", "inertias")
+            length = len(getattr(self.pin, name)) if many else 1
+
+            def read(k: int) -> Any:
+                value = getattr(self.pin, name)
+                return _KINDS[name](value[k] if many else value)
+
+            self._lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
+        return self._lists[name]  # type: ignore[no-any-return]
+
+    def _handed_out(self) -> list[tuple[tuple[str, int], Any]]:
+        """The constants that somebody has read or set, and may have changed."""
+        return [((name, k), x) for name, items in self._lists.items() for k, x in items.made.items()]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "pin" not in self.__dict__:
+            raise AttributeError(name)
+        if name in _KINDS:
+            found = self._list(name)
+            return found[0].parts[0] if name == "armature" else found[0] if name == "gravity" else found
+        value = getattr(self.pin, name)
+        return ca.DM(value) if isinstance(value, np.ndarray) else value
+
+    def __setattr__(self, name: str, x: Any) -> None:
+        if name == "armature":
+            self._list(name)[0] = matrix("model.armature", x, self.nv)
+        elif name == "gravity":
+            self._list(name)[0] = x
+        else:
+            object.__setattr__(self, name, x)
+
+    def __repr__(self) -> str:
+        return f"cpin.Model({self.pin.name!r}, nq={self.pin.nq}, nv={self.pin.nv})"
+
+    def copy(self) -> Model:
+        return type(self)(self)
+
+    def createData(self) -> Any:
+        """Data, for algorithms to fill."""
+        from gdalembert.cpin.data import Data
+
+        return Data(self)
+
+    def _grown(self, kind: str, index: Any, placement: Any) -> int:
+        """What was appended, with its placement; lists are longer now."""
+        kept = self._handed_out()
+        self._lists.clear()
+        self._cache.clear()
+        for (name, k), x in kept:
+            self._list(name)[k] = x
+        if placement is not None:
+            self._list(kind)[index] = placement
+        return int(index)
+
+    def addJoint(self, parent: int, joint: Any, placement: Any, name: str, *limits: Any) -> int:
+        """Append a joint, whose placement may have symbols; limits are numbers. Its index."""
+        index = self.pin.addJoint(parent, joint, pin.SE3.Identity(), name, *map(np.asarray, limits))
+        return self._grown("jointPlacements", index, SE3(placement))
+
+    def addFrame(self, frame: Any, *options: bool) -> int:
+        """Append a frame, whose placement may have symbols. Its index."""
+        return self._grown("frames", self.pin.addFrame(Frame(frame).pin, *options), Frame(frame))
+
+    def addJointFrame(self, joint: int, *previous: int) -> int:
+        return self._grown("frames", self.pin.addJointFrame(joint, *previous), None)
+
+    def addBodyFrame(self, name: str, parent: int, placement: Any, *previous: int) -> int:
+        index = self._grown("frames", self.pin.addBodyFrame(name, parent, pin.SE3.Identity(), *previous), None)
+        self.frames[index].placement = SE3(placement)
+        return index
+
+    def appendBodyToJoint(self, joint: int, inertia: Any, placement: Any = None) -> None:
+        """Add a body, of symbols or numbers, to the link of a joint."""
+        self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(
+            SE3() if placement is None else placement
+        )
+
+    # What the algorithms stand on.
+
+    def _update(self) -> None:
+        """Write the numbers that were changed into :attr:`pin`, and note what has symbols."""
+        for key, x in self._handed_out():
+            if key in self._seen and all(map(is_same, x.parts, self._seen[key])):
+                continue
+            self._seen[key] = tuple(type(part)(part) for part in x.parts)
+            self._cache.clear()
+            if all(map(is_constant, x.parts)):
+                self._symbolic.pop(key, None)
+                self._write(*key, x)
+            else:
+                self._symbolic[key] = self._seen[key]
+
+    def _write(self, name: str, k: int, x: Any) -> None:
+        if name == "frames":
+            self.pin.frames[k].placement = x.placement.numbers()
+        elif name == "armature":
+            self.pin.armature[:] = ca.evalf(x.parts[0]).full().ravel()
+        elif name == "gravity":
+            self.pin.gravity = x.numbers()
+        else:
+            getattr(self.pin, name)[k] = x.numbers()
+
+    def numbers(self, where: str) -> pin.Model:
+        """A copy as ``pin.Model``.
+
+        Raises:
+            UnsupportedError: if constants have symbols.
+        """
+        self._update()
+        if self._symbolic:
+            name, k = next(iter(self._symbolic))
+            raise UnsupportedError(f"{where}: model.{name}[{k}] has symbols; give a model of numbers")
+        return pin.Model(self.pin)
+
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made once, for as long as no constant changes."""
+        self._update()
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    @property
+    def tree(self) -> Tree:
+        """The constants, after cleaning, and behind the frames of the model those of its joints."""
+        return self.cached("tree", self._tree_and_inputs)[0]  # type: ignore[no-any-return]
+
+    @property
+    def inputs(self) -> list[Matrix]:
+        """[p], what the symbols of the tree stand for; [] if there are none."""
+        return self.cached("tree", self._tree_and_inputs)[1]  # type: ignore[no-any-return]
+
+    def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
+        given, inputs = read_tree(self.pin, dynamics=False), _Inputs()
+        tree, _ = clean_tree(given, CLEANED)
+        joints, frames, changed = list(tree.joints), list(tree.frames), dict[str, Any]()
+        for (name, k), parts in self._symbolic.items():
+            if name in ("armature", "gravity"):
+                changed[name] = inputs.constant(parts[0])
+            elif name == "frames":
+                r, p = map(inputs.constant, parts)
+                frames[k] = replace(frames[k], rotation=r, translation=p)
+            elif k > 0 and name == "inertias":
+                body = pseudo_inertia_of(ca.SX(inputs.constant(Inertia(*parts).toDynamicParameters())))
+                joints[tree.links[k - 1]] = replace(joints[tree.links[k - 1]], pseudo_inertia=body)
+            elif k > 0:
+                first = tree.links[k - 2] + 1 if k > 1 else 0
+                r, p = map(inputs.constant, self._first_part(k, given.joints[first], SE3(*parts)).parts)
+                joints[first] = replace(joints[first], rotation=r, translation=p)
+        frames += [joint_frame(tree, k) for k in range(self.pin.njoints)]
+        tree = replace(tree, joints=tuple(joints), frames=tuple(frames), **changed)
+        if not inputs.symbols:
+            return tree, []
+        own = {each.name: getattr(tree, each.name) for each in fields(Tree)}
+        return TreeOfSymbols(**own, p=ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
+
+    def _first_part(self, k: int, part: Joint, placement: SE3) -> SE3:
+        """The placement of the first elementary joint of joint k, which has one of its own inside a composite joint."""
+        inside = self.pin.jointPlacements[k].actInv(pin.SE3(part.rotation, part.translation))
+        return placement if inside.isIdentity(1e-12) else placement * inside
+
+    def frame(self, frame_id: int) -> int:
+        """A frame in the tree, by its index in the model."""
+        return index_of("model.frames", frame_id, self.pin.nframes)
+
+    def joint_frame(self, joint_id: int) -> int:
+        """The frame of a joint in the tree."""
+        return int(self.pin.nframes + index_of("model.joints", joint_id, self.pin.njoints))
+
+    @property
+    def kinematics(self) -> Kinematics:
+        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))  # type: ignore[no-any-return]
+
+    @property
+    def configurations(self) -> Kinematics:
+        """The kinematics of its joints in numbers, which configurations are a matter of."""
+        return self.cached("joints", lambda: Kinematics(self.pin))  # type: ignore[no-any-return]
+
+    @property
+    def dynamics(self) -> NewtonEuler:
+        return self.robot()
+
+    def robot(self, joints: Sequence[int] = ()) -> NewtonEuler:
+        """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
+        wrenches = {self.joint_frame(k): pin.LOCAL for k in joints}
+        made: NewtonEuler = self.cached(
+            ("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None)
+        )
+        return made
+
+
+def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Model:
+    """The robot with joints locked at a configuration, of numbers.
+
+    Raises:
+        UnsupportedError: if the model or the configuration has symbols.
+    """
+    numbers = Model(model).numbers("buildReducedModel")
+    q = matrix("buildReducedModel: reference_configuration", reference_configuration, numbers.nq)
+    if not is_constant(q):
+        raise UnsupportedError("buildReducedModel: the reference configuration has symbols; give numbers")
+    indices = [int(k) for k in list_of_joints_to_lock]
+    if wrong := [k for k in indices if not 0 < k < numbers.njoints]:
+        raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {numbers.njoints - 1}")
+    return Model(pin.buildReducedModel(numbers, indices, ca.evalf(q).full().ravel()))
