@@ -108,6 +108,7 @@ def rows_of_panda7(robot: Robot) -> Iterator[Row]:
         "`ca.jacobian` of `forward_dynamics` by tau",
         lambda q: by_tau(dyn, q),
     )
+    yield from rows_of_momentum_derivatives(robot)
     regressor = gd.NewtonEuler(robot.model, parameters=["inertia"])
     yield robot.row(
         "`torque_regressor`",
@@ -186,6 +187,28 @@ def rows_of_momentum(robot: Robot) -> Iterator[Row]:
             f"{how}, `ca.jtimes` of the momentum",
             lambda q, v, a, f=composed: robot.along(f(q) @ v, q, v) + f(q) @ a,
         )
+    yield from rows_of_momentum_derivatives(robot)
+
+
+def rows_of_momentum_derivatives(robot: Robot) -> Iterator[Row]:
+    kin = robot.kin
+    yield robot.row(
+        "`centroidal_map_rate`",
+        kin.centroidal_map_rate,
+        "`ca.jtimes` of the map",
+        lambda q, v: ca.reshape(robot.along(ca.vec(kin.centroidal_map(q)), q, v), 6, robot.model.nv),
+    )
+    yield robot.row(
+        "`centroidal_dynamics_derivatives`",
+        kin.centroidal_dynamics_derivatives,
+        "`ca.jacobian` of the momentum and its rate",
+        lambda q, v, a: [
+            robot.by_q(lambda x: kin.centroidal_momentum(x, v), q),
+            robot.by_q(lambda x: kin.centroidal_momentum_rate(x, v, a), q),
+            ca.jacobian(kin.centroidal_momentum_rate(q, v, a), v),
+            kin.centroidal_map(q),
+        ],
+    )
 
 
 def by_tau(dyn: gd.Dynamics, q: ca.SX) -> ca.SX:

@@ -234,6 +234,7 @@ def test_validate_and_count_with_wrenches(capsys: Capture) -> None:
     for wrong in ("tip", "tip=BODY", "=LOCAL"):
         assert main(["count", "two_link_arm", "--wrench", wrong]) == 2
         assert f"--wrench {wrong}: give a frame and LOCAL, WORLD, LOCAL_WORLD_ALIGNED, as" in capsys.readouterr().err
+    assert main(["validate", "two_link_arm", *options[:2], "--wrench", "tip=LOCAL,3D"]) == 0
     assert main(["count", "two_link_arm", "--wrench", "tipp=LOCAL"]) == 2
     assert "no frame named 'tipp'; nearest: 'tip'" in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import casadi as ca
@@ -232,6 +233,108 @@ def test_validity_of_an_arm_with_wrenches_knows_accelerations_that_are_given() -
         assert dyn.validity(q, v, **given) == bare.validity(q, v, **given)
 
 
+# Point forces.
+
+
+POINTS: dict[str, dict[str, Any]] = {
+    "forces": {"body_1": (pin.LOCAL_WORLD_ALIGNED, "3D"), "body_0": (pin.LOCAL, "3D")},
+    "a mix": {"body_1": (pin.LOCAL_WORLD_ALIGNED, "3D"), "body_0": (pin.LOCAL, "6D"), "body_2": (pin.LOCAL, "3D")},
+}
+"""Frames at which forces act, some of them beside wrenches."""
+
+
+def pushed_at_points(kind: str) -> tuple[pin.Model, dict[str, pin.ReferenceFrame], Vector, Vector]:
+    """A robot, the references of the same frames, forces in the form of its input, and as wrenches (6 × n)."""
+    model, given = build(np.random.default_rng(4), ["RY", "PZ", "RX"], [0, 1, 2]), POINTS[kind]
+    w = np.random.default_rng(1).normal(size=(6, len(given)))
+    is_force = [entry[1] == "3D" for entry in given.values()]
+    w[3:, is_force] = 0
+    rows = [column[: 3 if force else 6] for column, force in zip(w.T, is_force, strict=True)]
+    return model, {name: entry[0] for name, entry in given.items()}, (w[:3] if all(is_force) else np.hstack(rows)), w
+
+
+@pytest.mark.parametrize("kind", POINTS)
+@pytest.mark.parametrize("name", quick(gd.formulations(), "newton_euler"))
+def test_point_forces_are_wrenches_without_moments(name: str, kind: str) -> None:
+    model, references, forces, w = pushed_at_points(kind)
+    formulation = gd.formulations()[name]
+    dyn, whole = formulation(model, wrenches=POINTS[kind]), formulation(model, wrenches=references)
+    q, v, a = states(model, np.random.default_rng(2), 1)[0]
+    held, constant = dyn.under(forces), whole.under(w)
+    for each in LOADED:
+        graph, reference = getattr(dyn, each), getattr(whole, each)
+        assert graph.size_in("wrenches") == dyn.external_wrenches.shape == ((3, 2) if kind == "forces" else (12, 1))
+        assert graph.n_instructions() <= reference.n_instructions()
+        before = {"state_derivative": [np.hstack([q, v]), a], "inverse_dynamics_hessian": [q, v, a, a]}
+        given = before.get(each, [q, v, a])
+        for own, theirs in zip(graph.call([*given, forces]), reference.call([*given, w]), strict=True):
+            assert relative_error(own.full(), theirs.full()) < TIGHT
+        for own, theirs in zip(getattr(held, each).call(given), getattr(constant, each).call(given), strict=True):
+            assert relative_error(own.full(), theirs.full()) < TIGHT
+
+
+@pytest.mark.parametrize("kind", POINTS)
+def test_point_forces_act_wherever_wrenches_do(kind: str) -> None:
+    """Torques, constrained robots, pickles, motions, and the validation."""
+    model, references, forces, w = pushed_at_points(kind)
+    dyn, whole = gd.NewtonEuler(model, wrenches=POINTS[kind]), gd.NewtonEuler(model, wrenches=references)
+    q, v, tau = states(model, np.random.default_rng(2), 1)[0]
+    torques, all_six = (gd.joint_torques(model, given) for given in (POINTS[kind], references))
+    assert relative_error(torques(q, forces).full(), all_six(q, w).full()) < TIGHT
+    held = [gd.ConstrainedDynamics(robot, [gd.Contact("body_2", "3D")]) for robot in (dyn, whole)]
+    for name in ("forward_dynamics", "forward_dynamics_derivatives"):
+        for own, theirs in zip(
+            getattr(held[0], name).call([q, v, tau, forces]), getattr(held[1], name).call([q, v, tau, w]), strict=True
+        ):
+            assert relative_error(own.full(), theirs.full()) < EXACT
+    inverse = [con.inverse_dynamics(q, v, tau, [1, 2, 3], given) for con, given in zip(held, (forces, w), strict=True)]
+    assert relative_error(inverse[0].full(), inverse[1].full()) < TIGHT
+    again = pickle.loads(pickle.dumps(dyn.under(forces)))
+    assert relative_error(again.nle(q, v).full(), dyn.nle(q, v).full()) < TIGHT
+    moves = [
+        gd.simulate(robot, np.hstack([q, v]), 0.02, wrenches=given)
+        for robot, given in ((dyn, forces), (whole, w), (dyn, lambda t, q, v: forces))
+    ]
+    assert relative_error(moves[0].q, moves[1].q) < EXACT
+    assert relative_error(moves[2].q, moves[1].q) < EXACT
+    assert moves[0].wrenches.shape[1:] == dyn.external_wrenches.shape
+    assert relative_error(moves[0].work, moves[1].work) < EXACT
+    report = gd.validate(dyn, against=model, samples=3)
+    assert report.ok
+    assert "forward_dynamics under wrenches" in str(report)
+
+
+def test_a_problem_and_an_arm_have_point_forces() -> None:
+    arm, whole = (planar(wrenches={"link1 tip": given}) for given in ((pin.LOCAL, "3D"), pin.LOCAL))
+    q, v, a = np.random.default_rng(0).normal(size=(3, arm.tree.nv)) * 0.1
+    own, theirs = arm.inverse_dynamics(q, v, a, [1, 2, 3]), whole.inverse_dynamics(q, v, a, [1, 2, 3, 0, 0, 0])
+    assert relative_error(own.full(), theirs.full()) < TIGHT
+    model = small()
+    pushed = gd.NewtonEuler(model, wrenches={"body_1": (pin.LOCAL_WORLD_ALIGNED, "3D")}).under([1, 2, 3])
+    problem = gd.ocp.Problem(pushed, 0.5, 4)
+    problem.start(q := np.array([0.3, 0.1]), np.zeros(2))
+    problem.end(q, np.zeros(2))
+    problem.minimize(ca.sumsqr(problem.u - pushed.inverse_dynamics(q, np.zeros(2), np.zeros(2))))
+    hold = -gd.joint_torques(model, "body_1", pin.LOCAL_WORLD_ALIGNED)(q, [1, 2, 3, 0, 0, 0])
+    at_rest = gd.NewtonEuler(model).generalized_gravity(q) + hold
+    assert relative_error(problem.solve().u, np.tile(at_rest.full().T, (4, 1))) < 1e-6
+
+
+def test_point_forces_are_refused_in_one_sentence() -> None:
+    dyn = gd.NewtonEuler(small(), wrenches=POINTS["forces"])
+    with pytest.raises(
+        ArgumentError, match=r"got shape \(6, 2\); give \(3, 2\), a column f for each of body_1, body_0"
+    ):
+        dyn.under(np.zeros((6, 2)))
+    with pytest.raises(ArgumentError, match=r"simulate: wrenches has shape \(6, 2\); give \(3, 2\) for a constant"):
+        gd.simulate(dyn, np.zeros(4), 0.1, wrenches=np.zeros((6, 2)))
+    mix = {"body_1": (pin.LOCAL, "3D"), "body_0": pin.LOCAL}
+    with pytest.raises(
+        ArgumentError, match=r"give \(9, 1\), one column, the rows of body_1 \(3\), body_0 \(6\) in turn"
+    ):
+        gd.NewtonEuler(small(), wrenches=mix).under(np.zeros((6, 2)))
+
+
 # Errors.
 
 
@@ -244,6 +347,9 @@ FLANGE = load("panda7").getFrameId("flange")
         ({"flansch": pin.LOCAL}, UnknownNameError, "no frame named 'flansch'; nearest: 'flange'"),
         ({99: pin.LOCAL}, ArgumentError, "panda7: frame 99: give an index from 0 to"),
         ({"flange": "LOCAL"}, ArgumentTypeError, "wrenches: frame 'flange': reference: expected pin.LOCAL, pin.WORLD"),
+        ({"flange": (pin.LOCAL, "2D")}, ArgumentError, "wrenches: frame 'flange': got '2D'; give '3D' or '6D'"),
+        ({"flange": ("3D", pin.LOCAL)}, ArgumentTypeError, "wrenches: frame 'flange': reference: expected pin.LOCAL, "),
+        ({"flange": (pin.WORLD, "3D")}, ArgumentError, "a 3D force in pin.WORLD would act at the origin of the univer"),
         ({2.5: pin.LOCAL}, ArgumentTypeError, "frame: expected a name or an index"),
         (["flange"], ArgumentTypeError, "wrenches=\\['flange'\\]: give a mapping of frames to references"),
         ("flange", ArgumentTypeError, "wrenches='flange': give a mapping of frames to references"),

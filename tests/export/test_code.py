@@ -155,6 +155,18 @@ def test_wrenches_are_exported() -> None:
     (source,) = derive(dynamics, "python", terms=["inverse_dynamics", "forward_dynamics"]).values()
     check_python(dynamics, source, functions_of(dynamics, ["inverse_dynamics", "forward_dynamics"]))
     head = " ".join(source.split('"""')[1].split())
+    forces = {"tip": (pin.LOCAL, "3D"), "link1": (pin.LOCAL, "3D")}
+    for known, line in (
+        (forces, "wrenches, column by column, each (f_x, f_y, f_z) on the robot: tip (LOCAL), link1 (LOCAL)"),
+        (
+            forces | {"link1": pin.LOCAL},
+            "wrenches, one column, on the robot: tip (LOCAL, f_x, f_y, f_z), link1 (LOCAL,",
+        ),
+    ):
+        pushed = gd.NewtonEuler(gd.load_urdf("two_link_arm"), wrenches=known)
+        (text,) = derive(pushed, "python", terms=["inverse_dynamics"]).values()
+        check_python(pushed, text, functions_of(pushed, ["inverse_dynamics"]))
+        assert line in " ".join(text.split())
     assert "wrenches, column by column, each (f_x, f_y, f_z, m_x, m_y, m_z) on the robot: tip (LOCAL), link1" in head
 
 

@@ -103,6 +103,7 @@ def momenta(robot: Robot) -> Iterator[Compared]:
             return np.concatenate([kin.centroidal_momentum(*ahead).full().ravel() / m, *speed.full(), *place.full()])
 
         yield "rates", np.concatenate([rate / m, acceleration, velocity]), derivative(along), DIFFERENCED
+        yield from momentum_derivatives(robot, s)
         weight = -kin.total_mass * robot.truth.gravity.linear @ j / m
         if robot.case.is_flexible:
             if "gravity" not in robot.case.parameters:
@@ -118,6 +119,34 @@ def momenta(robot: Robot) -> Iterator[Compared]:
         yield "hdot", rate / m, data.dhg.vector / m, TIGHT
         if "base" not in robot.case.parameters:
             yield "g", robot.call("generalized_gravity", s)[0].ravel() / m, weight, TIGHT
+
+
+def momentum_derivatives(robot: Robot, s: State) -> Iterator[Compared]:
+    """The rate of the centroidal map, and the derivatives of the momentum and of its rate."""
+    kin, m = robot.kinematics, max(1.0, robot.kinematics.total_mass)
+    ag, d_ag = kin.centroidal_map(s.q).full(), kin.centroidal_map_rate(s.q, s.v).full()
+    parts = [part.full() for part in kin.centroidal_dynamics_derivatives(s.q, s.v, s.a)]
+    by_q, rate_by_q, rate_by_v, rate_by_a = parts
+    rate = kin.centroidal_momentum_rate(s.q, s.v, s.a).full().ravel()
+    yield "Ag a + dAg v", (ag @ s.a + d_ag @ s.v) / m, rate / m, TIGHT
+    yield "dhdot_da", rate_by_a / m, ag / m, TIGHT
+    yield "dhdot_dv", rate_by_v / m, (d_ag + by_q) / m, TIGHT
+    d = np.random.default_rng(robot.case.state).normal(size=(2, len(s.v)))
+
+    def along_v(step: float) -> Vector:
+        return np.asarray(kin.centroidal_map(robot.moved(s.q, step * s.v)).full() / m)
+
+    def along_d(step: float) -> Vector:
+        ahead = robot.moved(s.q, step * d[0]), s.v + step * d[1]
+        h, change = (
+            kin.centroidal_momentum(robot.moved(s.q, step * d[0]), s.v),
+            kin.centroidal_momentum_rate(*ahead, s.a),
+        )
+        return np.concatenate([h.full().ravel(), change.full().ravel()]) / m
+
+    yield "dAg", d_ag / m, derivative(along_v), DIFFERENCED
+    found = np.concatenate([by_q @ d[0], rate_by_q @ d[0] + rate_by_v @ d[1]]) / m
+    yield "centroidal derivatives", found, derivative(along_d), DIFFERENCED
 
 
 @law

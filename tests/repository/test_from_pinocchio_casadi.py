@@ -24,7 +24,7 @@ CALLS = {
     "accelerations": "getFrameAcceleration getFrameClassicalAcceleration",
     "centre of mass": "centerOfMass jacobianCenterOfMass computeTotalMass",
     "momentum": "computeCentroidalMap ccrba computeCentroidalMomentum computeCentroidalMomentumTimeVariation",
-    "rate of its map": "dccrba computeCentroidalMapTimeVariation",
+    "rate of its map": "dccrba computeCentroidalMapTimeVariation computeCentroidalDynamicsDerivatives",
     "dynamics": "rnea aba crba computeMinverse nonLinearEffects computeCoriolisMatrix computeAllTerms armature",
     "gravity and energies": "computeGeneralizedGravity computeKineticEnergy computePotentialEnergy computeStaticTorque",
     "derivatives": "computeRNEADerivatives computeABADerivatives",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options, formulations
-from gdalembert.dynamics.wrenches import REFERENCES
+from gdalembert.dynamics.wrenches import REFERENCES, GivenIn
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
@@ -46,20 +46,21 @@ def add_dynamics(parser: argparse.ArgumentParser, nargs: str | None = None) -> N
     parser.add_argument("--parameters", action="append", metavar="KIND[=X,Y,…]", help=text)
     text = (
         "a frame at which a wrench acts on the robot, an input of the dynamics, and what it is given in, as "
-        f"tool0=LOCAL ({', '.join(_REFERENCES)}); repeatable (default: none)"
+        f"tool0=LOCAL ({', '.join(_REFERENCES)}), or tool0=LOCAL,3D for a force; repeatable (default: none)"
     )
-    parser.add_argument("--wrench", action="append", metavar="FRAME=REFERENCE", help=text)
+    parser.add_argument("--wrench", action="append", metavar="FRAME=REFERENCE[,3D]", help=text)
 
 
 def options(arguments: argparse.Namespace) -> Options:
     """The arguments of a Dynamics beside its model."""
     pairs = (text.partition("=") for text in arguments.parameters or ())
-    wrenches = {}
+    wrenches: dict[str, GivenIn] = {}
     for text in arguments.wrench or ():
         frame, _, reference = text.rpartition("=")
-        if not frame or reference not in _REFERENCES:
+        reference, _, kind = reference.partition(",")
+        if not frame or reference not in _REFERENCES or kind not in ("", "3D", "6D"):
             raise ArgumentError(f"--wrench {text}: give a frame and {', '.join(_REFERENCES)}, as tool0=LOCAL")
-        wrenches[frame] = _REFERENCES[reference]
+        wrenches[frame] = (_REFERENCES[reference], "3D") if kind == "3D" else _REFERENCES[reference]
     parameters = {kind: names.split(",") if given else True for kind, given, names in pairs}
     return Options(clean=arguments.clean, parameters=parameters, wrenches=wrenches)
 

@@ -35,7 +35,7 @@ from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
-from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
+from gdalembert.dynamics.wrenches import ExternalWrenches, GivenIn, WrenchesByFrame
 from gdalembert.errors import ArgumentError, CleaningWarning
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import checked_configuration, random_configuration
@@ -98,7 +98,9 @@ class Dynamics(EquationsOfMotion, ABC):
             given in, as in :func:`~gdalembert.joint_torques`: ``pin.LOCAL``, ``pin.WORLD`` or
             ``pin.LOCAL_WORLD_ALIGNED``. The wrenches are an input (6 × n), a column (f; m) [N, N m] for each frame in
             this order, before p, of inverse and forward dynamics, the state derivative and all derivatives: tau = M a +
-            nle − Σ Jᵀ w. They have no part in nle, energies and the other Functions.
+            nle − Σ Jᵀ w. They have no part in nle, energies and the other Functions. ``{frame: (reference, "3D")}`` is
+            a force (3) at the origin of the frame: the input is 3 × n if all are forces, and one column, 3 or 6 rows
+            for each frame in turn, if some are (as the forces of a :class:`~gdalembert.ConstrainedDynamics`).
 
     Attributes:
         sources: where the equations come from, the first being what exports name; of the class.
@@ -188,7 +190,7 @@ class Dynamics(EquationsOfMotion, ABC):
                     f"wrenches: frame {name!r}: no joint moves it, so that a wrench there does nothing; give a frame "
                     "of a link that moves"
                 )
-        by_frame: dict[str | int, pin.ReferenceFrame] = dict((wrenches or {}).items())
+        by_frame: dict[str | int, GivenIn] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *forces)
         if self.nominal.springs:
@@ -215,16 +217,18 @@ class Dynamics(EquationsOfMotion, ABC):
         return robot
 
     def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
-        """The robot under constant wrenches (6 × n), zero by default, which are no input then.
+        """The robot under constant wrenches (6 × n, or as the input is), zero by default, which are no input then.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if they are not 6 × n finite numbers.
+            ArgumentTypeError, ArgumentError: if they are not finite numbers of the shape of the input.
         """
         if not self.external_wrenches.is_input and wrenches is None:
             return self
         values = self.external_wrenches.numbers("under: wrenches", wrenches)
         robot = self._on(self.tree)
-        robot.external_wrenches = replace(self.external_wrenches, constant=spatial.constant(values))
+        robot.external_wrenches = replace(
+            self.external_wrenches, constant=self.external_wrenches.columns(spatial.constant(values))
+        )
         robot._origin = Dynamics.under, (self, values)
         return robot
 

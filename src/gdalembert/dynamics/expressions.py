@@ -230,16 +230,18 @@ class Expressions(ABC):
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, p last.
 
-        nq long for ``q``, 6 × n for ``wrenches``, which are there only if the robot takes them, nv long for any other.
+        nq long for ``q``, 6 × n for ``wrenches`` (3 × n, or a column, with 3D forces), there only if the robot
+        takes them, nv long for any other.
         """
         own = symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names if name != "wrenches"})
         if "wrenches" in names and self.external_wrenches.is_input:
-            own["wrenches"] = ca.SX.sym("wrenches", 6, len(self.external_wrenches))
+            own["wrenches"] = ca.SX.sym("wrenches", *self.external_wrenches.shape)
         return own | self._p
 
     def wrenches_of(self, inputs: Mapping[str, ca.SX]) -> Matrix:
         """The wrenches (6 × n) among the inputs of a Function, or the constant ones."""
-        return inputs.get("wrenches", self.external_wrenches.constant)
+        external = self.external_wrenches
+        return external.columns(inputs["wrenches"]) if "wrenches" in inputs else external.constant
 
     @property
     def _p(self) -> dict[str, ca.SX]:

@@ -280,6 +280,14 @@ class Kinematics:
         return self._of_robot(centroidal.centroidal_map, "Ag", "q")
 
     @cached_property
+    def centroidal_map_rate(self) -> ca.Function:
+        """(q, v) → (dAg), 6 × nv: the rate of the entries of Ag; equals ``data.dAg`` of ``pin.dccrba``.
+
+        momentum rate = Ag a + dAg v.
+        """
+        return self._of_robot(centroidal.centroidal_map_rate, "dAg", "q", "v")
+
+    @cached_property
     def centroidal_momentum(self) -> ca.Function:
         """(q, v) → (h), 6 [kg m/s; kg m²/s]: equals ``pin.computeCentroidalMomentum``."""
         return self._of_robot(centroidal.centroidal_momentum, "h", "q", "v")
@@ -291,6 +299,16 @@ class Kinematics:
         It is the sum of all external wrenches, weight included.
         """
         return self._of_robot(centroidal.centroidal_momentum_rate, "hdot", "q", "v", "a")
+
+    @cached_property
+    def centroidal_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, a) → (dh_dq, dhdot_dq, dhdot_dv, dhdot_da), 6 × nv each: of the momentum and of its rate.
+
+        Equals ``pin.computeCentroidalDynamicsDerivatives``; by q in the tangent space, column j as q moves to
+        ``pin.integrate(q, s e_j)``. dhdot_da is Ag, and dhdot_dv is dAg + dh_dq.
+        """
+        names = "dh_dq", "dhdot_dq", "dhdot_dv", "dhdot_da"
+        return self._of_robot(centroidal.centroidal_dynamics_derivatives, names, "q", "v", "a")
 
     @cached_property
     def integrate(self) -> ca.Function:
@@ -346,9 +364,10 @@ class Kinematics:
         d = ca.SX.sym("d", self.tree.nv)
         return ca.substitute(ca.jacobian(moved(d), d), d, ca.DM.zeros(self.tree.nv))
 
-    def _of_robot(self, expression: Callable[..., Matrix], output: str, *inputs: str) -> ca.Function:
+    def _of_robot(self, expression: Callable[..., Any], outputs: str | tuple[str, ...], *inputs: str) -> ca.Function:
         s = self.symbols(*inputs)
-        return function(expression.__name__, s, {output: expression(self.tree, *(s[name] for name in inputs))})
+        value = expression(self.tree, *(s[name] for name in inputs))
+        return function(expression.__name__, s, _named(outputs, value))
 
     def _function(
         self,
@@ -365,8 +384,7 @@ class Kinematics:
         if key not in self._functions:
             s = self.symbols(*inputs)
             value = expression(self.tree, self.tree.frames[index], reference, *(s[name] for name in inputs))
-            named = {outputs: value} if isinstance(outputs, str) else dict(zip(outputs, value, strict=True))
-            self._functions[key] = function(name, s, named)
+            self._functions[key] = function(name, s, _named(outputs, value))
         return self._functions[key]
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
@@ -377,3 +395,8 @@ class Kinematics:
     def _p(self) -> dict[str, ca.SX]:
         """The input p, if there are parameters."""
         return {"p": self.parameters.symbols} if self.parameters else {}
+
+
+def _named(outputs: str | tuple[str, ...], values: Any) -> dict[str, Matrix]:
+    """One output, or several, by name."""
+    return {outputs: values} if isinstance(outputs, str) else dict(zip(outputs, values, strict=True))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import casadi as ca
 import numpy as np
@@ -33,15 +33,18 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
+from gdalembert.spatial.arguments import checked_transform, choice, number, numbers, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
-WrenchesByFrame = (
-    Mapping[str, pin.ReferenceFrame] | Mapping[int, pin.ReferenceFrame] | Mapping[str | int, pin.ReferenceFrame]
-)
-"""The reference of the wrench at each frame, by name or index."""
+GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D", "6D"]]
+"""The reference of a wrench, and what is given of it: all of it (6D, as by default), or its force alone (3D)."""
+
+WrenchesByFrame = Mapping[str, GivenIn] | Mapping[int, GivenIn] | Mapping[str | int, GivenIn]
+"""What the wrench at each frame, by name or index, is given in."""
+
+_ROWS = {"3D": 3, "6D": 6}
 
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
 
@@ -80,15 +83,19 @@ def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q
 class ExternalWrenches:
     """Wrenches (6 × n) that act on a robot, each at a frame, as columns (f; m) [N, N m].
 
+    The robot's Functions are given those rows of them that are not zero (:attr:`shape`); expressions take all six.
+
     Attributes:
         frames: indices in ``Tree.frames``. ``references``: what each wrench is given in.
         names: of the frames.
+        rows: how many are given of each: 6, or 3 of a force at the origin of the frame.
         constant: the wrenches (6 × n) where they are numbers; else they are an input, and this has no columns.
     """
 
     frames: tuple[int, ...] = ()
     references: tuple[pin.ReferenceFrame, ...] = ()
     names: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
     constant: Matrix = field(default_factory=lambda: NO_WRENCHES, compare=False)
 
     @classmethod
@@ -96,27 +103,27 @@ class ExternalWrenches:
         """Wrenches of the argument ``wrenches``.
 
         Raises:
-            ArgumentTypeError: if it is not a mapping, or a value is not a ``pin.ReferenceFrame``.
+            ArgumentTypeError: if it is not a mapping, or a value is neither a ``pin.ReferenceFrame`` nor a pair.
             UnknownNameError: if no frame has a name.
-            ArgumentError: if a frame is given twice, several have its name, or its index is out of range.
+            ArgumentError: if a frame is given twice, several have its name, its index is out of range, or a pair is
+                not of a reference and ``"3D"`` or ``"6D"``.
         """
         if not isinstance(given, Mapping | None):
             raise ArgumentTypeError(
                 f"wrenches={given!r}: give a mapping of frames to references, as {{'tool0': pin.LOCAL_WORLD_ALIGNED}}"
             )
         frames: list[int] = []
-        for frame, reference in (given or {}).items():
+        pairs: list[tuple[pin.ReferenceFrame, int]] = []
+        for frame, given_in in (given or {}).items():
             frames.append(find_frame(tree, frame))
-            try:
-                check_reference(reference)
-            except ArgumentTypeError as error:
-                raise ArgumentTypeError(f"wrenches: frame {frame!r}: {error}") from None
+            pairs.append(_reference_and_rows(frame, given_in))
             if frames[-1] in frames[:-1]:
                 raise ArgumentError(
                     f"wrenches: frame {tree.frames[frames[-1]].name!r} is given twice, by name and by index "
                     f"{frames[-1]}; give each frame once"
                 )
-        return cls(tuple(frames), tuple((given or {}).values()), tuple(tree.frames[k].name for k in frames))
+        references, rows = zip(*pairs, strict=True) if pairs else ((), ())
+        return cls(tuple(frames), references, tuple(tree.frames[k].name for k in frames), rows)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -134,36 +141,64 @@ class ExternalWrenches:
                 "under constant ones (zero by default)"
             )
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of what the Functions take: 6 × n; 3 × n if all are forces; of both, one column, the rows of each in turn."""
+        if len(set(self.rows)) > 1:
+            return sum(self.rows), 1
+        return self.rows[0] if self.rows else 6, len(self)
+
+    def columns(self, given: Matrix) -> Matrix:
+        """The wrenches (6 × n) of what the Functions are given."""
+        if set(self.rows) <= {6}:
+            return given
+        parts = ca.horzsplit(given)
+        if len(set(self.rows)) > 1:
+            parts = ca.vertsplit(given, np.cumsum([0, *self.rows]).tolist())
+        return ca.horzcat(*(ca.vertcat(part, ca.DM(6 - part.shape[0], 1)) for part in parts))
+
+    def given(self, wrenches: Matrix) -> Matrix:
+        """What the Functions are given of wrenches (6 × n)."""
+        each = [wrenches[:rows, k] for k, rows in enumerate(self.rows)]
+        return ca.vertcat(*each) if len(set(self.rows)) > 1 else ca.horzcat(*each)
+
     def numbers(self, where: str, given: npt.ArrayLike | None) -> Array:
-        """Wrenches (6 × n) as numbers; zero by default.
+        """What the Functions are given, as numbers; zero by default.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if they are not 6 × n finite numbers.
+            ArgumentTypeError, ArgumentError: if they are not finite numbers of the :attr:`shape`.
         """
-        n = len(self)
-        if not n:
+        if not len(self):
             raise ArgumentError(f"{where}: the robot takes no wrenches; give it wrenches={{frame: reference}}")
-        array = numbers(where, ca.DM.zeros(6, n).full() if given is None else given)
-        if array.shape == (6,) and n == 1:
-            array = array.reshape(6, 1)
-        if array.shape != (6, n):
-            raise ArgumentError(
-                f"{where}: got shape {array.shape}; give (6, {n}), a column (f; m) for each of {', '.join(self.names)}"
-            )
+        array = numbers(where, np.zeros(self.shape) if given is None else given)
+        if array.shape == self.shape[:1] and self.shape[1] == 1:
+            array = array.reshape(self.shape)
+        if array.shape != self.shape:
+            raise ArgumentError(f"{where}: got shape {array.shape}; give {self.shape}, {self.described}")
         return array
+
+    @property
+    def described(self) -> str:
+        """What the Functions take, in words."""
+        if len(set(self.rows)) > 1:
+            each = (f"{name} ({rows})" for name, rows in zip(self.names, self.rows, strict=True))
+            return f"one column, the rows of {', '.join(each)} in turn"
+        return f"a column {'f' if 3 in self.rows else '(f; m)'} for each of {', '.join(self.names)}"
 
     def joined(self, tree: Tree, frames: Sequence[int]) -> ExternalWrenches:
         """The wrenches, and LOCAL ones at further frames, given by their indices."""
         names = (tree.frames[k].name for k in frames)
+        references, rows = (pin.LOCAL,) * len(frames), (6,) * len(frames)
         return ExternalWrenches(
-            (*self.frames, *frames), (*self.references, *[pin.LOCAL] * len(frames)), (*self.names, *names)
+            (*self.frames, *frames), (*self.references, *references), (*self.names, *names), (*self.rows, *rows)
         )
 
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> tuple[ExternalWrenches, list[int]]:
         """Wrenches that are given in some references, as inputs, and which of the n they are."""
         which = [k for k, reference in enumerate(self.references) if reference in references]
         frames, names = tuple(self.frames[k] for k in which), tuple(self.names[k] for k in which)
-        return ExternalWrenches(frames, tuple(self.references[k] for k in which), names), which
+        chosen, rows = tuple(self.references[k] for k in which), tuple(self.rows[k] for k in which)
+        return ExternalWrenches(frames, chosen, names, rows), which
 
     def at_frames(self, tree: Tree, wrenches: Matrix) -> Iterator[tuple[Frame, pin.ReferenceFrame, Matrix]]:
         """Each frame in a tree, its reference and its wrench (6)."""
@@ -176,6 +211,23 @@ class ExternalWrenches:
         for frame, reference, wrench in self.at_frames(tree, wrenches):
             total = total - torques_of_wrench(tree, frame, reference, q, wrench)
         return total
+
+
+def _reference_and_rows(frame: str | int, given: Any) -> tuple[pin.ReferenceFrame, int]:
+    """The reference of a wrench and its number of rows, from a reference, or a pair of it and 3D or 6D."""
+    where = f"wrenches: frame {frame!r}"
+    reference, kind = given if isinstance(given, tuple) and len(given) == 2 else (given, "6D")
+    try:
+        check_reference(reference)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{where}: {error}") from None
+    rows = _ROWS[choice(where, kind, tuple(_ROWS))]
+    if rows == 3 and reference == pin.WORLD:
+        raise ArgumentError(
+            f"{where}: a 3D force in pin.WORLD would act at the origin of the universe; give "
+            "(pin.LOCAL_WORLD_ALIGNED, '3D'), the same axes at the origin of the frame"
+        )
+    return reference, rows
 
 
 def joint_torques(
@@ -209,7 +261,9 @@ def joint_torques(
 
     A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
-    Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum.
+    Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum. In a
+    mapping, ``(reference, "3D")`` is a force at the origin of the frame, with three rows, as in
+    :class:`~gdalembert.Dynamics`.
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
@@ -234,8 +288,9 @@ def joint_torques(
     several = isinstance(frame, Sequence | Mapping) and not isinstance(frame, str)
     at = _wrenches_at(tree, frame, reference) if several else _wrenches_at(tree, [frame], reference)
     name = "wrenches" if several else "wrench"
-    s = symbols(q=tree.nq) | {name: ca.SX.sym(name, 6, len(at))}
-    exerted = s[name] if exerted_by == "robot" else -s[name]
+    s = symbols(q=tree.nq) | {name: ca.SX.sym(name, *at.shape)}
+    wrenches = at.columns(s[name])
+    exerted = wrenches if exerted_by == "robot" else -wrenches
     torques = (torques_of_wrench(tree, k, given_in, s["q"], w) for k, given_in, w in at.at_frames(tree, exerted))
     return function("joint_torques", s, {"tau": sum(torques, ca.DM(tree.nv, 1))})
 

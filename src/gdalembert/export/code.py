@@ -129,7 +129,8 @@ def _python_function(name: str, function: ca.Function) -> str:
     for given in function.name_in():  # assignments that fail if the argument has the wrong length
         names = ", ".join(f"{given}_{k + 1}" for k in range(function.numel_in(given)))
         names += "," if function.numel_in(given) == 1 else ""
-        lines += textwrap.wrap(f"({names}) = {given}", 114, initial_indent="    ", subsequent_indent="     ")
+        wrapped = textwrap.wrap(f"({names})\0=\0{given}", 114, initial_indent="    ", subsequent_indent="     ")
+        lines += [line.replace("\0", " ") for line in wrapped]  # no line breaks beside the =
     lines += [f"    {variable} = {expression}" for variable, expression in assignments]
     results = []
     for i, entries in enumerate(outputs):

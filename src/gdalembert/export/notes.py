@@ -17,6 +17,8 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.symbolic.tree import SymbolicTree
 
+_WRENCH = ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z")
+
 _SYMBOLS = {
     "m_i": "mass of link i [kg]",
     "c_ix, c_iy, c_iz": "its centre of mass, from the origin of joint i, in the axes of the link [m]",
@@ -92,8 +94,13 @@ def wrenches(dynamics: Dynamics) -> list[str]:
     external = dynamics.external_wrenches
     if not external.is_input:
         return []
-    columns = (f"{plain(x)} ({r.name})" for x, r in zip(external.names, external.references, strict=True))
-    return ["", f"wrenches, column by column, each (f_x, f_y, f_z, m_x, m_y, m_z) on the robot: {', '.join(columns)}"]
+    found = zip(external.names, external.references, external.rows, strict=True)
+    if len(set(external.rows)) > 1:
+        parts = (f"{plain(x)} ({r.name}, {', '.join(_WRENCH[:rows])})" for x, r, rows in found)
+        return ["", f"wrenches, one column, on the robot: {', '.join(parts)}"]
+    columns = (f"{plain(x)} ({r.name})" for x, r, _ in found)
+    entries = ", ".join(_WRENCH[: external.shape[0]])
+    return ["", f"wrenches, column by column, each ({entries}) on the robot: {', '.join(columns)}"]
 
 
 def coordinates(tree: Tree) -> list[tuple[str, str]]:

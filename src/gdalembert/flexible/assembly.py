@@ -337,7 +337,7 @@ def _at_rest(
     behind = tree.nq - tree.nv
     motions = rng.normal(size=(3, tree.nv)) * np.where(np.arange(tree.nv) < joints, 1.0, _SMALL)
     external = ExternalWrenches.of(tree, wrenches)
-    loads = Loads(external, ca.DM(rng.normal(size=(6, len(external)))))
+    loads = Loads(external, external.columns(ca.DM(rng.normal(size=external.shape))))
     modal = slice(joints + behind, None)
 
     def forces(resting: list[int]) -> Array:

@@ -31,7 +31,7 @@ _MOST = 10_000_000
 
 @dataclass(frozen=True)
 class Driver:
-    """An argument of ``simulate`` that drives the robot, and its shape at one time: u (nu), or wrenches (6 × n)."""
+    """An argument of ``simulate`` that drives the robot, and its shape at one time: u (nu), or that of wrenches."""
 
     name: str
     shape: tuple[int, ...]
@@ -317,7 +317,7 @@ def control(
                 "wrenches={frame: reference}"
             )
         return efforts
-    acting = read(Driver("wrenches", (6, len(external))), wrenches, hold and not callable(wrenches))
+    acting = read(Driver("wrenches", external.shape), wrenches, hold and not callable(wrenches))
     return SideBySide(efforts, acting, dyn.nu)
 
 

@@ -95,13 +95,13 @@ def plant(robot: Dynamics | ConstrainedDynamics, compiled: bool = False) -> Plan
 def _new_plant(con: ConstrainedDynamics) -> Plant:
     dyn, outside = con.dynamics, con.dynamics.external_wrenches
     tree, nq, nu, blocks = dyn.tree, dyn.tree.nq, dyn.nu, unit_blocks(dyn.tree)
-    s = symbols(x=nq + tree.nv, u=nu + 6 * len(outside) * outside.is_input) | (named := dyn.symbols())
+    s = symbols(x=nq + tree.nv, u=nu + math.prod(outside.shape) * outside.is_input) | (named := dyn.symbols())
     p = list(named.values())
-    wrenches = [ca.reshape(s["u"][nu:], 6, len(outside))] if outside.is_input else []
+    wrenches = [ca.reshape(s["u"][nu:], *outside.shape)] if outside.is_input else []
     q, scale = unit_and_scale(s["x"][:nq], blocks)
     v, tau = s["x"][nq:], dyn.actuators.tau(q, s["u"][:nu])
     a, forces = con.forward_dynamics(q, v, tau, *wrenches, *p)
-    pushed = dyn.wrench_torque_expression(q, *(wrenches or [outside.constant]))
+    pushed = dyn.wrench_torque_expression(q, outside.columns(*wrenches) if wrenches else outside.constant)
     power = (
         ca.dot(v, tau - pushed),
         dyn.dissipated_power_expression(q, v),

@@ -193,6 +193,8 @@ class Reference(ABC):
             return np.tile(ca.DM(self.external.constant).full().ravel(order="F"), (len(states), 1))
         rates, size = np.hstack([states.v, states.a]), 6 * len(self.external)
         combination = np.random.default_rng(size).normal(size=(rates.shape[1], size)) / np.sqrt(rates.shape[1])
+        no_moments = np.tile(np.arange(6), len(self.external)) >= np.repeat(self.external.rows, 6)
+        combination[:, no_moments] = 0
         return np.asarray(rates @ combination)
 
 

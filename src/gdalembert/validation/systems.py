@@ -181,8 +181,8 @@ def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
     Last come the Functions under wrenches, which are a vector (6 n), column by column, behind the other inputs but p.
     """
     wrenches, shapes = robot.external_wrenches, shapes_of_functions(robot)
-    free = robot.under(np.zeros((6, len(wrenches)))) if wrenches else robot
-    pushed = robot.under(np.random.default_rng(0).normal(size=(6, len(wrenches)))) if wrenches.is_input else robot
+    free = robot.under(np.zeros(wrenches.shape)) if wrenches else robot
+    pushed = robot.under(np.random.default_rng(0).normal(size=wrenches.shape)) if wrenches.is_input else robot
     own = _supported(free, [name for name in shapes if name not in _DERIVATIVES], unsupported)
     of_pushed = _supported(pushed, ["inverse_dynamics", *_DERIVATIVES], unsupported)
     graphs = {name: (function, shapes[name]) for name, function in own.items()} | _made_of(free, own, of_pushed, d)
@@ -191,8 +191,9 @@ def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
     elif wrenches:
         for name, function in _supported(robot, [name for name in LOADED if name in own], unsupported).items():
             s = {of: ca.SX.sym(of, *function.size_in(of)) for of in function.name_in()}
-            outputs, w = function.call([*s.values()]), s.pop("wrenches", ca.SX.sym("wrenches", 6, len(wrenches)))
-            p = [s.pop("p")] if "p" in s else []
+            w, p = ca.SX.sym("wrenches", 6, len(wrenches)), [s["p"]] if "p" in s else []
+            outputs = function.call([wrenches.given(w) if of == "wrenches" else x for of, x in s.items()])
+            s = {of: x for of, x in s.items() if of not in ("wrenches", "p")}
             graphs[f"{name} under wrenches"] = ca.Function(name, [*s.values(), ca.vec(w), *p], outputs), shapes[name]
     return graphs
 

@@ -60,6 +60,12 @@ class Composite:
         second = self.second + self.first @ p.T + p @ first.T
         return Composite(self.mass, first, spatial.symmetric(second))
 
+    def carried(self, motion: Motion) -> Composite:
+        """The rates of m, h and J as a twist carries the subtree along, about a point that stands still."""
+        first = self.mass * motion.linear + ca.cross(motion.angular, self.first)
+        half = spatial.skew(motion.angular) @ self.second + motion.linear @ self.first.T
+        return Composite(ca.DM(1, 1), first, spatial.symmetric(half + half.T))
+
     def wrench(self, e: Motion) -> Wrench:
         """The wrench that columns e, or other fields e.linear + e.angular × x, need in the subtree."""
         h = spatial.skew(self.first)

@@ -215,6 +215,19 @@ def displacement_of_joint(
     return (velocity, second)[:times]
 
 
+def rate_beyond_displacement(link: Link, q: Matrix, v: Matrix) -> Motion:
+    """ė − e′ of the columns of a joint, in its axes: zero where v = dq/dt."""
+    none = Motion(ca.DM(*link.columns.linear.shape), ca.DM(*link.columns.angular.shape))
+    if link.joint.type.nv == 1:
+        return none
+    beyond = link.velocity(v).cross(link.columns)
+    if link.joint.type.has_constant_subspace:
+        return beyond
+    by_q = rates_of_joint(link, q, v, ca.DM(*v.shape)).first  # L̇ + σ × Ω is left where σ × Ω is in both
+    sliding = spatial.skew(link.velocity(v).linear)
+    return beyond + link.column_rates(q, v) - (by_q + Motion(sliding @ link.columns.angular, none.angular))
+
+
 def displacement_of_station(station: Station, link: LinkMotion, v: Matrix, a: Matrix, times: int) -> Displacement:
     """Displacements of a station along the modes of its link, in link axes.
 
@@ -319,15 +332,28 @@ class Blocks:
 
     def of(self, state: DisplacedRobot) -> tuple[Matrix, ...]:
         """The matrices (nv × nv each)."""
+        robot = self.robot
+        for j, column, inward, own in self.risen(state):
+            self._add(column, column, own)
+            if column != j:  # modes, which meet the joint of their own link, too
+                inward = inward.turned(robot.upright[j].turn)
+                self._add_pair(j, column, inward)
+            for i, here in self._carry_inward(j, inward):
+                self._add_pair(i, column, here)
+        return tuple(robot.tree.matrix(at_rates(robot.links, blocks)) for blocks in self.found)
+
+    def risen(self, state: DisplacedRobot) -> Iterator[tuple[int, int, InwardColumns, list[Matrix]]]:
+        """Link j, a joint whose columns rise from it, those columns, and their own block of each matrix.
+
+        The columns of joint j are in its axes, before its turn; those of the modes of link j, whose joint is its first
+        station, are in link axes.
+        """
         robot, sums = self.robot, self.sums
         for j, link in enumerate(robot.upright):
             if j in robot.stations:
                 continue
             body, rate = sums.bodies[j].turned(link.turn), sums.rates[j].turned(link.turn)
-            inward, own = self._displaced(j, body, rate, *state.joint(j))
-            self._add(j, j, own)
-            for i, here in self._carry_inward(j, inward):
-                self._add_pair(i, j, here)
+            yield j, j, *self._displaced(j, body, rate, *state.joint(j))
             if j not in robot.bodies:
                 continue
             inward, own = state.body(j)
@@ -335,11 +361,7 @@ class Blocks:
                 here, parts = self._displaced(s, sums.bodies[s], sums.rates[s], *state.station(s))
                 own = [one + other for one, other in zip(own, parts, strict=True)]
                 inward = inward + here.shifted(robot.stations[s].origin, sums.lever_rates[s])
-            modes, inward = robot.tree.first_station(j), inward.turned(link.turn)
-            self._add(modes, modes, own)
-            for i, here in [(j, inward), *self._carry_inward(j, inward)]:
-                self._add_pair(i, modes, here)
-        return tuple(robot.tree.matrix(at_rates(robot.links, blocks)) for blocks in self.found)
+            yield j, robot.tree.first_station(j), inward, own
 
     def _displaced(
         self, i: int, body: Composite, rate: CompositeRate, moved: Displacement, turned: Turned
