@@ -199,7 +199,7 @@ def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact
 
 def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Any, s: Any, damping: Any) -> tuple[Matrix, Matrix]:
     """x (nv) and f of M x = r + Jᵀ f, J x + damping f = s(J)."""
-    rows = getattr(j, "shape", (len(j),))[0]
+    rows = j.shape[0] if hasattr(j, "shape") else len(j)
     jacobian = matrix(f"{algorithm}: the Jacobian", j, rows, model.nv)
     size = model.nv, model.nv
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
@@ -68,7 +69,7 @@ def log3(R: Any) -> Matrix:
 
 def exp(x: Any) -> Any:
     """exp6 of a Motion or of 6 entries, else exp3."""
-    return exp6(x) if isinstance(x, Motion | pin.Motion) or getattr(x, "shape", (len(x),))[0] == 6 else exp3(x)
+    return exp6(x) if isinstance(x, Motion | pin.Motion) or np.shape(x)[:1] == (6,) else exp3(x)
 
 
 def log(x: Any) -> Any:
