@@ -327,13 +327,13 @@ def computeCentroidalMap(lib, model, data, s):
     return lib.computeCentroidalMap(model, data, s.q)
 
 
-@program
+@constant_subspace
 def dccrba(lib, model, data, s):
     lib.dccrba(model, data, s.q, s.v)
     return [data.dAg, data.Ag, data.hg]
 
 
-@program
+@constant_subspace
 def computeCentroidalMapTimeVariation(lib, model, data, s):
     lib.centerOfMass(model, data, s.q, s.v)  # without which Pinocchio leaves out that the centre of mass moves
     return lib.computeCentroidalMapTimeVariation(model, data, s.q, s.v)
@@ -383,7 +383,7 @@ def computePotentialEnergyRegressor(lib, model, data, s):
     return lib.computePotentialEnergyRegressor(model, data, s.q)
 
 
-@program
+@constant_subspace
 def computeAllTerms(lib, model, data, s):
     lib.computeAllTerms(model, data, s.q, s.v)
     return [data.nle, data.g, data.com[0], data.vcom[0], data.Jcom, data.J, data.dJ, data.Ag, data.hg, data.oMi[1]]
@@ -512,5 +512,7 @@ def test_programs_agree_on_all_joints(joint: str) -> None:
     model = build(rng, ["RX", joint, "PY", joint], [0, 1, 2, 1])
     s = state_of(model, rng)
     names = [name for name in PROGRAMS if joint in CONSTANT_SUBSPACE or name not in WHERE_PIN_IS_RIGHT]
+    if joint in ("RevoluteUnaligned", "HelicalUnaligned"):  # Pinocchio leaves their armature out of the energy
+        names = [name for name in names if not name.startswith("energies")]
     errors = {name: error(name, model, s) for name in names}
     assert {name: each for name, each in errors.items() if not each < 1e-11} == {}

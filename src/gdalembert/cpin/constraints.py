@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert.cpin.data import Data, fills
@@ -16,6 +17,7 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.factorization import constrained_solve
 from gdalembert.spatial.functions import function
 from gdalembert.spatial.matrices import called, matrix
@@ -32,25 +34,32 @@ class RigidConstraintModel:
     """A contact or a loop of numbers: (type, model, joint, …) as of ``pin.RigidConstraintModel``.
 
     Attributes:
-        pin: Pinocchio's object, which has everything else; ``corrector`` was pin 3's name of its
-            ``m_baumgarte_parameters``.
+        pin: Pinocchio's object, which has everything else.
+        corrector: the gains ``Kp`` and ``Kd`` of a stabilisation, a number each or an entry for each row, as pin 3 had
+            them; beside those of ``m_baumgarte_parameters``, which take one number.
     """
 
     pin: pin.RigidConstraintModel
 
     def __init__(self, *given: Any) -> None:
-        known = getattr(given[0], "pin", given[0]) if len(given) == 1 else None
-        if known is None:
-            known = pin.RigidConstraintModel(*map(_numeric, given))
-        elif not isinstance(known, pin.RigidConstraintModel):
+        other = given[0] if len(given) == 1 else None
+        known = getattr(other, "pin", other) if len(given) == 1 else pin.RigidConstraintModel(*map(_numeric, given))
+        if not isinstance(known, pin.RigidConstraintModel):
             raise ArgumentTypeError(f"RigidConstraintModel: got {type(known).__name__}; give (type, model, joint, …)")
         self.__dict__["pin"] = known
+        own = SimpleNamespace(Kp=np.zeros(self.size()), Kd=np.zeros(self.size()))
+        self.__dict__["corrector"] = other.corrector if isinstance(other, RigidConstraintModel) else own
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["pin"], "m_baumgarte_parameters" if name == "corrector" else name)
+        return getattr(self.__dict__["pin"], name)
 
     def __setattr__(self, name: str, x: Any) -> None:
         setattr(self.pin, name, _numeric(x))
+
+    def gains(self, name: str) -> tuple[float, ...]:
+        """Kp or Kd of each row."""
+        given = vector(f"corrector.{name}", getattr(self.corrector, name), self.size(), repeat=True)
+        return tuple(given + getattr(self.pin.m_baumgarte_parameters, name))
 
     def size(self) -> int:
         """The number of its rows."""
@@ -84,17 +93,20 @@ def _held(
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
     constraints, mu = [RigidConstraintModel(each) for each in contact_models], float(getattr(settings, "mu", 0.0))
 
+    kp, kd = ([each.gains(name) for each in constraints] for name in ("Kp", "Kd"))
+
     def identity(each: RigidConstraintModel) -> tuple[Any, ...]:
-        places = (each.joint1_placement, each.joint2_placement)
-        gains = float(each.corrector.Kp.item()), float(each.corrector.Kd.item())
-        own = each.type, each.reference_frame, each.joint1_id, each.joint2_id
-        return *own, *(placed.homogeneous.tobytes() for placed in places), *gains
+        places = (each.joint1_placement.homogeneous.tobytes(), each.joint2_placement.homogeneous.tobytes())
+        return each.type, each.reference_frame, each.joint1_id, each.joint2_id, *places
 
     def make() -> ConstrainedDynamics:
-        pins = [each.pin for each in constraints]
-        return ConstrainedDynamics(model.robot(), pins, regularization=mu, restitution=restitution)
+        plain = [pin.RigidConstraintModel(each.pin) for each in constraints]
+        for each in plain:
+            each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
+        gains = {"stiffness": kp, "damping": kd, "regularization": mu, "restitution": restitution}
+        return ConstrainedDynamics(model.robot(), plain, **gains)
 
-    return model.cached(("held", mu, restitution, *map(identity, constraints)), make), constraints
+    return model.cached(("held", mu, restitution, *kp, *kd, *map(identity, constraints)), make), constraints
 
 
 def _axes(model: Model, constraint: RigidConstraintModel, q: Matrix) -> Matrix:
