@@ -88,6 +88,8 @@ def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
     frames = (last, 0, 2, last)
     for index, found in zip(frames, kin.frame_placements(frames)(q), strict=True):
         assert relative_error(found.full(), data.oMf[index].homogeneous) < TIGHT
+    (alone,) = kin.frame_placements([last])(q)
+    assert relative_error(alone.full(), data.oMf[last].homogeneous) < TIGHT
     target = data.oMf[2]
     error = kin.frame_error(last)(q, target.homogeneous).full().ravel()
     # a logarithm near pi loses a digit in Pinocchio

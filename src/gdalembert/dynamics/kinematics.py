@@ -24,7 +24,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform
 from gdalembert.spatial.arrays import frozen
-from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.functions import TupleFunction, function, symbols
 from gdalembert.spatial.lie.maps import motion_log
 
 
@@ -98,6 +98,8 @@ class Kinematics:
     def frame_placements(self, frames: Sequence[str | int]) -> ca.Function:
         """(q) → (T_0, T_1, …), 4 × 4 each: several frames, in the order given, with what they share computed once.
 
+        A call by position gives a tuple, also of one frame.
+
         Raises:
             ArgumentTypeError: if it is not a list of frames.
             ArgumentError: if no frame is given.
@@ -109,7 +111,8 @@ class Kinematics:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
         s = self.symbols("q")
         placed = frame_motion.placements(self.tree, [self.tree.frames[index] for index in indices], s["q"])
-        return function("frame_placements", s, {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)})
+        outputs = {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)}
+        return function("frame_placements", s, outputs, TupleFunction)
 
     def joint_placement(self, joint: str | int) -> ca.Function:
         """(q) → (T), 4 × 4: the frame of one of Pinocchio's joints, by name or index, that moves with its link.
