@@ -99,7 +99,7 @@ def test_functions_take_objects_of_pinocchio_and_lists_of_symbols() -> None:
             graph = ca.Function("graph", entries, [f(entries, given)])
             assert np.abs(graph(*q).full().ravel() - wanted).max() < 1e-15
     s = symbols(w=6, pi=10)
-    halves = function("g", s, {"w": s["w"], "pi": s["pi"]})
+    halves = function("g", s, {"x": s["w"], "y": s["pi"]})
     force, body = pin.Force(np.arange(6.0)), pin.Inertia.FromSphere(2.0, 0.3)
     for given in (force, pin.Motion(force.vector)):
         w, pi = halves(given, body)
