@@ -24,6 +24,7 @@ from tests.helpers.models import (
     relative_error,
     states,
 )
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
@@ -87,11 +88,55 @@ def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
     frames = (last, 0, 2, last)
     for index, found in zip(frames, kin.frame_placements(frames)(q), strict=True):
         assert relative_error(found.full(), data.oMf[index].homogeneous) < TIGHT
+    (alone,) = kin.frame_placements([last])(q)
+    assert relative_error(alone.full(), data.oMf[last].homogeneous) < TIGHT
     target = data.oMf[2]
     error = kin.frame_error(last)(q, target.homogeneous).full().ravel()
     # a logarithm near pi loses a digit in Pinocchio
     assert relative_error(error, pin.log6(data.oMf[last].actInv(target)).vector) < 1e-11
     assert np.abs(kin.frame_error(last)(q, data.oMf[last].homogeneous).full()).max() < 1e-14
+
+
+REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
+
+
+@pytest.mark.parametrize("joint", quick(JOINTS, "RX", "Ellipsoid", "Composite"))
+def test_kinematic_regressors_are_pinocchios(joint: str) -> None:
+    model = chain(joint)
+    kin, data, last, tip = Kinematics(model, clean=0), model.createData(), model.nframes - 1, model.njoints - 1
+    q, at = states(model, np.random.default_rng(1), 1)[0][0], pin.exp6(np.linspace(0.1, 0.6, 6))
+    pin.framesForwardKinematics(model, data, q)
+    for reference in REFERENCES:
+        for frame in (last, 1):
+            wanted = pin.computeFrameKinematicRegressor(model, data, frame, reference)
+            assert relative_error(kin.frame_kinematic_regressor(frame, reference)(q).full(), wanted) < TIGHT
+        for given in ((), (at,)):
+            wanted = pin.computeJointKinematicRegressor(model, data, tip, reference, *given)
+            assert relative_error(kin.joint_kinematic_regressor(tip, reference, *given)(q).full(), wanted) < TIGHT
+    by_name = kin.joint_kinematic_regressor(model.names[tip], pin.LOCAL, at.homogeneous)
+    assert relative_error(by_name(q).full(), kin.joint_kinematic_regressor(tip, pin.LOCAL, at)(q).full()) == 0
+
+
+@pytest.mark.parametrize("model", [chain("Composite"), branched(0), branched(2)])
+def test_a_kinematic_regressor_is_how_placements_move_the_frame(model: pin.Model) -> None:
+    """By differences; Pinocchio refuses models with mimic joints."""
+    kin, last, data = Kinematics(model, clean=0), model.nframes - 1, model.createData()
+    q = states(model, np.random.default_rng(1), 1)[0][0]
+    pin.framesForwardKinematics(model, data, q)
+
+    def placed(joint: int, twist: np.ndarray) -> np.ndarray:
+        changed = model.copy()
+        changed.jointPlacements[joint] = model.jointPlacements[joint] * pin.exp6(twist)
+        moved = changed.createData()
+        pin.framesForwardKinematics(changed, moved, q)
+        return np.asarray(pin.log6(data.oMf[last].actInv(moved.oMf[last])).vector)
+
+    h = 1e-4
+    columns = [(placed(j, h * e) - placed(j, -h * e)) / (2 * h) for j in range(1, model.njoints) for e in np.eye(6)]
+    found = kin.frame_kinematic_regressor(last, pin.LOCAL)(q).full()
+    assert relative_error(found, np.column_stack(columns)) < 1e-9  # differences, with an error of h²
+    if model.parents[-1] != model.njoints - 2:
+        assert any(not np.any(block) for block in np.hsplit(found, model.njoints - 1))
 
 
 def test_several_frames_share_what_they_have_in_common() -> None:

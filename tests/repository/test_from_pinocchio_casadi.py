@@ -33,6 +33,7 @@ CALLS = {
     "their derivatives": "getConstraintJacobian computeConstraintDynamicsDerivatives",
     "constants": "Inertia gravity jointPlacements",
     "regressors": "computeJointTorqueRegressor computeKineticEnergyRegressor computePotentialEnergyRegressor",
+    "kinematic regressors": "computeFrameKinematicRegressor computeJointKinematicRegressor",
 }
 """What public code calls."""
 

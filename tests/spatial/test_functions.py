@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
+from typing import Any
+
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from gdalembert.errors import ArgumentError
-from gdalembert.spatial.functions import BatchFunction, function, symbols
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.spatial.functions import BatchFunction, Function, TupleFunction, function, symbols
 
 
 def test_outputs_are_named_and_dense() -> None:
@@ -74,3 +79,77 @@ def test_what_cannot_be_evaluated_is_named() -> None:
     callback = Python(fails=True)
     with pytest.raises(ArgumentError, match=r"^the Function 'own' cannot be evaluated: "):
         BatchFunction(callback)(np.ones((2, 1)))
+
+
+def pose_function() -> ca.Function:
+    """(q, T) → (x), 3: the point q of the frame T."""
+    s = symbols(q=3) | {"T": ca.SX.sym("T", 4, 4)}
+    return function("f", s, {"x": s["T"][:3, :3] @ s["q"] + s["T"][:3, 3]})
+
+
+def test_functions_take_objects_of_pinocchio_and_lists_of_symbols() -> None:
+    f, placement, q = pose_function(), pin.exp6(np.linspace(0.1, 0.6, 6)), [0.3, -0.2, 0.5]
+    wanted = placement.act(np.array(q))
+    assert np.abs(f(q, placement).full().ravel() - wanted).max() < 1e-15
+    assert np.abs(f(q=q, T=placement)["x"].full().ravel() - wanted).max() < 1e-15
+    for kind in (ca.SX, ca.MX):
+        entries = [kind.sym(name) for name in "xyz"]
+        rows = [[kind(x) for x in row] for row in placement.homogeneous.tolist()]
+        for given in (placement, rows):
+            graph = ca.Function("graph", entries, [f(entries, given)])
+            assert np.abs(graph(*q).full().ravel() - wanted).max() < 1e-15
+    s = symbols(w=6, pi=10)
+    halves = function("g", s, {"x": s["w"], "y": s["pi"]})
+    force, body = pin.Force(np.arange(6.0)), pin.Inertia.FromSphere(2.0, 0.3)
+    for given in (force, pin.Motion(force.vector)):
+        w, pi = halves(given, body)
+        assert w.full().ravel().tolist() == force.vector.tolist()
+        assert pi.full().ravel().tolist() == body.toDynamicParameters().tolist()
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "error", "message"),
+    [
+        ((np.zeros(2), np.eye(4)), {}, ArgumentError, "f: q has shape 2 × 1; give 3 × 1"),
+        ((np.zeros(3), np.eye(3)), {}, ArgumentError, "f: T has shape 3 × 3; give 4 × 4"),
+        ((np.zeros(3),), {}, ArgumentError, "f takes 2 arguments, q, T, and got 1"),
+        ((), {"T": pin.Motion.Zero()}, ArgumentError, "f: T has shape 6 × 1; give 4 × 4"),
+        ((), {"S": 1}, UnknownNameError, "no input of f named 'S'; known: 'q', 'T'"),
+        (("zero", np.eye(4)), {}, ArgumentTypeError, "f: q is 'zero'; give 3 × 1 numbers or symbols"),
+        (
+            (ca.SX.sym("q", 3), ca.MX.sym("T", 4, 4)),
+            {},
+            ArgumentTypeError,
+            "f: q is SX and T is MX; give symbols of one",
+        ),
+    ],
+)
+def test_a_call_is_refused_in_one_sentence(
+    args: tuple[Any, ...], kwargs: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as raised:
+        pose_function()(*args, **kwargs)
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+
+
+def test_what_casadi_takes_is_taken() -> None:
+    f = pose_function()
+    assert f(1, np.eye(4)).full().ravel().tolist() == [1, 1, 1]
+    assert f(np.ones((1, 3)), np.eye(4)).shape == (3, 1)
+    assert f(np.ones((3, 5)), np.eye(4)).shape == (3, 5)
+    assert f(T=np.eye(4))["x"].full().ravel().tolist() == [0, 0, 0]
+    with pytest.raises(SyntaxError, match="requires all arguments to be named or none"):
+        f(np.zeros(3), T=np.eye(4))
+
+
+def test_functions_are_casadis_in_copies_and_pickles() -> None:
+    s = symbols(q=2)
+    for kind in (Function, TupleFunction):
+        graph = function("f", s, {"x": 2 * s["q"]}, kind)
+        for other in (graph, pickle.loads(pickle.dumps(graph)), copy(graph)):
+            assert type(other) is kind
+            assert isinstance(other, ca.Function)
+            found = other([1, 2])
+            assert ((found,) if kind is Function else found)[0].full().ravel().tolist() == [2, 4]
+            assert list(other(q=[1, 2])) == ["x"]

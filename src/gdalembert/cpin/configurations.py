@@ -12,7 +12,7 @@ import pinocchio as pin
 from gdalembert.cpin.model import Model
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import called, is_constant, matrix
+from gdalembert.spatial.matrices import is_constant, matrix
 
 __all__ = [
     *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate", "isNormalized"),
@@ -24,17 +24,17 @@ def _called(model: Model, algorithm: str, name: str, *given: Any, v: Any = None)
     """A Function of configurations, and of a velocity."""
     arguments = [matrix(f"{algorithm}: q", q, model.nq) for q in given]
     arguments += [] if v is None else [matrix(f"{algorithm}: v", v, model.nv)]
-    return called(getattr(model.configurations, name), *arguments)
+    return getattr(model.configurations(name), *arguments)
 
 
 def integrate(model: Model, q: Any, v: Any) -> Matrix:
     """The configuration (nq) that v leads to from q in unit time."""
-    return _called(model, "integrate", "integrate", q, v=v)
+    return _model("integrate", "integrate", q, v=v)
 
 
 def difference(model: Model, q1: Any, q2: Any) -> Matrix:
     """The velocity (nv) that leads from q1 to q2 in unit time."""
-    return _called(model, "difference", "difference", q1, q2)
+    return _model("difference", "difference", q1, q2)
 
 
 def interpolate(model: Model, q1: Any, q2: Any, alpha: Any) -> Matrix:
@@ -54,19 +54,19 @@ def distance(model: Model, q1: Any, q2: Any) -> Matrix:
 
 def dIntegrate(model: Model, q: Any, v: Any, argument_position: Any = None) -> Any:
     """Derivatives of integrate by q and by v (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _called(model, "dIntegrate", "integrate_derivatives", q, v=v)
+    both = _model("dIntegrate", "integrate_derivatives", q, v=v)
     return both if argument_position is None else both[int(argument_position)]
 
 
 def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -> Any:
     """Derivatives of difference by q1 and by q2 (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _called(model, "dDifference", "difference_derivatives", q1, q2)
+    both = _model("dDifference", "difference_derivatives", q1, q2)
     return both if argument_position is None else both[int(argument_position)]
 
 
 def normalize(model: Model, q: Any) -> Matrix:
     """q with quaternions, and cosines and sines, of unit length."""
-    return _called(model, "normalize", "normalize", q)
+    return _model("normalize", "normalize", q)
 
 
 def _numbers(model: Model, algorithm: str, q: Any) -> Any:

@@ -20,7 +20,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.factorization import constrained_solve
 from gdalembert.spatial.functions import function
-from gdalembert.spatial.matrices import called, matrix
+from gdalembert.spatial.matrices import matrix
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
@@ -223,7 +223,7 @@ def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Any, s: Any, 
 
     mass = matrix("M", evaluate(model, model.robot().mass_matrix, q), *size)
     solve = model.cached(("solved", rows), make)
-    x, f = called(solve, mass, r, jacobian, s(jacobian), matrix(f"{algorithm}: damping", damping, 1))
+    x, f = solve(mass, r, jacobian, s(jacobian), matrix(f"{algorithm}: damping", damping, 1))
     return x, f
 
 

@@ -13,7 +13,7 @@ from gdalembert.cpin.kinematics import evaluate, fill_joint_jacobians, later
 from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import called, is_constant, matrix, number_of
+from gdalembert.spatial.matrices import is_constant, matrix, number_of
 from gdalembert.spatial.objects import Force
 
 __all__ = [
@@ -94,7 +94,7 @@ def computeRNEADerivatives(
     mass_matrix = evaluate(model, robot.mass_matrix, state[0])
     inputs = model.inputs
     data.fill(dtau_dq=lambda: dtau_dq, dtau_dv=lambda: dtau_dv, M=lambda: mass_matrix)
-    data.fill(tau=lambda: called(robot.inverse_dynamics, *state, *forces, *inputs))
+    data.fill(tau=lambda: robot.inverse_dynamics(*state, *forces, *inputs))
     return dtau_dq, dtau_dv, mass_matrix
 
 
@@ -109,7 +109,7 @@ def computeABADerivatives(
     by_q, by_v, inverse = evaluate(model, robot.forward_dynamics_derivatives, *state, *forces)
     inputs = model.inputs
     data.fill(ddq_dq=lambda: by_q, ddq_dv=lambda: by_v, ddq_dtau=lambda: inverse, Minv=lambda: inverse)
-    data.fill(ddq=lambda: called(robot.forward_dynamics, *state, *forces, *inputs))
+    data.fill(ddq=lambda: robot.forward_dynamics(*state, *forces, *inputs))
     return by_q, by_v, inverse
 
 

@@ -14,7 +14,7 @@ from gdalembert.dynamics.frame_motion import SharedPlacements, fixed_placement
 from gdalembert.dynamics.parameters.parameters import substituted
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import Items, called, is_same
+from gdalembert.spatial.matrices import Items, is_same
 from gdalembert.spatial.objects import SE3, Motion
 
 __all__ = [
@@ -34,13 +34,13 @@ Reference = pin.ReferenceFrame
 
 def evaluate(model: Model, function: ca.Function, *arguments: Matrix) -> Any:
     """A Function of the robot, with what the symbols among its constants stand for."""
-    return called(function, *arguments, *model.inputs)
+    return function(*arguments, *model.inputs)
 
 
 def later(model: Model, of: str, name: str, state: Sequence[Matrix], made: Callable[[Any], Any] = ca.densify) -> Any:
     """What computes a slot when it is read: a Function of the ``kinematics`` or the ``dynamics``, at a state."""
     inputs, owner = model.inputs, getattr(model, of)
-    return lambda: made(called(getattr(owner, name), *state, *inputs))
+    return lambda: made(getattr(owner(name), *state, *inputs))
 
 
 # Algorithms that read what the last sweep tells.
@@ -116,7 +116,7 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
         functions = model.kinematics.frame_placement
 
         def placement(k: int) -> SE3:
-            return SE3(called(functions(k), q, *inputs))
+            return SE3(functions(k)(q, *inputs))
 
     else:
         known = substituted(tree.constants, tree.symbols, *inputs) if inputs else tree

@@ -181,6 +181,61 @@ def jacobian(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix)
     return of_columns(tree.nv, 6, ((joint, Motion(*joint.subspace(q)).to_parent(r, p).vector) for joint, r, p in links))
 
 
+def kinematic_regressor(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix) -> Matrix:
+    """Y (6 × 6 n_joints): the twist of a frame as the placements of Pinocchio's joints move, each in its own axes.
+
+    A placement moves all that follows it: the columns are the twists along and about the axes of the joint before its
+    motion, seen from the reference; zero for joints that are not on the path.
+    """
+    firsts = {_first_part(tree, link): k for k, link in enumerate(tree.links)}
+    displaced = {inner.name: inner for inner in tree.first_parts}
+    blocks: list[Matrix] = [ca.DM(6, 6)] * len(tree.links)
+    one, none = ca.DM.eye(3), ca.DM(3, 3)
+    axes = Motion(ca.horzcat(one, none), ca.horzcat(none, one))
+    for i, r, p in _joints_seen_from(tree, frame, reference, q):
+        if i in firsts:
+            if (inner := displaced.get(tree.joint_names[firsts[i]])) is not None:
+                turn, shift = fixed_placement(inner)
+                r = r @ turn.T
+                p = p - r @ shift
+            blocks[firsts[i]] = axes.to_parent(r, p).vector
+    return ca.horzcat(ca.DM(6, 0), *blocks)
+
+
+def _first_part(tree: Tree, link: int) -> int:
+    """The first of the elementary joints that one of Pinocchio's joints is, from the one that carries its link."""
+    above = tree.joints[link].parent
+    if above < 0 or above in tree.links or tree.joints[above].type.is_modal:
+        return link
+    return _first_part(tree, above)
+
+
+def _joints_seen_from(
+    tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix
+) -> Iterator[tuple[int, Matrix, Matrix]]:
+    """The joints on the path to a frame, with R and p of their frames before their motion in the reference."""
+    fixed_r, fixed_p = fixed_placement(frame)
+    path = [(i, joint := tree.joints[i], joint.type.placement(joint.configuration(q))) for i in tree.path(frame.joint)]
+    if reference == pin.LOCAL:
+        r, p = fixed_r.T, -fixed_r.T @ fixed_p
+        for i, joint, (turn, shift) in reversed(path):
+            r = r @ turn.T
+            p = p - r @ shift
+            yield i, r, p
+            r = r @ spatial.constant(joint.rotation).T
+            p = p - r @ spatial.constant(joint.translation)
+        return
+    r, p = ca.DM.eye(3), _NULL
+    placed = []
+    for i, joint, (turn, shift) in path:
+        r, p = r @ spatial.constant(joint.rotation), p + r @ spatial.constant(joint.translation)
+        placed.append((i, r, p))
+        r, p = r @ turn, p + r @ shift
+    origin = _NULL if reference == pin.WORLD else p + r @ fixed_p
+    for i, r, p in placed:
+        yield i, r, p - origin
+
+
 @dataclass(frozen=True)
 class _Part:
     """A joint's part in the twist of a frame, seen from the reference.

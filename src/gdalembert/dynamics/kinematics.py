@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
@@ -23,7 +25,9 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.arguments import checked_transform
+from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.functions import TupleFunction, function, symbols
 from gdalembert.spatial.lie.maps import motion_log
 
 _KINDS = (Placement.kind, Inertia.kind, Payload.kind)
@@ -134,6 +138,8 @@ class Kinematics:
     def frame_placements(self, frames: Sequence[str | int]) -> ca.Function:
         """(q) → (T_0, T_1, …), 4 × 4 each: several frames, in the order given, with what they share computed once.
 
+        A call by position gives a tuple, also of one frame.
+
         Raises:
             ArgumentTypeError: if it is not a list of frames.
             ArgumentError: if no frame is given.
@@ -145,7 +151,8 @@ class Kinematics:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
         s = self.symbols("q")
         placed = frame_motion.placements(self.tree, [self.tree.frames[index] for index in indices], s["q"])
-        return function("frame_placements", s, {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)})
+        outputs = {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)}
+        return function("frame_placements", s, outputs, TupleFunction)
 
     def joint_placement(self, joint: str | int) -> ca.Function:
         """(q) → (T), 4 × 4: the frame of one of Pinocchio's joints, by name or index, that moves with its link.
@@ -230,6 +237,36 @@ class Kinematics:
         """
         names = "dacceleration_dq", "dacceleration_dv", "dacceleration_da"
         return self._function(frame_motion.acceleration_derivatives, frame, reference, names, "q", "v", "a")
+
+    def frame_kinematic_regressor(self, frame: str | int, reference: pin.ReferenceFrame) -> ca.Function:
+        """(q) → (Y), 6 × 6 (njoints − 1): the twist of a frame is Y times the twists of all joint placements, LOCAL.
+
+        Equals ``pin.computeFrameKinematicRegressor``: the derivative of the frame's placement as
+        ``model.jointPlacements[j]`` moves to ``model.jointPlacements[j] * pin.exp6(s e)``; six columns for each joint,
+        zero for those that do not carry the frame.
+        """
+        return self._function(frame_motion.kinematic_regressor, frame, reference, "Y", "q")
+
+    def joint_kinematic_regressor(
+        self, joint: str | int, reference: pin.ReferenceFrame, placement: pin.SE3 | npt.ArrayLike | None = None
+    ) -> ca.Function:
+        """(q) → (Y), 6 × 6 (njoints − 1): as :meth:`frame_kinematic_regressor`, of a frame placed at a joint.
+
+        The ``placement`` (4 × 4, or a ``pin.SE3``) is in the joint's frame, and the joint's frame itself by default.
+        Equals ``pin.computeJointKinematicRegressor``.
+
+        Raises:
+            UnknownNameError: if no joint has the name.
+            ArgumentTypeError, ArgumentError: if the placement is none.
+        """
+        check_reference(reference)
+        at = joint_frame(self.tree, joint)
+        if placement is not None:
+            t = checked_transform("joint_kinematic_regressor: placement", placement, expected="4 × 4, or a pin.SE3")
+            at = replace(at, rotation=frozen(t[:3, :3]), translation=frozen(t[:3, 3]))
+        s = self.symbols("q")
+        y = frame_motion.kinematic_regressor(self.tree, at, reference, s["q"])
+        return function("joint_kinematic_regressor", s, {"Y": y})
 
     @property
     def total_mass(self) -> float:

@@ -259,11 +259,9 @@ def joint_torques(
     that need no torque at all: the structure bears them. Conversely no torque can move the frame along them; and close
     to it, small torques make, and small errors of torque spoil, large forces along them.
 
-    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
-
     Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum. In a
-    mapping, ``(reference, "3D")`` is a force at the origin of the frame, with three rows, as in
-    :class:`~gdalembert.Dynamics`.
+    mapping, ``(reference, "3D")`` is a force (3) at the origin of the frame, as in :class:`~gdalembert.Dynamics`.
+    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
@@ -289,8 +287,7 @@ def joint_torques(
     at = _wrenches_at(tree, frame, reference) if several else _wrenches_at(tree, [frame], reference)
     name = "wrenches" if several else "wrench"
     s = symbols(q=tree.nq) | {name: ca.SX.sym(name, *at.shape)}
-    wrenches = at.columns(s[name])
-    exerted = wrenches if exerted_by == "robot" else -wrenches
+    exerted = at.columns(s[name] if exerted_by == "robot" else -s[name])
     torques = (torques_of_wrench(tree, k, given_in, s["q"], w) for k, given_in, w in at.at_frames(tree, exerted))
     return function("joint_torques", s, {"tau": sum(torques, ca.DM(tree.nv, 1))})
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -82,9 +83,20 @@ def _read(model: pin.Model) -> Tree:
     name, names, bodies = name_of(model), tuple(model.names)[1:], tuple(links[1:])
     constants = (model.armature, model.damping, model.friction, model.gravity.linear)
     armature, damping, friction, gravity = map(frozen, constants)
-    return Tree(
+    tree = Tree(
         name, model.nq, model.nv, tuple(joints), bodies, names, armature, damping, friction, gravity, tuple(frames)
     )
+    return replace(tree, first_parts=tuple(_first_parts(model)))
+
+
+def _first_parts(model: pin.Model) -> Iterator[Frame]:
+    """Where the first parts of composite joints are displaced in them."""
+    for index in range(1, model.njoints):
+        if model.joints[index].shortname() == "JointModelComposite":
+            inner, *_ = next(_elementary(model.joints[index], model, index))
+            if not inner.isIdentity(0.0):
+                r, p = frozen(inner.rotation), frozen(inner.translation)
+                yield Frame(model.names[index], -1, r, p, "JOINT")
 
 
 def _append(joints: list[Joint], model: pin.Model, index: int, parent: int) -> None:

@@ -166,6 +166,7 @@ class Tree(ByValue):
         frames: operational frames, in Pinocchio's order.
         modal_inertias: for each flexible link the index of its joint, and the inertia of its modes in the link frame;
             the pseudo-inertia of the joint is that of the undeformed link, with the bodies on its root.
+        first_parts: where the first part of a composite joint is displaced in it, by the name of the joint.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Tree(ByValue):
     gravity: Array
     frames: tuple[Frame, ...] = field(repr=False)
     modal_inertias: tuple[tuple[int, ModalInertia | SegmentInertia], ...] = field(default=(), kw_only=True)
+    first_parts: tuple[Frame, ...] = field(default=(), kw_only=True, repr=False)
 
     @property
     def modal(self) -> dict[int, ModalInertia | SegmentInertia]:

@@ -83,8 +83,8 @@ def simulate(
             ``casadi.Function`` (t, x) → u. A Python callable (t, q, v) → u ((nu), (nu, 1) or a ``casadi.DM``), which
             the integrator calls several times a step, and so must have no memory. With nu = 1, one number is u, too.
             Feedback of a robot with parameters may take them as well: (t, x, p) → u, or (t, q, v, p) → u.
-        wrenches: the input ``wrenches`` of a robot that takes them (6 × n, or as the Functions take 3D
-            forces), given as u: numbers (6 × n) or rows (N × 6 × n), a Function or a callable; zero by default. A callable is never held.
+        wrenches: the input ``wrenches`` of a robot that takes them (6 × n, or as its Functions take them), given as u:
+            numbers (6 × n) or rows (N × 6 × n), a Function or a callable; zero by default. A callable is never held.
         p: the parameters of ``dyn`` in this motion, all values (n_p) or some by name, the others being those of the
             model; by default those of the model. Graphs are built once for all p.
         hold: rows of u and wrenches, or values of a callable u that is called at the output times only, are held until

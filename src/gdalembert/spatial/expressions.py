@@ -58,7 +58,7 @@ def evaluate(
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
     try:
         value = expression(*symbols)
-    except (RuntimeError, NotImplementedError, TypeError) as error:
+    except (RuntimeError, NotImplementedError, TypeError, ArgumentError) as error:
         raise ArgumentError(f"an expression of {names} fails: {str(error).strip().splitlines()[-1]}") from error
     if isinstance(value, tuple | list | dict):
         raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
@@ -17,11 +18,97 @@ from gdalembert.spatial.instructions import eliminate_common_subexpressions
 _THREADS = min(4, os.cpu_count() or 1)
 
 
-def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix]) -> ca.Function:
+class Function(ca.Function):
+    """A ``casadi.Function`` whose call takes Pinocchio's objects and lists of symbols, too.
+
+    A ``pin.SE3`` is its 4 × 4 matrix, a ``pin.Motion`` or ``pin.Force`` its vector, a ``pin.Inertia`` its ten dynamic
+    parameters; a list of SX or MX is a column, a list of lists a matrix. What CasADi makes of a Function (``map``,
+    ``expand``, …) is its own, and takes matrices alone.
+
+    Raises:
+        ArgumentError, ArgumentTypeError: by a call, if an argument cannot be used, or their number is wrong.
+        UnknownNameError: by a call, if no input has the name of an argument.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except (NotImplementedError, RuntimeError, TypeError):
+            if args and kwargs:
+                raise
+            given = kwargs or dict(zip(self.name_in(), args, strict=False))
+            matrices = self._checked(given, len(args) or self.n_in())
+            if all(matrices[name] is value for name, value in given.items()):
+                raise
+        return super().__call__(**matrices) if kwargs else super().__call__(*matrices.values())
+
+    def _checked(self, given: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """The arguments as CasADi takes them, or a refusal in one sentence."""
+        inputs, name = self.name_in(), self.name()
+        if number != len(inputs):
+            raise ArgumentError(f"{name} takes {len(inputs)} arguments, {', '.join(inputs)}, and got {number}")
+        found: dict[str, Any] = {}
+        for own, value in given.items():
+            if own not in inputs:
+                raise UnknownNameError(f"input of {name}", own, inputs)
+            found[own] = matrix = _matrix(value)
+            wanted = " × ".join(map(str, self.size_in(own)))
+            if not isinstance(matrix, ca.DM | ca.SX | ca.MX | np.ndarray | int | float | np.number):
+                raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
+            if not _fits(shape := _shape(matrix), self.size_in(own)):
+                raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
+        kinds = {type(x).__name__: own for own, x in found.items() if isinstance(x, ca.SX | ca.MX)}
+        if len(kinds) > 1:
+            raise ArgumentTypeError(f"{name}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
+        return found
+
+
+class TupleFunction(Function):
+    """A Function whose call by position gives a tuple, also of a single output."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().__call__(*args, **kwargs)
+        return (found,) if args and self.n_out() == 1 else found
+
+
+def _matrix(given: Any) -> Any:
+    """A matrix of one of Pinocchio's objects, or of a list; anything else as it is."""
+    if isinstance(given, ca.DM | ca.SX | ca.MX):
+        return given
+    if hasattr(given, "toDynamicParameters"):
+        return given.toDynamicParameters()
+    for attribute in ("vector", "homogeneous"):  # a Motion has both
+        if hasattr(given, attribute):
+            return getattr(given, attribute)
+    if isinstance(given, list | tuple):
+        try:
+            rows = [list(row) if isinstance(row, list | tuple | np.ndarray) else [row] for row in given]
+            return ca.blockcat(rows)
+        except (NotImplementedError, RuntimeError, TypeError):
+            return given
+    return given
+
+
+def _shape(matrix: Any) -> tuple[int, ...]:
+    """Rows and columns; those of a vector of NumPy are a column's."""
+    shape = matrix.shape if isinstance(matrix, ca.DM | ca.SX | ca.MX) else np.shape(matrix)
+    return (*shape, 1, 1)[:2] if len(shape) < 2 else tuple(shape)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int, int]) -> bool:
+    """Whether CasADi takes a shape: the same, a number, nothing, a row for a column, or several matrices in a row."""
+    if shape in (wanted, (1, 1)) or 0 in shape or (shape == wanted[::-1] and 1 in shape):
+        return True
+    return len(shape) == 2 and shape[0] == wanted[0] and wanted[1] > 0 and shape[1] % wanted[1] == 0
+
+
+def function(
+    name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matrix], kind: type[Function] = Function
+) -> ca.Function:
     """A Function with named inputs and outputs; every output is dense, so that its shape is all a caller must know.
 
     A ``casadi.Function`` behaves as CasADi's functions do: it takes numbers, SX or MX, by position or by name; a
-    missing keyword is 0, a scalar is broadcast.
+    missing keyword is 0, a scalar is broadcast. It takes a ``pin.SE3`` and lists of symbols, too (:class:`Function`).
 
     Raises:
         ArgumentError: if an output has a symbol that is not among the inputs.
@@ -38,7 +125,7 @@ def function(name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, Matri
             f"{name}: its expression has the symbol {free[0]}, which is none of its inputs {', '.join(inputs)}; give a "
             "number in its place, or make it a parameter"
         ) from error
-    return ca.Function(name, arguments, small, list(inputs), list(outputs))
+    return kind(name, arguments, small, list(inputs), list(outputs))
 
 
 def symbols(**lengths: int) -> dict[str, ca.SX]:

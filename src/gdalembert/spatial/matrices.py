@@ -70,17 +70,6 @@ def is_same(x: Matrix, y: Matrix) -> bool:
     return type(x) is type(y) and x.shape == y.shape and bool(ca.is_equal(x, y, 0))
 
 
-def called(function: ca.Function, *arguments: Matrix) -> Any:
-    """A Function of matrices of one kind.
-
-    Raises:
-        ArgumentTypeError: if SX meets MX.
-    """
-    if {ca.SX, ca.MX} <= {type(x) for x in arguments}:
-        raise ArgumentTypeError(f"{function.name()}: got SX and MX, which CasADi cannot mix; give one of them")
-    return function(*arguments)
-
-
 def index_of(what: str, given: Any, length: int) -> int:
     """An index from 0 to length − 1; a negative one counts from the end.
 
