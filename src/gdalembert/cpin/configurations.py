@@ -24,17 +24,17 @@ def _called(model: Model, algorithm: str, name: str, *given: Any, v: Any = None)
     """A Function of configurations, and of a velocity."""
     arguments = [matrix(f"{algorithm}: q", q, model.nq) for q in given]
     arguments += [] if v is None else [matrix(f"{algorithm}: v", v, model.nv)]
-    return getattr(model.configurations(name), *arguments)
+    return getattr(model.configurations, name)(*arguments)
 
 
 def integrate(model: Model, q: Any, v: Any) -> Matrix:
     """The configuration (nq) that v leads to from q in unit time."""
-    return _model("integrate", "integrate", q, v=v)
+    return _called(model, "integrate", "integrate", q, v=v)
 
 
 def difference(model: Model, q1: Any, q2: Any) -> Matrix:
     """The velocity (nv) that leads from q1 to q2 in unit time."""
-    return _model("difference", "difference", q1, q2)
+    return _called(model, "difference", "difference", q1, q2)
 
 
 def interpolate(model: Model, q1: Any, q2: Any, alpha: Any) -> Matrix:
@@ -66,7 +66,7 @@ def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -
 
 def normalize(model: Model, q: Any) -> Matrix:
     """q with quaternions, and cosines and sines, of unit length."""
-    return _model("normalize", "normalize", q)
+    return _called(model, "normalize", "normalize", q)
 
 
 def _numbers(model: Model, algorithm: str, q: Any) -> Any:

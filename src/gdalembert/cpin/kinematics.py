@@ -40,7 +40,7 @@ def evaluate(model: Model, function: ca.Function, *arguments: Matrix) -> Any:
 def later(model: Model, of: str, name: str, state: Sequence[Matrix], made: Callable[[Any], Any] = ca.densify) -> Any:
     """What computes a slot when it is read: a Function of the ``kinematics`` or the ``dynamics``, at a state."""
     inputs, owner = model.inputs, getattr(model, of)
-    return lambda: made(getattr(owner(name), *state, *inputs))
+    return lambda: made(getattr(owner, name)(*state, *inputs))
 
 
 # Algorithms that read what the last sweep tells.
