@@ -54,13 +54,13 @@ def distance(model: Model, q1: Any, q2: Any) -> Matrix:
 
 def dIntegrate(model: Model, q: Any, v: Any, argument_position: Any = None) -> Any:
     """Derivatives of integrate by q and by v (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _model("dIntegrate", "integrate_derivatives", q, v=v)
+    both = _called(model, "dIntegrate", "integrate_derivatives", q, v=v)
     return both if argument_position is None else both[int(argument_position)]
 
 
 def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -> Any:
     """Derivatives of difference by q1 and by q2 (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _model("dDifference", "difference_derivatives", q1, q2)
+    both = _called(model, "dDifference", "difference_derivatives", q1, q2)
     return both if argument_position is None else both[int(argument_position)]
 
 
