@@ -404,10 +404,14 @@ def derivatives_of_the_configuration_space(lib, model, data, s):
 
 @program
 def neutral_and_normalize(lib, model, data, s):
-    return [lib.neutral(model), lib.normalize(model, 2 * s.q)] if lib is cpin else [
-        lib.neutral(model),
-        lib.normalize(model, np.asarray(2 * s.q)),
-    ]
+    return (
+        [lib.neutral(model), lib.normalize(model, 2 * s.q)]
+        if lib is cpin
+        else [
+            lib.neutral(model),
+            lib.normalize(model, np.asarray(2 * s.q)),
+        ]
+    )
 
 
 @program

@@ -133,9 +133,9 @@ def test_refusals(model: pin.Model) -> None:
         cpin.constraintDynamics(cmodel, cdata, q, rest, rest, 3)
     with pytest.raises(ArgumentTypeError, match=r"RigidConstraintModel: got int; give \(type, model, joint, …\)"):
         cpin.constraintDynamics(cmodel, cdata, q, rest, rest, [3])
-    with pytest.raises(ArgumentError, match="forwardDynamics: the drift: got 2 × 1 entries; give 1 × 1"):
+    with pytest.raises(ArgumentError, match="forwardDynamics: drift: got 2 × 1 entries; give 1 × 1"):
         cpin.forwardDynamics(cmodel, cdata, q, rest, rest, np.zeros((1, model.nv)), np.zeros(2))
-    with pytest.raises(ArgumentError, match=f"the Jacobian: got 1 × 3 entries; give 1 × {model.nv}"):
+    with pytest.raises(ArgumentError, match=f"forwardDynamics: J: got 1 × 3 entries; give 1 × {model.nv}"):
         cpin.forwardDynamics(cmodel, cdata, q, rest, rest, np.zeros((1, 3)), np.zeros(1))
     moved = cpin.SE3(np.eye(3), ca.SX.sym("p", 3))
     with pytest.raises(UnsupportedError, match="SE3: has symbols, which have no value yet; give numbers here"):

@@ -19,16 +19,28 @@ import pinocchio as pin
 from gdalembert.cpin.configurations import *
 from gdalembert.cpin.constraints import *
 from gdalembert.cpin.data import *
+from gdalembert.cpin.data import MissingAttributeError
 from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
-from gdalembert.cpin.maps import *
 from gdalembert.cpin.model import *
 from gdalembert.errors import UnknownNameError, UnsupportedError
+from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
-_SHARED = ("ReferenceFrame", "FrameType", "Convention", "ContactType", "ArgumentPosition", "KinematicLevel", "LOCAL")
-_SHARED += ("WORLD", "LOCAL_WORLD_ALIGNED", "BODY", "JOINT", "OP_FRAME", "FIXED_JOINT", "SENSOR", "POSITION")
-_SHARED += ("VELOCITY", "ACCELERATION", "ARG0", "ARG1", "ProximalSettings", "__version__")
+_SHARED = (
+    *("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED", "POSITION", "VELOCITY", "ACCELERATION", "ARG0", "ARG1", "BODY", "JOINT"),
+    *(
+        "OP_FRAME",
+        "FIXED_JOINT",
+        "SENSOR",
+        "ReferenceFrame",
+        "FrameType",
+        "Convention",
+        "ContactType",
+        "KinematicLevel",
+    ),
+    *("ArgumentPosition", "ProximalSettings", "__version__"),
+)
 
 
 class StdVec(list[Any]):
@@ -43,17 +55,14 @@ class StdVec(list[Any]):
         return list(self)
 
 
-class _MissingNameError(UnknownNameError, AttributeError):
-    """A name that is not there."""
-
-
 def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations and joint models, and lists in place of its vectors."""
     if name in _SHARED or name.startswith("JointModel"):
         return getattr(pin, name)
     if name.startswith("StdVec_"):
         return StdVec
-    raise _MissingNameError("algorithm or class of cpin", name, sorted(known for known in globals() if known[0] != "_"))
+    known = sorted(each for each in globals() if not each.startswith("_"))
+    raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, known)))
 
 
 def install() -> None:

@@ -1,4 +1,4 @@
-"""Run a program with ``pinocchio.casadi`` in place: ``python -m gdalembert.cpin script.py arguments``, or ``-m module``."""
+"""Run a program with ``pinocchio.casadi`` in place: ``python -m gdalembert.cpin script.py arguments``."""
 
 import runpy
 import sys

@@ -15,8 +15,8 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import is_constant, matrix
 
 __all__ = [
-    *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate", "isNormalized"),
-    *("isSameConfiguration", "liegroups", "neutral", "normalize", "randomConfiguration", "squaredDistance"),
+    *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate"),
+    *("liegroups", "neutral", "normalize", "randomConfiguration", "squaredDistance"),
 ]
 
 
@@ -83,15 +83,6 @@ def neutral(model: Model) -> ca.DM:
 def randomConfiguration(model: Model, *bounds: Any) -> ca.DM:
     """A random configuration within the position limits, or within bounds (numbers)."""
     return ca.DM(pin.randomConfiguration(model.pin, *(_numbers(model, "randomConfiguration", q) for q in bounds)))
-
-
-def isNormalized(model: Model, q: Any, prec: float = 1e-12) -> bool:
-    return bool(pin.isNormalized(model.pin, _numbers(model, "isNormalized", q), prec))
-
-
-def isSameConfiguration(model: Model, q1: Any, q2: Any, prec: float = 1e-12) -> bool:
-    both = (_numbers(model, "isSameConfiguration", q) for q in (q1, q2))
-    return bool(pin.isSameConfiguration(model.pin, *both, prec))
 
 
 class LieGroup:

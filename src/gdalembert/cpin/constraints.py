@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,38 +103,25 @@ def _held(
         plain = [pin.RigidConstraintModel(each.pin) for each in constraints]
         for each in plain:
             each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
-        gains = {"stiffness": kp, "damping": kd, "regularization": mu, "restitution": restitution}
-        return ConstrainedDynamics(model.robot(), plain, **gains)
+        return ConstrainedDynamics(
+            model.dynamics, plain, stiffness=kp, damping=kd, regularization=mu, restitution=restitution
+        )
 
     return model.cached(("held", mu, restitution, *kp, *kd, *map(identity, constraints)), make), constraints
 
 
-def _axes(model: Model, constraint: RigidConstraintModel, q: Matrix) -> Matrix:
-    """R (3 × 3) from the axes of a constraint's first frame to those of its forces, the universe's or these."""
-    if constraint.reference_frame == pin.LOCAL:
-        return ca.DM.eye(3)
-    placed = evaluate(model, model.kinematics.frame_placement(model.joint_frame(constraint.joint1_id)), q)
-    return placed[:3, :3] @ ca.DM(constraint.joint1_placement.rotation)
-
-
-def _turned(model: Model, constraints: Sequence[RigidConstraintModel], q: Matrix, rows: Matrix) -> Matrix:
-    """Rows (3 or 6 for each constraint) in the axes of each constraint's reference."""
-    parts, first = [ca.DM(0, rows.shape[1])], 0
+def _axes(model: Model, constraints: Sequence[RigidConstraintModel], q: Matrix) -> tuple[Matrix, Matrix]:
+    """R, from the axes of the first frames to those of forces, and their angular velocity for v (rows × nv)."""
+    rotations, turning = [ca.DM(0, 0)], [ca.DM(0, model.nv)]
     for constraint in constraints:
-        r = _axes(model, constraint, q)
-        for _ in range(constraint.size() // 3):
-            parts.append(r @ rows[first : first + 3, :])
-            first += 3
-    return ca.vertcat(*parts)
-
-
-def _shared(constraints: Sequence[RigidConstraintModel], datas: Any, forces: Matrix) -> None:
-    """Give each constraint its force."""
-    first = 0
-    for constraint, own in zip(constraints, datas or (), strict=False):
-        column = forces[first : first + constraint.size()]
-        own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
-        first += constraint.size()
+        r, w = ca.DM.eye(3), ca.DM(3, model.nv)
+        if constraint.reference_frame != pin.LOCAL:
+            frame, own = model.joint_frame(constraint.joint1_id), ca.DM(constraint.joint1_placement.rotation)
+            r = evaluate(model, model.kinematics.frame_placement(frame), q)[:3, :3] @ own
+            w = own.T @ evaluate(model, model.kinematics.frame_jacobian(frame, pin.LOCAL), q)[3:, :]
+        rotations += [r] * (constraint.size() // 3)
+        turning += [w] * (constraint.size() // 3)
+    return ca.diagcat(*rotations), ca.vertcat(*turning)
 
 
 @fills("ddq", "lambda_c")
@@ -146,15 +133,18 @@ def constraintDynamics(
     tau: Any,
     contact_models: Any,
     contact_datas: Any = None,
-    prox_settings: Any = None,
+    settings: Any = None,
 ) -> Matrix:
     """a (nv) under contacts and loops; their forces, which act on the robot, are in data.lambda_c and contact_datas."""
     state = *data.keep("constraintDynamics", q=q, v=v), matrix("constraintDynamics: tau", tau, model.nv)
-    held, constraints = _held(model, contact_models, prox_settings)
+    held, constraints = _held(model, contact_models, settings)
     acceleration, forces = evaluate(model, held.forward_dynamics, *state)
-    turned = ca.densify(_turned(model, constraints, state[0], forces))
-    _shared(constraints, contact_datas, turned)
-    data.fill(ddq=lambda: acceleration, lambda_c=lambda: turned)
+    forces, first = ca.densify(_axes(model, constraints, state[0])[0] @ forces), 0
+    for constraint, own in zip(constraints, contact_datas or (), strict=False):
+        column = forces[first : first + constraint.size()]
+        own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
+        first += constraint.size()
+    data.put(ddq=acceleration, lambda_c=forces)
     data.state["tau"] = state[2]
     return acceleration
 
@@ -165,40 +155,23 @@ def computeConstraintDynamicsDerivatives(
 ) -> tuple[Matrix, ...]:
     """∂a/∂q, ∂a/∂v, ∂a/∂tau, and those of the forces, where constraintDynamics was called last."""
     state = data.known("computeConstraintDynamicsDerivatives", "q", "v", "tau")
-    q, held, constraints = state[0], *_held(model, contact_models, settings)
+    held, constraints = _held(model, contact_models, settings)
     *accelerations, by_q, by_v, by_tau = evaluate(model, held.forward_dynamics_derivatives, *state)
     _, forces = evaluate(model, held.forward_dynamics, *state)
-    by_q = by_q - _carried(model, constraints, q, forces)
-    found = *accelerations, *(_turned(model, constraints, q, rows) for rows in (by_q, by_v, by_tau))
+    axes, turning = _axes(model, constraints, state[0])
+    if turning.nnz():  # forces of constant length that turn against the axes of the frames
+        by_q = by_q - ca.diagcat(*map(skew, ca.vertsplit(forces, 3))) @ turning
+    found = *accelerations, *(axes @ rows for rows in (by_q, by_v, by_tau))
     names = "ddq_dq", "ddq_dv", "ddq_dtau", "dlambda_dq", "dlambda_dv", "dlambda_dtau"
-    data.fill(**{name: _constant(x) for name, x in zip(names, found, strict=True)})
+    data.put(**dict(zip(names, found, strict=True)))
     return found
-
-
-def _constant(x: Matrix) -> Callable[[], Matrix]:
-    return lambda: x
-
-
-def _carried(model: Model, constraints: Sequence[RigidConstraintModel], q: Matrix, forces: Matrix) -> Matrix:
-    """[f×] J_ω (rows × nv) in the axes of the first frames: what forces in the universe's axes turn against these."""
-    parts, first = [ca.DM(0, model.nv)], 0
-    for constraint in constraints:
-        for _ in range(constraint.size() // 3):
-            part = ca.DM(3, model.nv)
-            if constraint.reference_frame != pin.LOCAL:
-                frame = model.joint_frame(constraint.joint1_id)
-                jacobian = evaluate(model, model.kinematics.frame_jacobian(frame, pin.LOCAL), q)
-                part = skew(forces[first : first + 3]) @ ca.DM(constraint.joint1_placement.rotation.T) @ jacobian[3:, :]
-            parts.append(part)
-            first += 3
-    return ca.vertcat(*parts)
 
 
 def getConstraintsJacobian(model: Model, data: Data, contact_models: Any, *contact_datas: Any) -> Matrix:
     """J (rows × nv) of constraints at the last q, in the axes of their references."""
     (q,) = data.known("getConstraintsJacobian", "q")
     held, constraints = _held(model, contact_models)
-    return _turned(model, constraints, q, evaluate(model, held.jacobian, q))
+    return _axes(model, constraints, q)[0] @ evaluate(model, held.jacobian, q)
 
 
 def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact_data: Any) -> Matrix:
@@ -209,26 +182,21 @@ def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact
 # A Jacobian of the caller's, in place of constraints.
 
 
-def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Any, s: Any, damping: Any) -> tuple[Matrix, Matrix]:
-    """x (nv) and f of M x = r + Jᵀ f, J x + damping f = s(J)."""
-    rows = j.shape[0] if hasattr(j, "shape") else len(j)
-    jacobian = matrix(f"{algorithm}: the Jacobian", j, rows, model.nv)
-    size = model.nv, model.nv
+def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Any) -> Any:
+    """x (nv) and f of M x = r + Jᵀ f, J x + damping f = s."""
+    mass, rows = evaluate(model, model.dynamics.mass_matrix, q), j.shape[0]
 
     def make() -> ca.Function:
-        pattern = ca.sparsify(model.robot().mass_matrix(ca.SX.sym("q", model.nq), *map(_like, model.inputs))).sparsity()
+        pattern = ca.sparsify(evaluate(model, model.dynamics.mass_matrix, ca.SX.sym("q", model.nq))).sparsity()
         known = {"M": ca.SX.sym("M", pattern), "r": ca.SX.sym("r", model.nv), "J": ca.SX.sym("J", rows, model.nv)}
         known |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
         return function("solved", known, dict(zip(("x", "f"), constrained_solve(*known.values()), strict=True)))
 
-    mass = matrix("M", evaluate(model, model.robot().mass_matrix, q), *size)
-    solve = model.cached(("solved", rows), make)
-    x, f = solve(mass, r, jacobian, s(jacobian), matrix(f"{algorithm}: damping", damping, 1))
-    return x, f
+    return model.cached(("solved", rows), make)(mass, r, j, s, matrix(f"{algorithm}: damping", damping, 1))
 
 
-def _like(x: Matrix) -> ca.SX:
-    return ca.SX.sym("p", *x.shape)
+def _jacobian(algorithm: str, model: Model, j: Any) -> Matrix:
+    return matrix(f"{algorithm}: J", j, j.shape[0] if hasattr(j, "shape") else len(j), model.nv)
 
 
 @fills("ddq", "lambda_c")
@@ -236,33 +204,27 @@ def forwardDynamics(
     model: Model, data: Data, q: Any, v: Any, tau: Any, J: Any, drift: Any, damping: Any = 0.0
 ) -> Matrix:
     """a (nv) with J a + drift = 0 under tau and the forces Jᵀ lambda_c; J and its drift are the caller's."""
-    state = data.keep("forwardDynamics", q=q, v=v)
-    free = matrix("forwardDynamics: tau", tau, model.nv) - evaluate(model, model.robot().nle, *state)
-
-    def opposite(j: Matrix) -> Matrix:
-        return -matrix("forwardDynamics: the drift", drift, j.shape[0])
-
-    ddq, forces = _solved("forwardDynamics", model, state[0], free, J, opposite, damping)
-    data.fill(ddq=lambda: ddq, lambda_c=lambda: forces)
+    state, jacobian = data.keep("forwardDynamics", q=q, v=v), _jacobian("forwardDynamics", model, J)
+    free = matrix("forwardDynamics: tau", tau, model.nv) - evaluate(model, model.dynamics.nle, *state)
+    wanted = -matrix("forwardDynamics: drift", drift, jacobian.shape[0])
+    ddq, forces = _solved("forwardDynamics", model, state[0], free, jacobian, wanted, damping)
+    data.put(ddq=ddq, lambda_c=forces)
     return ddq
 
 
 @fills("dq_after", "impulse_c")
-def impulseDynamics(
-    model: Model, data: Data, q: Any, v: Any, J: Any, *given: Any, restitution: Any = 0.0, damping: Any = 0.0
-) -> Matrix:
+def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: Any) -> Matrix:
     """The velocity (nv) after an impact: of (…, J, restitution, damping) or (…, contact_models, contact_datas, …)."""
     at_q, before = data.keep("impulseDynamics", q=q, v=v)
-    if isinstance(J, list) or type(J).__name__.startswith("StdVec"):
-        _, restitution, settings = given + (None, restitution, None)[len(given) :]
+    if isinstance(J, list) or (hasattr(J, "tolist") and not hasattr(J, "shape")):
+        _, restitution, settings = given + (None, 0.0, None)[len(given) :]
         held, constraints = _held(model, J, settings, float(restitution))
         after, impulses = evaluate(model, held.impact, at_q, before)
-        impulses = _turned(model, constraints, at_q, impulses)
+        impulses = _axes(model, constraints, at_q)[0] @ impulses
     else:
-        restitution, damping = given + (restitution, damping)[len(given) :]
-        momentum = evaluate(model, model.robot().mass_matrix, at_q) @ before
-        after, impulses = _solved(
-            "impulseDynamics", model, at_q, momentum, J, lambda j: -restitution * (j @ before), damping
-        )
-    data.fill(dq_after=lambda: after, impulse_c=lambda: impulses)
+        (restitution, damping), jacobian = given + (0.0, 0.0)[len(given) :], _jacobian("impulseDynamics", model, J)
+        momentum = evaluate(model, model.dynamics.mass_matrix, at_q) @ before
+        wanted = -restitution * (jacobian @ before)
+        after, impulses = _solved("impulseDynamics", model, at_q, momentum, jacobian, wanted, damping)
+    data.put(dq_after=after, impulse_c=impulses)
     return after

@@ -11,7 +11,7 @@ from gdalembert.errors import GdalembertError, UnknownNameError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import matrix
 
-__all__ = ["Data", "UnfilledSlotError"]
+__all__ = ["Data", "MissingAttributeError"]
 
 FILLED_BY: dict[str, str] = {}
 """Slots, and the call that fills each of them."""
@@ -36,8 +36,8 @@ _SWEEPS |= {"a": "forwardKinematics(model, data, q, v, a)", "tau": "constraintDy
 """The calls that keep q, v, a and tau."""
 
 
-class UnfilledSlotError(GdalembertError, AttributeError):
-    """A quantity that no algorithm has computed, where Pinocchio would give zeros or the identity."""
+class MissingAttributeError(GdalembertError, AttributeError):
+    """A quantity that no algorithm has computed, where Pinocchio gives zeros; a name that is not there."""
 
 
 class Data:
@@ -48,7 +48,7 @@ class Data:
         swept: the tree, the q and the placements of the last sweep.
 
     Raises:
-        UnfilledSlotError: by reading what no algorithm has computed; it names the call.
+        MissingAttributeError: by reading what no algorithm has computed; it names the call.
     """
 
     def __init__(self, model: Model) -> None:
@@ -64,13 +64,18 @@ class Data:
             value = self.__dict__[name] = self._slots[name]()
             return value
         if name in FILLED_BY:
-            raise UnfilledSlotError(f"data.{name}: nothing has computed it; call {FILLED_BY[name]} before")
-        raise UnfilledSlotError(str(UnknownNameError("slot of data", name, FILLED_BY)))
+            raise MissingAttributeError(f"data.{name}: nothing has computed it; call {FILLED_BY[name]} before")
+        raise MissingAttributeError(str(UnknownNameError("slot of data", name, FILLED_BY)))
 
     def fill(self, **slots: Callable[[], Any]) -> None:
         """Take what computes each slot, in place of what was there."""
         self.empty(*slots)
         self._slots |= slots
+
+    def put(self, **values: Any) -> None:
+        """Take what is computed already."""
+        self.empty(*values)
+        self.__dict__.update(values)
 
     def empty(self, *slots: str) -> None:
         """Forget slots, which belong to another state."""
@@ -79,24 +84,16 @@ class Data:
             self._slots.pop(name, None)
 
     def keep(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
-        """Keep q, v or a, as matrices, for the algorithms that read the motion of frames.
-
-        Raises:
-            ArgumentTypeError, ArgumentError: if one of them is no column of its length.
-        """
+        """Keep q, v or a, checked, as matrices, for the algorithms that read the motion of frames."""
         lengths = {"q": self._model.pin.nq, "v": self._model.pin.nv, "a": self._model.pin.nv}
         self.state |= {name: matrix(f"{algorithm}: {name}", x, lengths[name]) for name, x in state.items()}
         return tuple(self.state[name] for name in state)
 
     def known(self, algorithm: str, *names: str) -> tuple[Matrix, ...]:
-        """The q, v, a that were kept last.
-
-        Raises:
-            UnfilledSlotError: if one of them never was.
-        """
+        """The q, v, a that were kept last; a MissingAttributeError if one never was."""
         for name in names:
             if name not in self.state:
-                raise UnfilledSlotError(f"{algorithm}: no {name} is known; call {_SWEEPS[name]} before")
+                raise MissingAttributeError(f"{algorithm}: no {name} is known; call {_SWEEPS[name]} before")
         return tuple(self.state[name] for name in names)
 
     def snapshot(self) -> Data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -17,22 +17,18 @@ from gdalembert.spatial.matrices import is_constant, matrix, number_of
 from gdalembert.spatial.objects import Force
 
 __all__ = [
-    *("aba", "ccrba", "centerOfMass", "computeABADerivatives", "computeAllTerms", "computeCentroidalMap"),
-    *("computeCentroidalDynamicsDerivatives", "computeCentroidalMapTimeVariation", "computeCentroidalMomentum"),
-    *("computeCentroidalMomentumTimeVariation", "computeCoriolisMatrix", "computeGeneralizedGravity"),
-    *("computeJointTorqueRegressor", "computeKineticEnergy", "computeKineticEnergyRegressor"),
-    *("computeMechanicalEnergy", "computeMinverse", "computePotentialEnergy", "computePotentialEnergyRegressor"),
-    *("computeRNEADerivatives", "computeStaticTorque", "computeTotalMass", "crba", "dccrba"),
-    *(
-        "getCenterOfMassVelocityDerivatives",
-        "getCentroidalDynamicsDerivatives",
-        "getCoriolisMatrix",
-        "jacobianCenterOfMass",
-        "nle",
-        "nonLinearEffects",
-    ),
-    "rnea",
+    *("aba", "ccrba", "centerOfMass", "computeABADerivatives", "computeAllTerms"),
+    *("computeCentroidalDynamicsDerivatives", "computeCentroidalMap", "computeCentroidalMapTimeVariation"),
+    *("computeCentroidalMomentum", "computeCentroidalMomentumTimeVariation", "computeCoriolisMatrix"),
+    *("computeGeneralizedGravity", "computeJointTorqueRegressor", "computeKineticEnergy"),
+    *("computeKineticEnergyRegressor", "computeMechanicalEnergy", "computeMinverse", "computePotentialEnergy"),
+    *("computePotentialEnergyRegressor", "computeRNEADerivatives", "computeStaticTorque", "computeTotalMass", "crba"),
+    *("dccrba", "getCenterOfMassVelocityDerivatives", "getCentroidalDynamicsDerivatives", "getCoriolisMatrix"),
+    *("jacobianCenterOfMass", "nle", "nonLinearEffects", "rnea"),
 ]
+
+_Option = bool | pin.Convention | pin.KinematicLevel
+"""What stands behind the state in some calls, and says how Pinocchio computes."""
 
 
 def _forces(algorithm: str, model: Model, fext: Any) -> tuple[list[int], list[Matrix]]:
@@ -48,11 +44,6 @@ def _forces(algorithm: str, model: Model, fext: Any) -> tuple[list[int], list[Ma
     return list(acting), [ca.horzcat(*acting.values())] if acting else []
 
 
-def _fext(given: Any) -> Any:
-    """Forces, where an algorithm has its convention (``cpin.Convention.LOCAL``) in their place."""
-    return given if isinstance(given, Sequence) or hasattr(given, "tolist") else None
-
-
 # Torques and accelerations.
 
 
@@ -62,7 +53,7 @@ def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> 
     state = data.keep("rnea", q=q, v=v, a=a)
     joints, forces = _forces("rnea", model, fext)
     tau = evaluate(model, model.robot(joints).inverse_dynamics, *state, *forces)
-    data.fill(tau=lambda: tau)
+    data.put(tau=tau)
     return tau
 
 
@@ -70,9 +61,9 @@ def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> 
 def aba(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, *convention: Any) -> Matrix:
     """a (nv) under tau and forces, as of rnea."""
     state = *data.keep("aba", q=q, v=v), matrix("aba: tau", tau, model.nv)
-    joints, forces = _forces("aba", model, _fext(fext))
+    joints, forces = _forces("aba", model, None if isinstance(fext, _Option) else fext)
     ddq = evaluate(model, model.robot(joints).forward_dynamics, *state, *forces)
-    data.fill(ddq=lambda: ddq)
+    data.put(ddq=ddq)
     return ddq
 
 
@@ -83,9 +74,7 @@ def computeStaticTorque(model: Model, data: Data, q: Any, fext: Any) -> Matrix:
 
 
 @fills("dtau_dq", "dtau_dv")
-def computeRNEADerivatives(
-    model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None
-) -> tuple[Matrix, Matrix, Matrix]:
+def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> tuple[Matrix, ...]:
     """∂tau/∂q, ∂tau/∂v and M (nv × nv each)."""
     state = data.keep("computeRNEADerivatives", q=q, v=v, a=a)
     joints, forces = _forces("computeRNEADerivatives", model, fext)
@@ -93,30 +82,25 @@ def computeRNEADerivatives(
     dtau_dq, dtau_dv = evaluate(model, robot.inverse_dynamics_derivatives, *state, *forces)
     mass_matrix = evaluate(model, robot.mass_matrix, state[0])
     inputs = model.inputs
-    data.fill(dtau_dq=lambda: dtau_dq, dtau_dv=lambda: dtau_dv, M=lambda: mass_matrix)
+    data.put(dtau_dq=dtau_dq, dtau_dv=dtau_dv, M=mass_matrix)
     data.fill(tau=lambda: robot.inverse_dynamics(*state, *forces, *inputs))
     return dtau_dq, dtau_dv, mass_matrix
 
 
 @fills("ddq_dq", "ddq_dv", "ddq_dtau", "Minv")
-def computeABADerivatives(
-    model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None
-) -> tuple[Matrix, Matrix, Matrix]:
+def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None) -> tuple[Matrix, ...]:
     """∂a/∂q, ∂a/∂v and M⁻¹ (nv × nv each)."""
     state = *data.keep("computeABADerivatives", q=q, v=v), matrix("computeABADerivatives: tau", tau, model.nv)
     joints, forces = _forces("computeABADerivatives", model, fext)
     robot = model.robot(joints)
     by_q, by_v, inverse = evaluate(model, robot.forward_dynamics_derivatives, *state, *forces)
     inputs = model.inputs
-    data.fill(ddq_dq=lambda: by_q, ddq_dv=lambda: by_v, ddq_dtau=lambda: inverse, Minv=lambda: inverse)
+    data.put(ddq_dq=by_q, ddq_dv=by_v, ddq_dtau=inverse, Minv=inverse)
     data.fill(ddq=lambda: robot.forward_dynamics(*state, *forces, *inputs))
     return by_q, by_v, inverse
 
 
 # What one Function gives.
-
-_Option = bool | pin.Convention | pin.KinematicLevel
-"""What stands behind the state in some calls, and says how Pinocchio computes."""
 
 
 def _alone(x: Matrix) -> list[Matrix]:
@@ -205,7 +189,7 @@ def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
 def computeMechanicalEnergy(model: Model, data: Data, q: Any = None, v: Any = None) -> Matrix:
     """Kinetic and potential energy [J]."""
     energy = computeKineticEnergy(model, data, q, v) + computePotentialEnergy(model, data, q)
-    data.fill(mechanical_energy=lambda: energy)
+    data.put(mechanical_energy=energy)
     return energy
 
 
@@ -214,23 +198,20 @@ def computeTotalMass(model: Model, data: Data | None = None) -> Matrix:
     """The mass of all links that a joint moves [kg]."""
     mass = sum((body.mass for body in model.inertias[1:]), ca.DM(0))
     if data is not None:
-        data.fill(mass=lambda: [mass])
+        data.put(mass=[mass])
     return mass
 
 
-def computeCentroidalDynamicsDerivatives(
-    model: Model, data: Data, q: Any, v: Any, a: Any
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:
     """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
     computeCentroidalMomentumTimeVariation(model, data, q, v, a)
     return getCentroidalDynamicsDerivatives(model, data)
 
 
-def getCentroidalDynamicsDerivatives(model: Model, data: Data) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+def getCentroidalDynamicsDerivatives(model: Model, data: Data) -> tuple[Matrix, ...]:
     """The derivatives of :func:`computeCentroidalDynamicsDerivatives` at the last q, v, a."""
     state = data.known("getCentroidalDynamicsDerivatives", *"qva")
-    by_q, rate_by_q, rate_by_v, rate_by_a = evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state)
-    return by_q, rate_by_q, rate_by_v, rate_by_a
+    return tuple(evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state))
 
 
 def getCenterOfMassVelocityDerivatives(model: Model, data: Data) -> Matrix:

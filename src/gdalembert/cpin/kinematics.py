@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi as ca
 import pinocchio as pin
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 LOCAL = pin.LOCAL
-Reference = pin.ReferenceFrame
+Reference: TypeAlias = pin.ReferenceFrame
 
 
 def evaluate(model: Model, function: ca.Function, *arguments: Matrix) -> Any:
@@ -46,14 +46,15 @@ def later(model: Model, of: str, name: str, state: Sequence[Matrix], made: Calla
 # Algorithms that read what the last sweep tells.
 
 
-def _readers(joints: str, frames: str, quantity: str, state: str, made: Callable[[Any], Any]) -> Any:
-    """The algorithm that reads a quantity of a joint, and that of a frame; both take LOCAL by default."""
+def _readers(joints: str, frames: str, made: Callable[..., Any], **quantities: str) -> Any:
+    """The algorithms that read quantities of a joint and of a frame: Functions, each of the state that it is given."""
 
     def read(algorithm: str, model: Model, data: Data, frame: int, reference: Any) -> Any:
-        if not isinstance(reference, Reference):
+        if not isinstance(reference, pin.ReferenceFrame):
             raise ArgumentTypeError(f"{algorithm}: got {reference!r}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
-        function = getattr(model.kinematics, quantity)(frame, reference)
-        return made(evaluate(model, function, *data.known(algorithm, *state)))
+        functions = (getattr(model.kinematics, quantity)(frame, reference) for quantity in quantities)
+        states = (data.known(algorithm, *state) for state in quantities.values())
+        return made(*(evaluate(model, f, *state) for f, state in zip(functions, states, strict=True)))
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
         return read(joints, model, data, model.joint_frame(joint_id), reference_frame)
@@ -62,43 +63,34 @@ def _readers(joints: str, frames: str, quantity: str, state: str, made: Callable
         return read(frames, model, data, model.frame(frame_id), reference_frame)
 
     of_joint.__name__, of_frame.__name__ = joints, frames
-    of_joint.__doc__ = of_frame.__doc__ = f"``Kinematics.{quantity}`` at the {', '.join(state)} of the last sweep."
+    of_joint.__doc__ = of_frame.__doc__ = f"``Kinematics.{[*quantities][-1]}`` at the state of the last sweep."
     return of_joint, of_frame
 
 
-getVelocity, getFrameVelocity = _readers("getVelocity", "getFrameVelocity", "frame_velocity", "qv", Motion)
+getVelocity, getFrameVelocity = _readers("getVelocity", "getFrameVelocity", Motion, frame_velocity="qv")
 getAcceleration, getFrameAcceleration = _readers(
-    "getAcceleration", "getFrameAcceleration", "frame_acceleration", "qva", Motion
+    "getAcceleration", "getFrameAcceleration", Motion, frame_acceleration="qva"
 )
 getClassicalAcceleration, getFrameClassicalAcceleration = _readers(
-    "getClassicalAcceleration", "getFrameClassicalAcceleration", "frame_classical_acceleration", "qva", Motion
+    "getClassicalAcceleration", "getFrameClassicalAcceleration", Motion, frame_classical_acceleration="qva"
 )
-getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", "frame_jacobian", "q", ca.densify)
+getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", ca.densify, frame_jacobian="q")
 getJointJacobianTimeVariation, getFrameJacobianTimeVariation = _readers(
-    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", "frame_jacobian_rate", "qv", ca.densify
+    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", ca.densify, frame_jacobian_rate="qv"
 )
 getJointVelocityDerivatives, getFrameVelocityDerivatives = _readers(
-    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", "frame_velocity_derivatives", "qv", tuple
+    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", tuple, frame_velocity_derivatives="qv"
 )
-_of_joint, _of_frame = _readers(
-    "getJointAccelerationDerivatives", "getFrameAccelerationDerivatives", "frame_acceleration_derivatives", "qva", tuple
+getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers(
+    "getJointAccelerationDerivatives",
+    "getFrameAccelerationDerivatives",
+    lambda of_velocity, of_acceleration: (of_velocity[0], *of_acceleration),
+    frame_velocity_derivatives="qv",
+    frame_acceleration_derivatives="qva",
 )
-
-
-def getJointAccelerationDerivatives(
-    model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL
-) -> tuple[Matrix, ...]:
-    """∂v/∂q, and the derivatives of the spatial acceleration by q, v and a (6 × nv each)."""
-    by_q, _ = getJointVelocityDerivatives(model, data, joint_id, reference_frame)
-    return by_q, *_of_joint(model, data, joint_id, reference_frame)
-
-
-def getFrameAccelerationDerivatives(
-    model: Model, data: Data, frame_id: int, reference_frame: Reference = LOCAL
-) -> tuple[Matrix, ...]:
-    """∂v/∂q, and the derivatives of the spatial acceleration by q, v and a (6 × nv each)."""
-    by_q, _ = getFrameVelocityDerivatives(model, data, frame_id, reference_frame)
-    return by_q, *_of_frame(model, data, frame_id, reference_frame)
+computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
+    "computeJointKinematicRegressor", "computeFrameKinematicRegressor", ca.densify, frame_kinematic_regressor="q"
+)
 
 
 # Sweeps.
@@ -111,7 +103,7 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
     """
     tree, inputs = model.tree, model.inputs
     if data.swept is not None and data.swept[0] is tree and is_same(data.swept[1], q):
-        return data.swept[2]
+        return data.swept[2]  # type: ignore[no-any-return]
     if any(isinstance(x, ca.MX) for x in (q, *inputs)):
         functions = model.kinematics.frame_placement
 
@@ -135,25 +127,22 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
 @fills("oMi", "liMi", "v", "ov", "a", "oa")
 def forwardKinematics(model: Model, data: Data, q: Any, v: Any = None, a: Any = None) -> None:
     """Placements of joints; their velocities and spatial accelerations too, where v and a are given."""
-    (at_q,) = data.keep("forwardKinematics", q=q)
-    if v is not None:
-        data.keep("forwardKinematics", v=v)
-    if a is not None:
-        data.keep("forwardKinematics", a=a)
-    data.empty("oMf", "v", "ov", "a", "oa")
+    before, given = data.state.get("q"), {"q": q, "v": v, "a": a}
+    data.keep("forwardKinematics", **{name: x for name, x in given.items() if x is not None})
+    at_q, moved = data.state["q"], before is None or not is_same(before, data.state["q"])
+    data.empty(*(("oMf", "v", "ov") if moved else ()), *(("a", "oa") if moved or v is not None else ()))
     n, parents, then = model.pin.njoints, model.pin.parents, data.snapshot()
     placed = _placements(model, data, at_q)
     oMi = Items("data.oMi", n, lambda k: placed(model.joint_frame(k)))
-    data.fill(oMi=lambda: oMi, liMi=lambda: Items("data.liMi", n, lambda k: oMi[parents[k]].actInv(oMi[k])))
+    data.put(oMi=oMi, liMi=Items("data.liMi", n, lambda k: oMi[parents[k]].actInv(oMi[k])))
 
-    def motions(name: str, algorithm: Callable[..., Motion], reference: Reference) -> Callable[[], Items]:
-        items = Items(f"data.{name}", n, lambda k: algorithm(model, then, k, reference))
-        return lambda: items
+    def motions(name: str, algorithm: Callable[..., Motion], reference: Reference) -> Items:
+        return Items(f"data.{name}", n, lambda k: algorithm(model, then, k, reference))
 
     if v is not None:
-        data.fill(v=motions("v", getVelocity, LOCAL), ov=motions("ov", getVelocity, pin.WORLD))
+        data.put(v=motions("v", getVelocity, LOCAL), ov=motions("ov", getVelocity, pin.WORLD))
     if a is not None:
-        data.fill(a=motions("a", getAcceleration, LOCAL), oa=motions("oa", getAcceleration, pin.WORLD))
+        data.put(a=motions("a", getAcceleration, LOCAL), oa=motions("oa", getAcceleration, pin.WORLD))
 
 
 @fills("oMf")
@@ -165,8 +154,8 @@ def framesForwardKinematics(model: Model, data: Data, q: Any) -> None:
 
 def updateFramePlacements(model: Model, data: Data) -> None:
     """Placements of frames at the q of the last sweep."""
-    oMf = Items("data.oMf", model.pin.nframes, _placements(model, data, *data.known("updateFramePlacements", "q")))
-    data.fill(oMf=lambda: oMf)
+    (q,) = data.known("updateFramePlacements", "q")
+    data.put(oMf=Items("data.oMf", model.pin.nframes, _placements(model, data, q)))
 
 
 updateGlobalPlacements = updateFramePlacements
@@ -178,9 +167,7 @@ def updateFramePlacement(model: Model, data: Data, frame_id: int) -> SE3:
     return data.oMf[frame_id]  # type: ignore[no-any-return]
 
 
-def computeForwardKinematicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> None:
-    """As forwardKinematics; ``getFrameVelocityDerivatives`` and its kin read the derivatives."""
-    forwardKinematics(model, data, q, v, a)
+computeForwardKinematicsDerivatives = forwardKinematics  # whose state the derivatives are read at
 
 
 # Jacobians.
@@ -206,22 +193,20 @@ def frameJacobianTimeVariation(
     return getFrameJacobianTimeVariation(model, data, frame_id, reference_frame)
 
 
+def fill_joint_jacobians(model: Model, data: Data, q: Any, v: Any = None) -> None:
+    """Fill data.J and, where v is given, data.dJ."""
+    if q is not None:
+        forwardKinematics(model, data, q, v)
+    data.fill(J=later(model, "kinematics", "joint_jacobians", data.known("computeJointJacobians", "q")))
+    if v is not None:
+        data.fill(dJ=later(model, "kinematics", "joint_jacobians_rate", data.known("", "q", "v")))
+
+
 @fills("J")
 def computeJointJacobians(model: Model, data: Data, q: Any = None) -> Matrix:
     """J (6 × nv): the columns of all joints, in WORLD."""
-    if q is not None:
-        forwardKinematics(model, data, q)
-    state = data.known("computeJointJacobians", "q")
-    data.fill(J=later(model, "kinematics", "joint_jacobians", state))
+    fill_joint_jacobians(model, data, q)
     return data.J
-
-
-def fill_joint_jacobians(model: Model, data: Data, q: Any, v: Any) -> None:
-    """Fill data.J and data.dJ."""
-    forwardKinematics(model, data, q, v)
-    state = data.known("computeJointJacobiansTimeVariation", "q", "v")
-    data.fill(J=later(model, "kinematics", "joint_jacobians", state[:1]))
-    data.fill(dJ=later(model, "kinematics", "joint_jacobians_rate", state))
 
 
 @fills("J", "dJ")
@@ -229,15 +214,3 @@ def computeJointJacobiansTimeVariation(model: Model, data: Data, q: Any, v: Any)
     """dJ/dt (6 × nv) of :func:`computeJointJacobians`."""
     fill_joint_jacobians(model, data, q, v)
     return data.dJ
-
-
-def computeFrameKinematicRegressor(model: Model, data: Data, frame_id: int, reference_frame: Reference) -> Matrix:
-    """Y (6 × 6 (njoints − 1)): the twist of a frame for a twist, LOCAL, of each joint's placement."""
-    function = model.kinematics.frame_kinematic_regressor(model.frame(frame_id), reference_frame)
-    return evaluate(model, function, *data.known("computeFrameKinematicRegressor", "q"))
-
-
-def computeJointKinematicRegressor(model: Model, data: Data, joint_id: int, reference_frame: Reference) -> Matrix:
-    """Y (6 × 6 (njoints − 1)) of a joint's frame."""
-    function = model.kinematics.joint_kinematic_regressor(joint_id, reference_frame)
-    return evaluate(model, function, *data.known("computeJointKinematicRegressor", "q"))

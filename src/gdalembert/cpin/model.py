@@ -156,39 +156,40 @@ class Model:
 
         return Data(self)
 
-    def _grown(self, kind: str, index: Any, placement: Any) -> int:
-        """What was appended, with its placement; lists are longer now."""
-        kept = self._handed_out()
-        self._lists.clear()
-        self._cache.clear()
+    def _grow(self, kind: str, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
+        """Append something, with its placement; what has symbols stays, and lists are read anew."""
+        self._update()
+        kept = [(key, x) for key, x in self._handed_out() if key in self._symbolic]
+        index = int(append(*given))
+        for each in (self._lists, self._seen, self._symbolic, self._cache):
+            each.clear()
         for (name, k), x in kept:
-            self._list(name)[k] = x
+            self._list(name)[k] = ca.vertcat(x.parts[0], ca.DM.zeros(self.nv))[: self.nv] if name == "armature" else x
         if placement is not None:
             self._list(kind)[index] = placement
-        return int(index)
+        return index
 
     def addJoint(self, parent: int, joint: Any, placement: Any, name: str, *limits: Any) -> int:
         """Append a joint, whose placement may have symbols; limits are numbers. Its index."""
-        index = self.pin.addJoint(parent, joint, pin.SE3.Identity(), name, *map(np.asarray, limits))
-        return self._grown("jointPlacements", index, SE3(placement))
+        given = parent, joint, pin.SE3.Identity(), name, *map(np.asarray, limits)
+        return self._grow("jointPlacements", self.pin.addJoint, *given, placement=placement)
 
     def addFrame(self, frame: Any, *options: bool) -> int:
         """Append a frame, whose placement may have symbols. Its index."""
-        return self._grown("frames", self.pin.addFrame(Frame(frame).pin, *options), Frame(frame))
+        return self._grow("frames", self.pin.addFrame, Frame(frame).pin, *options, placement=frame)
 
     def addJointFrame(self, joint: int, *previous: int) -> int:
-        return self._grown("frames", self.pin.addJointFrame(joint, *previous), None)
+        return self._grow("frames", self.pin.addJointFrame, joint, *previous)
 
     def addBodyFrame(self, name: str, parent: int, placement: Any, *previous: int) -> int:
-        index = self._grown("frames", self.pin.addBodyFrame(name, parent, pin.SE3.Identity(), *previous), None)
+        index = self._grow("frames", self.pin.addBodyFrame, name, parent, pin.SE3.Identity(), *previous)
         self.frames[index].placement = SE3(placement)
         return index
 
     def appendBodyToJoint(self, joint: int, inertia: Any, placement: Any = None) -> None:
         """Add a body, of symbols or numbers, to the link of a joint."""
-        self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(
-            SE3() if placement is None else placement
-        )
+        at = SE3() if placement is None else placement
+        self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(at)
 
     # What the algorithms stand on.
 
@@ -216,11 +217,7 @@ class Model:
             getattr(self.pin, name)[k] = x.numbers()
 
     def numbers(self, where: str) -> pin.Model:
-        """A copy as ``pin.Model``.
-
-        Raises:
-            UnsupportedError: if constants have symbols.
-        """
+        """A copy as ``pin.Model``; an UnsupportedError if constants have symbols."""
         self._update()
         if self._symbolic:
             name, k = next(iter(self._symbolic))
@@ -304,11 +301,7 @@ class Model:
 
 
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Model:
-    """The robot with joints locked at a configuration, of numbers.
-
-    Raises:
-        UnsupportedError: if the model or the configuration has symbols.
-    """
+    """The robot with joints locked at a configuration; an UnsupportedError if it or the robot has symbols."""
     numbers = Model(model).numbers("buildReducedModel")
     q = matrix("buildReducedModel: reference_configuration", reference_configuration, numbers.nq)
     if not is_constant(q):

@@ -78,7 +78,7 @@ class SharedPlacements:
 
     def _joint(self, i: int) -> tuple[Matrix, Matrix]:
         if i not in self._joints:
-            placed = ca.horzcat(*self._tree.joints[i].placement(self._q))
+            placed: Matrix = ca.horzcat(*self._tree.joints[i].placement(self._q))
             placed = ca.sparsify(ca.cse([placed])[0]) if isinstance(placed, ca.SX) else placed
             self._joints[i] = placed[:, :3], placed[:, 3]
         return self._joints[i]

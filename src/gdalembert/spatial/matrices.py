@@ -54,6 +54,11 @@ def _has_symbols(given: Any) -> bool:
     return isinstance(given, ca.SX | ca.MX)
 
 
+def shape_of(given: Any) -> tuple[int, ...]:
+    """The shape of a matrix or of a list; NumPy does not see that of symbols."""
+    return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+
+
 def is_constant(x: Matrix) -> bool:
     """Whether a matrix consists of numbers."""
     return isinstance(x, ca.DM) or not ca.symvar(x)

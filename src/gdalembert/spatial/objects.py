@@ -18,7 +18,7 @@ from gdalembert import spatial
 from gdalembert.errors import ArgumentTypeError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import is_constant, matrix, number_of
+from gdalembert.spatial.matrices import is_constant, matrix, number_of, shape_of
 
 __all__ = ["SE3", "AngleAxis", "Force", "Inertia", "Motion", "Quaternion", "Symmetric3"]
 
@@ -110,7 +110,7 @@ class SE3(Spatial):
         super().__init__(*given)
 
     def _set(self, *given: Any) -> None:
-        placed = matrix("SE3", *given, 4, 4) if given else ca.DM.eye(4)
+        placed = matrix("SE3", given[0], 4, 4) if given else ca.DM.eye(4)
         self.rotation, self.translation = placed[:3, :3], placed[:3, 3]
 
     @classmethod
@@ -132,7 +132,7 @@ class SE3(Spatial):
     def Interpolate(cls, A: Any, B: Any, alpha: Any) -> SE3:
         """The placement at ``alpha`` on the screw motion from A (0) to B (1)."""
         way = maps.motion_log(cls(A).actInv(cls(B)).homogeneous)
-        return cls(A) * cls(maps.motion_exp(alpha * way))
+        return cls(maps.motion_exp(alpha * way)).se3Action(cls(A))
 
     @property
     def homogeneous(self) -> Matrix:
@@ -194,7 +194,7 @@ class _Pair(Spatial):
     def _set(self, *given: Any) -> None:
         if given and isinstance(given[0], self._other.pin):
             raise ArgumentTypeError(f"{type(self).__name__}: got a {self._other.__name__}; it is of the other kind")
-        column = matrix(type(self).__name__, *given, 6) if given else ca.DM.zeros(6)
+        column = matrix(type(self).__name__, given[0], 6) if given else ca.DM.zeros(6)
         self.linear, self.angular = column[:3], column[3:]
 
     @classmethod
@@ -306,10 +306,10 @@ class Symmetric3(Spatial):
         super().__init__(*given)
 
     def _set(self, *given: Any) -> None:
-        if given and np.shape(given[0]) == (3, 3):
-            self._matrix = spatial.symmetric(matrix("Symmetric3", *given, 3, 3))
+        if given and shape_of(given[0]) == (3, 3):
+            self._matrix = spatial.symmetric(matrix("Symmetric3", given[0], 3, 3))
         else:
-            xx, xy, yy, xz, yz, zz = ca.vertsplit(matrix("Symmetric3", *given, 6) if given else ca.DM.zeros(6))
+            xx, xy, yy, xz, yz, zz = ca.vertsplit(matrix("Symmetric3", given[0], 6) if given else ca.DM.zeros(6))
             self._matrix = spatial.rows((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
     def matrix(self) -> Matrix:
@@ -458,7 +458,7 @@ class Quaternion(Spatial):
 
     def _set(self, *given: Any) -> None:
         turn = given[0].matrix() if given and isinstance(given[0], pin.AngleAxis) else given[0] if given else np.eye(3)
-        if np.shape(turn) == (3, 3):
+        if shape_of(turn) == (3, 3):
             turn = maps.quaternion_of(matrix("Quaternion", turn, 3, 3))
         self._coefficients = turn
 
@@ -470,7 +470,10 @@ class Quaternion(Spatial):
         return self._coefficients
 
     np = property(coeffs)
-    x, y, z, w = (property(lambda self, k=k: self._coefficients[k]) for k in range(4))
+    x = property(lambda self: self._coefficients[0])
+    y = property(lambda self: self._coefficients[1])
+    z = property(lambda self: self._coefficients[2])
+    w = property(lambda self: self._coefficients[3])
 
     def vec(self) -> Matrix:
         return self._coefficients[:3]

@@ -10,14 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
-import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix
+from gdalembert.spatial.matrices import matrix, shape_of
 from gdalembert.spatial.objects import SE3, Motion, Quaternion
 
 __all__ = [
@@ -62,19 +61,19 @@ def log3_quat(quaternion: Any) -> Matrix:
 
 def log3(R: Any) -> Matrix:
     """The rotation vector (3) of a rotation matrix, or of a quaternion."""
-    if isinstance(R, Quaternion | pin.Quaternion) or getattr(R, "shape", None) in ((4,), (4, 1)):
+    if isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1)):
         return log3_quat(R)
     return _log3(matrix("log3", R, 3, 3))
 
 
 def exp(x: Any) -> Any:
     """exp6 of a Motion or of 6 entries, else exp3."""
-    return exp6(x) if isinstance(x, Motion | pin.Motion) or np.shape(x)[:1] == (6,) else exp3(x)
+    return exp6(x) if isinstance(x, Motion | pin.Motion) or shape_of(x)[:1] == (6,) else exp3(x)
 
 
 def log(x: Any) -> Any:
     """log6 of a placement, else log3."""
-    return log6(x) if isinstance(x, SE3 | pin.SE3) or getattr(x, "shape", None) == (4, 4) else log3(x)
+    return log6(x) if isinstance(x, SE3 | pin.SE3) or shape_of(x) == (4, 4) else log3(x)
 
 
 def skewSquare(u: Any, v: Any) -> Matrix:
@@ -119,7 +118,7 @@ def _rpy_of(r: Matrix) -> Matrix:
 
 def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
     """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
-    roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
+    roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
     local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
     return ca.densify(local if reference_frame == pin.LOCAL else _rpy_matrix(angles) @ local)
