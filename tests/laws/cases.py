@@ -28,9 +28,9 @@ RODS = ("1x0", "1x1", "2x0")
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 FORMULATIONS = tuple(sorted(gd.formulations()))
 ARMS = ("flexible_arm", "first_order_arm")
-PARAMETERS = ("inertia", "base", "payload", "armature", "gravity", "springs", "friction")
+PARAMETERS = ("inertia", "base", "payload", "armature", "gravity", "springs", "friction", "placement")
 OF_FORCES = ("springs", "friction", "stiffness", "damping")
-OF_ARMS = ("inertia", "payload", "armature", "gravity", *OF_FORCES)
+OF_ARMS = ("inertia", "payload", "armature", "gravity", *OF_FORCES, "placement")
 EVALUATIONS = ("interpreter", "batch", "map", "MX", "pickle", "copy", "python")
 COMPILED = ("machine code", "batch of machine code", "C")
 """Evaluations that need a compiler."""
@@ -114,7 +114,7 @@ def draw(seed: int) -> Case:
     numbers = [joint.number for joint in joints]
     chosen = [kind for kind in (OF_ARMS if flexible else PARAMETERS) if rng.random() < 0.35]
     if "base" in chosen:
-        chosen = [kind for kind in chosen if kind not in ("inertia", "payload")]
+        chosen = [kind for kind in chosen if kind not in ("inertia", "payload", "placement")]
     constraints = []
     for kind in rng.choice(["1D", "2D", "3D", "6D"], size=rng.integers(0, 3) if len(joints) > 1 else 0):
         many = 2 if rng.random() < 0.4 else 1

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
+from gdalembert.errors import ArgumentError
 from tests.laws.laws import DIFFERENCED, TIGHT, Compared, derivative, jacobian, law, solved
 from tests.laws.robots import DAMPING, STIFFNESS, Robot, State, Vector, constraint_of, frame_of
 
@@ -218,7 +219,12 @@ def regularized_constraints(robot: Robot) -> Iterator[Compared]:
         return
     mu, s = 0.01, robot.states[0]
     held = {frozenset(each[1:]): constraint_of(robot.case, each) for each in robot.case.constraints}
-    con = gd.ConstrainedDynamics(robot.dyn, list(held.values()), regularization=mu)
+    try:
+        con = gd.ConstrainedDynamics(robot.dyn, list(held.values()), regularization=mu)
+    except ArgumentError as error:
+        if "no joint moves what it holds" not in str(error):
+            raise
+        return
     call, m = _caller(robot, con, s), robot.call("mass_matrix", s)[0]
     j, bias = call("jacobian")[0], call("bias_acceleration")[0].ravel()
     driven = s.lam - robot.call("inverse_dynamics", s, a=0 * s.a)[0].ravel()

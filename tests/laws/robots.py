@@ -68,6 +68,8 @@ class Robot:
         kinds: dict[str, Any] = dict.fromkeys(case.parameters, True)
         if "payload" in kinds:
             kinds["payload"] = [frame_of(joint) for joint in case.joints][-2:]
+        if "placement" in kinds and not case.is_flexible:
+            kinds["placement"] = [*map(name_of, case.joints), frame_of(case.joints[-1])]
         if not springs:
             kinds.pop("springs", None)
         if not (friction or case.friction):
@@ -278,7 +280,7 @@ class Robot:
             except ArgumentError:
                 continue
             kept.append(each)
-        return None if con is None else con.anchored(self.states[1].q)
+        return None if con is None else con.anchored(self.states[1].q, self.p)
 
 
 def name_of(joint: Joint) -> str:

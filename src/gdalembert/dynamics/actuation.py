@@ -258,6 +258,16 @@ class TendonActuators(Actuators):
         return u
 
 
+def check_tendons(tree: Tree, given: Actuation | None) -> None:
+    """Refuse tendons of a robot whose placements are parameters: their torque is a Function of (q, u) alone."""
+    if tree.has_displacements and isinstance(given, Mapping):
+        for name in (name for name, each in given.items() if isinstance(each, Tendon)):
+            raise UnsupportedError(
+                f"actuation: tendon {name!r}: {tree.name} has placements as parameters, and its points are placed by "
+                "numbers; give the tendon to a robot without them"
+            )
+
+
 def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) -> Actuators:
     """The actuators of a robot, as its argument ``actuation`` gives them; by default those of its own B, which is 1."""
     if given is None:

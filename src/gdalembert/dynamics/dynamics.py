@@ -30,7 +30,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics import forces as elements
-from gdalembert.dynamics.actuation import Actuation, actuators_of
+from gdalembert.dynamics.actuation import Actuation, actuators_of, check_tendons
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
@@ -92,8 +92,8 @@ class Dynamics(EquationsOfMotion, ABC):
             ``casadi.Function`` (q, u) → tau, whose inputs behind q name the actuators.
         parameters: what is an input p, the last one, of every Function: ``{kind: True or names of elements}``, or a
             list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
-            place of inertia, ``"armature"``, ``"gravity"``, and each force element that has parameters, by its name, as
-            ``"springs"`` and ``"friction"``.
+            place of inertia, ``"placement"`` of joints and frames, ``"armature"``, ``"gravity"``, and each force
+            element that has parameters, by its name, as ``"springs"`` and ``"friction"``.
         wrenches: ``{frame: reference}``: frames, by name or index, at which a wrench acts on the robot, and what it is
             given in, as in :func:`~gdalembert.joint_torques`: ``pin.LOCAL``, ``pin.WORLD`` or
             ``pin.LOCAL_WORLD_ALIGNED``. The wrenches are an input (6 × n), a column (f; m) [N, N m] for each frame in
@@ -198,6 +198,7 @@ class Dynamics(EquationsOfMotion, ABC):
         self.parameters = parameters_of(self.nominal, (*added, *own_forces), options.get("parameters"), self.clean)
         self.tree, self.forces, self.nominal = self.parameters.tree, self.parameters.forces, self.parameters.nominal
         self.added_forces = self.forces[: len(added)]
+        check_tendons(self.tree, options.get("actuation"))
 
     def at(self, p: Values = None) -> Self:
         """The robot with numbers in place of p: those of the model, or p, all values or some of them by name.

@@ -67,8 +67,8 @@ class Kinematics:
         changes: what cleaning changed.
 
     Raises:
-        ArgumentTypeError: if the model is not one, or ``parameters`` is of the wrong type; by the methods, if a frame is neither a name nor an index, or a
-            reference is not a ``pin.ReferenceFrame``.
+        ArgumentTypeError: if the model or ``parameters`` is of the wrong type; by the methods, if a frame is neither a
+            name nor an index, or a reference is not a ``pin.ReferenceFrame``.
         ModelError: if the model holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
         ArgumentError: if ``clean`` cannot be used; by the methods, if several frames have the name that is asked for,
             or if an index is out of range.
@@ -83,6 +83,11 @@ class Kinematics:
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED, parameters: Given | None = None) -> None:
         self._given, self._clean, self._asked = read_tree(model, dynamics=False), clean, parameters
+        if not (self._given.is_numeric or self._given.symbols.numel()):
+            raise UnsupportedError(
+                f"{self._given.name}: its constants have symbols that are no inputs, and Kinematics takes numbers; "
+                "give it the model and parameters=, or the nominal tree of the Dynamics"
+            )
         tree, self.changes = clean_tree(self._given, clean)
         for kind in parameters if isinstance(parameters, Mapping | Sequence) else ():
             if isinstance(kind, str) and kind not in _KINDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import sympy
@@ -83,6 +83,11 @@ class Language:
         powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), f"{{0}} {power} {{1}}")
         return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: "abs({0})"}, entry)
 
+    def with_choices(self, *, less: str, other: str, chosen: str) -> Language:
+        """The language with what ``ca.if_else`` of a < b consists of: a < b, its opposite, and x where it holds."""
+        choices = {ca.OP_LT: less, ca.OP_NOT: other, ca.OP_IF_ELSE_ZERO: chosen}
+        return replace(self, operations={**self.operations, **choices})
+
 
 def statements(function: ca.Function, language: Language) -> tuple[list[tuple[str, str]], list[list[str]]]:
     """Assignments (name, expression) of an SX Function, in order, and the entries of each output, column by column.
@@ -112,7 +117,9 @@ def statements(function: ca.Function, language: Language) -> tuple[list[tuple[st
     return assignments, outputs
 
 
-_PYTHON = Language.of("Python", "math.", "**", lambda name, k: f"{name}_{k + 1}")
+_PYTHON = Language.of("Python", "math.", "**", lambda name, k: f"{name}_{k + 1}").with_choices(
+    less="float({0} < {1})", other="float(not {0})", chosen="{1} if {0} else 0.0"
+)
 
 
 @code_format("python")
@@ -170,7 +177,9 @@ def _comment(lines: Sequence[str]) -> list[str]:
     return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
 
 
-_MATLAB = Language.of("MATLAB", "", "^", lambda name, k: f"{name}({k + 1})")
+_MATLAB = Language.of("MATLAB", "", "^", lambda name, k: f"{name}({k + 1})").with_choices(
+    less="double({0} < {1})", other="double(~{0})", chosen="{0} * {1}"
+)
 
 
 @code_format("matlab")

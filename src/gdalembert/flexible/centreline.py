@@ -36,6 +36,8 @@ _ROUNDING = 1e-9
 def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | None = None) -> ca.Function:
     """(q) → (positions, rotations): n sections of a flexible link in the universe, 3 × n [m] and 3 × 3n.
 
+    (q, p) → (positions, rotations) where placements of the arm are parameters.
+
     Column k of ``positions`` is the centre of the section at the abscissa k, and columns 3k … 3k + 2 of ``rotations``
     are its axes, x along the beam, y and z as those of the clamped frame. The section at the tip is
     ``arm.tip_placement(name)``. Of a ``FirstOrderArm`` the axes are not orthonormal, as in the arm.
@@ -56,7 +58,7 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
     beam, found = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
-    s, behind = symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
+    s, behind = arm.symbols("q") if arm.tree.has_displacements else symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
     r, p = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
     if name in arm.flexibility.rods:

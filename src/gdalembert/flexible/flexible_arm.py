@@ -253,9 +253,7 @@ class Arm(Dynamics):
     @cached_property
     def _kinematics(self) -> Kinematics:
         """Of the arm in numbers, or with p where placements are parameters."""
-        if any(isinstance(x.rotation, ca.SX) for x in (*self.tree.joints, *self.tree.frames)):
-            return Kinematics.of(self.parameters)
-        return Kinematics(self.nominal, clean=0)
+        return Kinematics.of(self.parameters) if self.tree.has_displacements else Kinematics(self.nominal, clean=0)
 
     def participation(self, q: npt.ArrayLike, frame: str | None = None, *, p: Values = None) -> Participation:
         """What each natural mode of the arm at q carries, all joints locked: parts of inertia and of static deflection.
@@ -354,7 +352,8 @@ class Arm(Dynamics):
                 no modes by default, or if Newton's method finds no stable equilibrium from q, for example because a
                 beam buckles.
         """
-        return static_deflection(self.at(p), self.nominal, self.flexibility, q, frame, wrench, reference)
+        robot = self.at(p)
+        return static_deflection(robot, robot.nominal, self.flexibility, q, frame, wrench, reference)
 
 
 class FlexibleArm(Arm, RecursiveNewtonEuler):
@@ -448,8 +447,8 @@ class FirstOrderArm(Arm):
         super()._set_up_arm(tree, flexibility, options)
         if self.tree is not self.nominal:
             raise UnsupportedError(
-                "parameters: first-order kinematics take inertia, payload, armature and gravity as numbers; take "
-                "FlexibleArm"
+                "parameters: first-order kinematics take placement, inertia, payload, armature and gravity as numbers; "
+                "take FlexibleArm"
             )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:

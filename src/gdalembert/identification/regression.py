@@ -139,6 +139,11 @@ class AffineTorque:
         if moved.any():
             wrong = [name for name, each in zip(self.names, moved, strict=True) if each]
             shown = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
+            if dyn.tree.has_displacements:
+                raise ArgumentError(
+                    f"fit: tau is not affine in {shown}: placements are found from measured poses; leave 'placement' "
+                    "out of the parameters, and give the robot a model that has them"
+                )
             raise ArgumentError(
                 f"fit: tau is not affine in {shown}: products of parameters cannot be identified at once; free only "
                 "some of them"

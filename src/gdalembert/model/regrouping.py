@@ -12,9 +12,9 @@ its parent: its second moments about its centre of mass move there, and only m s
 **Numbers.** If nothing slides, the most frequent length is the unit of length. Magnitudes that differ by rounding alone
 become one.
 
-**Placements that are symbols**, P exp6(δ) (:class:`~gdalembert.model.tree.DisplacedJoint`). Frames are those of P; with
-our frame F of the link, in which its given frame stands at A, P exp6(δ) A⁻¹ = (P A⁻¹) exp6(Ad_A δ). What would move with
-symbols stays: the inertia of such a link is not regrouped.
+**Displacements.** A placement P exp6(δ) with symbols δ (:class:`~gdalembert.model.tree.DisplacedJoint`) has the link
+frames of P. Where the given frame of the link stands at A in ours, P exp6(δ) A⁻¹ = (P A⁻¹) exp6(Ad_A δ). The link keeps
+its inertia, which would move with the symbols.
 
 **Modes.** Of a link with modes, x lies as near to its beam as z allows; stations have the axes of their link. The mass
 of a link that shortens is that of particles (:mod:`gdalembert.model.modal_inertia`), which are further stations. What a
@@ -171,7 +171,7 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool, regroup_roots:
 
 def _undisplaced(tree: Tree) -> Tree:
     """The tree with all joints at the placements that do not depend on symbols."""
-    if not any(isinstance(joint, DisplacedJoint) for joint in tree.joints):
+    if not tree.has_displacements:
         return tree
     own = (joint.undisplaced if isinstance(joint, DisplacedJoint) else joint for joint in tree.joints)
     return replace(tree, joints=tuple(own))

@@ -243,6 +243,12 @@ class Tree(ByValue):
         return not any(isinstance(x, ca.SX) for x in (self.armature, self.gravity, *of_parts))
 
     @property
+    def has_displacements(self) -> bool:
+        """Whether placements of joints or frames are parameters."""
+        of_joints = any(isinstance(joint, DisplacedJoint) for joint in self.joints)
+        return of_joints or any(isinstance(frame.rotation, ca.SX) for frame in self.frames)
+
+    @property
     def unit(self) -> float:
         """The unit of length [m] of all lengths, and of gravity."""
         return 1.0

@@ -18,7 +18,7 @@ from gdalembert.dynamics.constraints.constraint_types import Frame6D, RowSelecti
 from gdalembert.dynamics.constraints.friction_cones import friction_cone, wrench_cone
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.program import Label
 from gdalembert.spatial.algebra import Matrix
@@ -167,6 +167,15 @@ def check_cost(opti: ca.Opti, cost: object) -> None:
                 f"minimize: the cost has the symbol {symbol.name()!r}, which is none of the problem; make parameters "
                 "by problem.parameter(name, size), or variables by problem.opti.variable()"
             ) from None
+
+
+def check_places(robot: Dynamics | ConstrainedDynamics) -> None:
+    """Refuse contacts and loops of a robot whose placements are parameters: states are checked in numbers."""
+    if isinstance(robot, ConstrainedDynamics) and robot.nc and robot.tree.has_displacements:
+        raise UnsupportedError(
+            f"Problem: {robot.tree.name}: its placements are parameters, and contacts and loops are held by numbers; "
+            "give con.at(p)"
+        )
 
 
 def friction_cones(

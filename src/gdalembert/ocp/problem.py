@@ -105,6 +105,7 @@ class Problem(OptimalControlProblem[Solution]):
     ) -> None:
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         rule = method_of(method, degree, scheme)
+        constraints.check_places(dyn)
         self.opti = ca.Opti()
         self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, design)
         self._robot.start_at(p)

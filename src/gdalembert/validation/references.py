@@ -300,7 +300,6 @@ class ReferenceRecursion(Reference):
             units[rotor] = units[column]
         self.units, self.scales = tuple(units), _coordinate_scales(arm)
         self.scales_of_q = np.where(np.isin(np.arange(tree.nv), arm.modes), _SLOPE * self.scales, 1.0)
-        self._virtual_work = virtual_work(tree, arm.external_wrenches)
         damping = next(force for force in arm.forces if isinstance(force, ModalDamping))
         matrices = arm.elasticity.matrix, damping.matrix, _stiffness_of_links(arm)
         given = [arm.parameters.symbols]
@@ -329,6 +328,8 @@ class ReferenceRecursion(Reference):
         super()._set_parameters(p)
         arm, self.active_torque = self._arm, self._links.at(p)
         self.tree = arm.nominal if p is None else arm.parameters.substitute(ca.DM(p))[0]
+        if p is None or arm.tree.has_displacements:
+            self._virtual_work = virtual_work(self.tree, arm.external_wrenches)
         matrices = self._matrices.call([ca.DM(arm.parameters.values if p is None else p)])
         self._stiffness, self._damping, self.stiffness_of_links = (matrix.full() for matrix in matrices)
         self.undeformed = None if self._model is None else UndeformedArm(arm, self.tree, self._model)
@@ -434,7 +435,7 @@ class UndeformedArm:
 
 
 def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
-    """The model with the bodies, the armature and the gravity that p changes, beside rigid beams and rotors.
+    """The model with the bodies, places, the armature and the gravity that p changes, beside rigid beams and rotors.
 
     What a Cosserat rod carries stands where the rod at rest ends, not where the model's straight link does.
     """
@@ -444,7 +445,8 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
         if i in nominal.modal or not np.array_equal(changed[i], bodies[i]):
             parameters = dynamic_parameters((changed[i] + changed[i].T) / 2).full().ravel()
             rigid.inertias[model.getJointId(name)] = inertia_of(name, parameters)
-    for name, moved in _moved_by_rest(arm):
+    moved_by_p = ((model_joint_name(nominal, i), moved) for i, moved in _displaced(nominal, at_p))
+    for name, moved in (*_moved_by_rest(arm), *moved_by_p):
         rigid.jointPlacements[model.getJointId(name)] = pin.SE3(moved) * model.jointPlacements[model.getJointId(name)]
     armature = np.array(model.armature)
     for rotor, own in rotor_columns(arm):
@@ -474,6 +476,14 @@ def _moved_by_rest(arm: Arm) -> Iterator[tuple[str, Array]]:
         if joint.name in on_straight and joint.parent >= 0 and link in rods:
             at_rest = placement @ homogeneous(joint.rotation, joint.translation)
             yield model_joint_name(tree, i), at_rest @ np.linalg.inv(on_straight[joint.name])
+
+
+def _displaced(tree: Tree, other: Tree) -> Iterator[tuple[int, Array]]:
+    """The joints that stand elsewhere in the other tree, and what moves them there, in the link before (4 × 4)."""
+    for i, joints in enumerate(zip(tree.joints, other.joints, strict=True)):
+        here, there = (homogeneous(joint.rotation, joint.translation) for joint in joints)
+        if not np.array_equal(here, there):
+            yield i, there @ np.linalg.inv(here)
 
 
 def _undeformed(tree: Tree) -> list[tuple[int, Array]]:

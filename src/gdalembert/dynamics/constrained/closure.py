@@ -24,6 +24,7 @@ from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_
 from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import (
     checked_configuration,
@@ -113,7 +114,7 @@ class Closure(ABC):
         return function("acceleration_error", s, {"error": error})
 
     @abstractmethod
-    def anchored(self, q: npt.ArrayLike) -> Self:
+    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
         """A copy with every contact that has no anchor held where its frame is at q."""
 
     @interruptible
@@ -125,6 +126,9 @@ class Closure(ABC):
             hold: what stays as it is at q0, by name: joints, flexible links (their modes), or single
                 ``dynamics.coordinate_names``.
             tolerance: the largest entry of the residual that may remain [m, rad].
+
+        Where placements are parameters they have the values of the model, here and in what asks for consistent states;
+        ``con.at(p)`` has others.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, or the constraints cannot be satisfied: the

@@ -178,13 +178,19 @@ class ConstrainedDynamics(Closure):
         """A copy under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
         return self._of(self.dynamics.under(wrenches))
 
-    def anchored(self, q: npt.ArrayLike) -> Self:
+    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
         """A copy with every contact that has no anchor held where its frame is at q.
 
+        Args:
+            q: a configuration (nq).
+            p: values of the parameters, all or some by name, where placements are; by default those of the model.
+
         Raises:
-            ArgumentTypeError, ArgumentError: if q is not a configuration.
+            ArgumentTypeError, ArgumentError: if q is not a configuration, or p cannot be used.
         """
         tree = self._robot.nominal
+        if self.tree.has_displacements and p is not None:
+            return self._with(constraints=self.at(p).anchored(q).constraints)
         given = checked_configuration("anchored: q", q, tree)
         if all(constraint.is_anchored for constraint in self.constraints):
             return self
@@ -388,7 +394,8 @@ def _by_differentiation(
     directions = ca.diagcat(tangent, ca.DM.eye(tree.nv))
     by_q, by_v = ca.horzsplit(derivative_along(error, ca.vertcat(s["q"], s["v"]), directions), tree.nv)
     graph = [derivative_along(torque, s["q"], tangent), by_q, by_v]
-    moved, error_dq, error_dv = ca.Function("by_differentiation", list(s.values()), graph)(q, v, a, forces)
+    of_state = ca.Function("by_differentiation", list(s.values()), graph, {"allow_free": True})  # of displacements
+    moved, error_dq, error_dv = of_state(q, v, a, forces)
     return moved, error_dq, error_dv
 
 

@@ -124,8 +124,10 @@ class Contact(ByValue, Constraint):
         at = np.eye(4) if self.anchor is None else self.anchor
         if isinstance(self.holds, RowSelection):  # rows stay in the axes of the universe, and the frame is turned
             if not self.holds.can_turn:
-                turned = entries(spatial.constant(frame.rotation) @ spatial.constant(at[:3, :3].T))
-                frame = replace(frame, rotation=turned if isinstance(turned, ca.SX) else frozen(clean_matrix(turned)))
+                turned: Any = entries(spatial.constant(frame.rotation) @ spatial.constant(at[:3, :3].T))
+                if not isinstance(turned, ca.SX):
+                    turned = frozen(clean_matrix(turned))
+                frame = replace(frame, rotation=turned)
             return frame, Frame("anchor", -1, frozen(np.eye(3)), frozen(at[:3, 3]))
         return frame, Frame("anchor", -1, frozen(at[:3, :3]), frozen(at[:3, 3]))
 

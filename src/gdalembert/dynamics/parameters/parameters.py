@@ -228,8 +228,8 @@ class ModelParameters(Parameters):
             raise ArgumentError("parameters: 'base' parameters stand in place of 'inertia'; give one of them")
         if Base.kind in chosen and Placement.kind in chosen:
             raise ArgumentError(
-                "parameters: 'base' parameters are regrouped by the numbers of a geometry that 'placement' varies; give "
-                "'inertia' in place of 'base'"
+                "parameters: 'base' parameters are regrouped by the numbers of the geometry, which 'placement' varies; "
+                "give 'inertia' in place of 'base'"
             )
         # base parameters are fewer if gravity has one direction, in numbers
         any_gravity: Any = ca.SX.sym("g", 3)

@@ -75,7 +75,7 @@ class Placement(ParameterGroup):
         return np.asarray((_SPREAD * rng.normal(size=(len(self.elements), 6))).ravel())
 
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
-        parts = {"joints": list(tree.joints), "frames": list(tree.frames)}
+        parts: dict[str, list[Any]] = {"joints": list(tree.joints), "frames": list(tree.frames)}
         for k, name in enumerate(self.elements):
             what, index = _find(tree, name)
             parts[what][index] = _displaced(parts[what][index], p[6 * k : 6 * k + 6])

@@ -202,7 +202,10 @@ def inverse_screw_shift_along(w: Matrix, u: Matrix) -> Matrix:
 def motion_exp(twist: Matrix) -> Matrix:
     """T (4 × 4) that a constant twist (linear; angular) in the axes of the moving frame leads to in unit time."""
     u, w = twist[:3], twist[3:]
-    return transform(rotation_exp(w), screw_shift(w) @ u)
+    x, k = ca.sumsqr(w), skew(w)
+    b, c, square = versine_over_square(x), sine_defect_over_cube(x), k @ k
+    shift = _ONE + b * k + c * square  # V, and exp [w×] = 1 + [w×] V with [w×]³ = −x [w×]
+    return transform(_ONE + (1 - c * x) * k + b * square, shift @ u)
 
 
 def motion_log(t: Matrix) -> Matrix:
