@@ -187,11 +187,16 @@ def _candidates(
         angles += [np.arctan2(j[1, 3], j[0, 3]), np.arctan2(2 * j[0, 1], j[0, 0] - j[1, 1]) / 2]
     reach = _REACH * max(float(np.abs(x.placement[:3, 3]).max()) for x in (link, *children))
     frames = []
-    for angle in _distinct((angle + np.pi / 4) % (np.pi / 2) - np.pi / 4 for angle in angles):  # to a quarter turn
+    for angle in _distinct(map(_to_a_quarter_turn, angles)):
         body = LinkFrame(angle=angle).body(link)
         slides = _distinct([*feet, *(body[k, 2] / body[k, 3] for k in (0, 1) if link.is_known and body[k, 3])])
         frames += [LinkFrame(slide, angle, keeps) for slide in slides if abs(slide) <= reach]
     return frames[:_MOST_CANDIDATES]
+
+
+def _to_a_quarter_turn(angle: float) -> float:
+    """The angle without quarter turns, from −π/4 to π/4; a small one keeps its digits."""
+    return float(angle - np.pi / 2 * np.floor((angle + np.pi / 4) / (np.pi / 2)))
 
 
 def _body_cost(link: LinkGeometry, frame: LinkFrame) -> float:
