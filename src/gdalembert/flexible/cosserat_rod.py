@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
+from numpy.typing import ArrayLike
 
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError
@@ -26,7 +27,7 @@ from gdalembert.flexible.station import NO_BODY, Station, root
 from gdalembert.model.joints import Fixed, JointType, Revolute
 from gdalembert.model.joints.strain_segment import Step, StrainSegment, StrainStation
 from gdalembert.model.modal_inertia import SegmentInertia
-from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop
+from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop, known_digits
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import Property, evaluate, integer, number
@@ -312,7 +313,7 @@ class RodSegment:
         shared = steps[: (len(steps) + 1) // 2]
         if self.rod.degree == 0 and not self.rest:
             steps = shared + shared[: len(steps) // 2][::-1]
-        tangents = frozen([self._columns(1, np.array([s]))[..., 0] for s in self.nodes])
+        tangents = _with_known_digits([self._columns(1, np.array([s]))[..., 0] for s in self.nodes])
         return StrainSegment(tuple(steps), tangents, frozen(self.origin))
 
     def _over(self, a: float, b: float, panels: int) -> Quadrature:
@@ -325,7 +326,7 @@ class RodSegment:
         columns, x = self._columns(0, over.points), (over.points - (a + b) / 2) / (b - a)
         size = np.abs(columns) @ over.weights
         powers = (columns * over.weights) @ np.column_stack([np.ones_like(x), 12 * x, 180 * x**2 - 15])
-        return Step(frozen(drop(np.moveaxis(powers, 2, 0), _NOISE * size)))
+        return Step(_with_known_digits(drop(np.moveaxis(powers, 2, 0), _NOISE * size)))
 
     def stations(self, etas: Sequence[float]) -> list[float]:
         """Abscissae of the beam [m] that lie on the segment beyond its root, after its end."""
@@ -339,7 +340,7 @@ class RodSegment:
         if abs(s - nodes).min() <= ROUND_OFF * self.length:
             s = float(nodes[abs(s - nodes).argmin()])
         node = int(np.searchsorted(nodes, s, side="right")) - 1
-        weights = frozen(clean_matrix(self._interpolation(np.array([s]))[1][0]))
+        weights = _with_known_digits(clean_matrix(self._interpolation(np.array([s]))[1][0]))
         step = None if nodes[node] == s else self._step(nodes[node], s)
         return StrainStation(self.kinematics, weights, node, step, frozen(self.axes[:, 0]), names)
 
@@ -370,9 +371,9 @@ class RodSegment:
         return SegmentInertia(
             segment=self.kinematics,
             mass=float(gram[n, n]),
-            particles=frozen(particles),
-            weights=frozen(np.linalg.solve(particles, gram[:n, n])),
-            sections=frozen([clean_matrix(x) for x in sections]),
+            particles=_with_known_digits(particles),
+            weights=_with_known_digits(np.linalg.solve(particles, gram[:n, n])),
+            sections=_with_known_digits([clean_matrix(x) for x in sections]),
             stiffness=frozen((k + k.T) / 2),
         )
 
@@ -404,3 +405,9 @@ class RodSegment:
         below = np.column_stack([-np.ones(len(s)), p[:, :degree]])
         integrals = (p[:, 1:] - below) / (2 * np.arange(degree + 1) + 1)
         return p[:, :-1] @ inverse, integrals @ inverse * self.length / 2
+
+
+def _with_known_digits(x: ArrayLike) -> Array:
+    """Constants with the digits that rounding has left them: those that symmetry makes equal are one number."""
+    values = np.asarray(x, dtype=float)
+    return frozen(known_digits(values, np.full(values.shape, _NOISE * np.abs(values).max(initial=0))))
