@@ -87,7 +87,7 @@ class PreparedTree(Tree):
 
 def _seen(frame: Frame, link: Array, unit: float = 1.0) -> Frame:
     """An operational frame of a link that stands at ``link`` in its frame of our own, in our unit of length."""
-    if isinstance(frame.rotation, ca.SX):
+    if isinstance(frame.rotation, ca.SX) or isinstance(frame.translation, ca.SX):
         r, p = spatial.constant(frame.rotation), spatial.constant(frame.translation)
         if frame.joint >= 0:
             seen = spatial.constant(rounding.clean_matrix(link))

@@ -40,7 +40,8 @@ class _Part:
         return x.__dict__[self._name]
 
     def __set__(self, x: Any, given: Any) -> None:
-        x.__dict__[self._name] = matrix(f"{type(x).__name__}.{self._name}", given, *self._shape)
+        own = matrix(f"{type(x).__name__}.{self._name}", given, *self._shape)
+        x.__dict__[self._name] = type(own)(own)  # which CasADi would change where an entry of what was given is set
 
 
 class Spatial(ABC):

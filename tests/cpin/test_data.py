@@ -1,0 +1,120 @@
+"""Slots of data: what fills them, when they are forgotten, and what is said of those that are empty."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import cpin
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from tests.helpers.models import relative_error
+
+
+@pytest.fixture
+def model() -> cpin.Model:
+    return cpin.Model(gd.load_urdf("two_link_arm"))
+
+
+@pytest.mark.parametrize(
+    ("slot", "call"),
+    [
+        ("oMf", r"framesForwardKinematics\(model, data, q\)"),
+        ("oMi", r"forwardKinematics\(model, data, q, v, a\)"),
+        ("M", r"crba\(model, data, q\)"),
+        ("tau", r"rnea\(model, data, q, v, a, fext\)"),
+        ("vcom", r"centerOfMass\(model, data, q, v\)"),
+        ("dAg", r"dccrba\(model, data, q, v\)"),
+        ("lambda_c", r"constraintDynamics\(model, data, q, v, tau, contact_models"),
+    ],
+)
+def test_an_empty_slot_names_the_call_that_fills_it(model: cpin.Model, slot: str, call: str) -> None:
+    with pytest.raises(cpin.MissingAttributeError, match=rf"data.{slot}: nothing has computed it; call {call}"):
+        getattr(model.createData(), slot)
+
+
+def test_slots_belong_to_the_state_of_their_call(model: cpin.Model) -> None:
+    data, (q, other, v) = model.createData(), (ca.SX.sym(name, 2) for name in "qov")
+    cpin.forwardKinematics(model, data, q, v, v)
+    cpin.framesForwardKinematics(model, data, q)
+    assert data.v[1].vector.shape == (6, 1)  # q is the same
+    placed = data.oMf[1]
+    cpin.rnea(model, data, other, v, v)
+    assert data.oMf[1] is placed  # which the dynamics have no part in
+    cpin.forwardKinematics(model, data, other)
+    for slot in ("oMf", "v", "a"):
+        with pytest.raises(cpin.MissingAttributeError, match="nothing has computed it"):
+            getattr(data, slot)
+    cpin.centerOfMass(model, data, q, v)
+    cpin.centerOfMass(model, data, other)
+    with pytest.raises(cpin.MissingAttributeError, match=r"data.vcom: nothing has computed it"):
+        data.vcom  # noqa: B018
+
+
+def test_what_was_read_before_does_not_change(model: cpin.Model) -> None:
+    data, q = model.createData(), ca.SX.sym("q", 2)
+    cpin.framesForwardKinematics(model, data, q)
+    before, tip = data.oMf, model.nframes - 1
+    cpin.framesForwardKinematics(model, data, [0.1, 0.2])
+    there = ca.Function("there", [q], [before[tip].translation])([0.1, 0.2])  # read now, and still of q
+    assert relative_error(there.full(), data.oMf[tip].translation.full()) < 1e-15
+
+
+def test_readers_ask_for_the_sweep_before_them(model: cpin.Model) -> None:
+    data, q = model.createData(), ca.SX.sym("q", 2)
+    with pytest.raises(
+        cpin.MissingAttributeError, match="updateFramePlacements: no q is known; call forwardKinematics"
+    ):
+        cpin.updateFramePlacements(model, data)
+    cpin.forwardKinematics(model, data, q)
+    with pytest.raises(cpin.MissingAttributeError, match=r"getFrameVelocity: no v is known; call forward.*\(.*q, v\)"):
+        cpin.getFrameVelocity(model, data, 1)
+
+
+def test_refusals(model: cpin.Model) -> None:
+    data, q, rest = model.createData(), ca.SX.sym("q", 2), np.zeros(2)
+    with pytest.raises(ArgumentError, match="rnea: q: got 3 × 1 entries; give 2 × 1"):
+        cpin.rnea(model, data, np.zeros(3), rest, rest)
+    with pytest.raises(ArgumentError, match="crba: q: entry"):
+        cpin.crba(model, data, [np.nan, 0.0])
+    with pytest.raises(ArgumentTypeError, match="q is SX and v is MX"):
+        cpin.rnea(model, data, q, ca.MX.sym("v", 2), rest)
+    with pytest.raises(ArgumentError, match=r"rnea: fext has 1 forces; give njoints = 3, the universe's first"):
+        cpin.rnea(model, data, q, rest, rest, [cpin.Force.Zero()])
+    cpin.framesForwardKinematics(model, data, q)
+    n = model.nframes
+    with pytest.raises(ArgumentError, match=rf"data.oMf\[{n}\]: give an index .* an unknown name has this index"):
+        data.oMf[model.getFrameId("nowhere")]
+    with pytest.raises(ArgumentError, match=rf"model.frames\[{n}\]: give an index from 0 to {n - 1}"):
+        cpin.getFrameJacobian(model, data, n)
+    with pytest.raises(ArgumentTypeError, match="getFrameJacobian: got 3; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED"):
+        cpin.getFrameJacobian(model, data, 1, 3)
+    with pytest.raises(AttributeError, match="no algorithm or class of cpin named 'rnaa'; nearest: 'rnea'"):
+        cpin.rnaa  # noqa: B018
+    assert not hasattr(cpin, "computeCollisions")
+
+
+def test_install_gives_programs_their_import(tmp_path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nfrom pinocchio import casadi as cpin\nprint(cpin.__name__, sys.argv[1:], __name__)\n"
+    )
+    run = [sys.executable, "-m", "gdalembert.cpin", str(program), "a", "b"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == "gdalembert.cpin ['a', 'b'] __main__"
+    missing = subprocess.run([*run[:3], "nothing.py"], capture_output=True, text=True, check=False)
+    assert (missing.returncode, missing.stderr) == (
+        1,
+        "nothing.py: there is no such file; give the path of a Python script\n",
+    )
+
+
+def test_install_refuses_where_pinocchio_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pinocchio.casadi", pin)
+    with pytest.raises(gd.errors.UnsupportedError, match="pinocchio 4.* has its own pinocchio.casadi; import that"):
+        cpin.install()

@@ -1,0 +1,183 @@
+"""Models of cpin: constants with symbols, building, what is read from Pinocchio, and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import cpin
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from tests.helpers.models import build, relative_error, states
+
+Values = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def robot() -> pin.Model:
+    """A universal joint in the middle has its placement in the first of its two parts."""
+    rng = np.random.default_rng(0)
+    model = build(rng, ["FreeFlyer", "Universal", "RY", "PZ"], [0, 1, 2, 3])
+    model.addFrame(pin.Frame("tool", 4, pin.SE3.Random(), pin.OP_FRAME))
+    return model
+
+
+def numbers(model: pin.Model, rng: np.random.Generator) -> Values:
+    return {
+        "mass": np.array([2.5]),
+        "first": rng.normal(size=3),
+        "joint": 0.3 * rng.normal(size=6),
+        "tool": 0.3 * rng.normal(size=6),
+        "gravity": rng.normal(size=3),
+        "armature": rng.uniform(0.1, 1, model.nv),
+    }
+
+
+def changed(lib: Any, model: Any, x: Values) -> None:
+    """What a client changes in a model."""
+    model.inertias[3] = lib.Inertia(x["mass"][0], x["first"], model.inertias[3].inertia)
+    model.jointPlacements[2] = model.jointPlacements[2] * lib.exp6(x["joint"])
+    tool = model.getFrameId("tool")
+    model.frames[tool].placement = model.frames[tool].placement * lib.exp6(x["tool"])
+    model.gravity = lib.Motion(x["gravity"], np.zeros(3))
+    model.armature = x["armature"]
+
+
+def results(lib: Any, model: Any, q: Any, v: Any, a: Any) -> list[Any]:
+    data, tool = model.createData(), model.getFrameId("tool")
+    lib.framesForwardKinematics(model, data, q)
+    placed, mass = data.oMf[tool].homogeneous, lib.computeTotalMass(model)
+    torque, m, acceleration = lib.rnea(model, data, q, v, a), lib.crba(model, data, q), lib.aba(model, data, q, v, a)
+    center, momentum = lib.centerOfMass(model, data, q), lib.computeCentroidalMomentum(model, data, q, v).vector
+    jacobian = lib.computeFrameJacobian(model, data, q, tool, lib.LOCAL)
+    return [placed, mass, torque, m, acceleration, center, momentum, jacobian]
+
+
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_constants_with_symbols(robot: pin.Model, kind: Any) -> None:
+    rng = np.random.default_rng(1)
+    (q, v, a), *_ = states(robot, rng, 1)
+    values = numbers(robot, rng)
+    expected = pin.Model(robot)
+    changed(pin, expected, values)
+
+    x = {name: kind.sym(name, len(value)) for name, value in values.items()}
+    s = [kind.sym(name, n) for name, n in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv))]
+    model = cpin.Model(robot)
+    changed(cpin, model, x)
+    function = ca.Function("f", [*s, *x.values()], results(cpin, model, *s))
+    found = function(q, v, a, *values.values())
+    for ours, theirs in zip(found, results(pin, expected, q, v, a), strict=True):
+        assert relative_error(ours.full().ravel(), np.ravel(theirs)) < 1e-12
+
+
+def test_changed_numbers_are_those_of_pinocchio(robot: pin.Model) -> None:
+    rng = np.random.default_rng(2)
+    (q, v, a), *_ = states(robot, rng, 1)
+    values, expected, model = numbers(robot, rng), pin.Model(robot), cpin.Model(robot)
+    results(cpin, model, q, v, a)  # what was made of the model as it was is not used again
+    for lib, each in ((pin, expected), (cpin, model)):
+        changed(lib, each, values)
+    for ours, theirs in zip(results(cpin, model, q, v, a), results(pin, expected, q, v, a), strict=True):
+        assert relative_error(ca.DM(ours).full().ravel(), np.ravel(theirs)) < 1e-12
+
+
+def test_what_is_changed_in_place_is_seen(robot: pin.Model) -> None:
+    model, mass = cpin.Model(robot), ca.SX.sym("mass")
+    model.inertias[2].mass = mass
+    model.frames[1].placement.translation = ca.vertcat(0, 0, mass)
+    total = cpin.computeTotalMass(model, model.createData())
+    others = sum(body.mass for k, body in enumerate(robot.inertias) if k not in (0, 2))
+    assert float(ca.Function("f", [mass], [total])(5.0)) == pytest.approx(others + 5.0, rel=1e-14)
+    assert [float(x) for x in ca.vertsplit(ca.DM(model.lowerPositionLimit))] == robot.lowerPositionLimit.tolist()
+    model.inertias[2].mass = 4.0
+    assert float(cpin.computeTotalMass(model)) == pytest.approx(others + 4.0, rel=1e-14)
+
+
+def test_an_arm_with_a_symbol_for_its_length() -> None:
+    """As figaroh's tests build one: the tool lies on a circle, and inertia grows with the square of the length."""
+    length, mass, q = ca.SX.sym("length"), ca.SX.sym("mass"), ca.SX.sym("q")
+    model = cpin.Model()
+    joint = model.addJoint(0, cpin.JointModelRY(), cpin.SE3.Identity(), "shoulder")
+    model.appendBodyToJoint(joint, cpin.Inertia.FromSphere(mass, 0.1), cpin.SE3(np.eye(3), ca.vertcat(0, 0, length)))
+    model.addJointFrame(joint)
+    tool = model.addFrame(cpin.Frame("tool", joint, cpin.SE3(np.eye(3), ca.vertcat(0, 0, length)), cpin.OP_FRAME))
+    body = model.addBodyFrame("body", joint, cpin.SE3.Identity(), 0)
+    data = model.createData()
+    cpin.framesForwardKinematics(model, data, q)
+    inertia = cpin.crba(model, data, q)
+    function = ca.Function("f", [q, length, mass], [data.oMf[tool].translation, inertia, data.oMf[body].translation])
+    at, m, origin = function(0.4, 2.0, 3.0)
+    assert relative_error(at.full().ravel(), 2.0 * np.array([np.sin(0.4), 0, np.cos(0.4)])) < 1e-15
+    assert float(m) == pytest.approx(3.0 * (0.4 * 0.01 + 4.0), rel=1e-14)
+    assert not origin.full().any()
+    assert model.names[1] == "shoulder"
+    assert (model.nq, model.nv, model.njoints, model.existFrame("tool")) == (1, 1, 2, True)
+
+
+def test_symbols_stay_when_the_model_grows() -> None:
+    mass, model = ca.SX.sym("mass"), cpin.Model(gd.load_urdf("two_link_arm"))
+    model.inertias[1].mass = mass
+    model.armature = ca.SX.sym("armature", model.nv)
+    n = model.nv
+    model.addJoint(1, cpin.JointModelRX(), cpin.SE3.Identity(), "more")
+    assert model.armature.shape == (n + 1, 1)
+    assert ca.is_equal(model.inertias[1].mass, mass, 0)
+    assert len(model.inertias) == model.njoints
+
+
+def test_a_subclass_and_a_copy(robot: pin.Model) -> None:
+    class Robot(cpin.Model):
+        def __init__(self, model: pin.Model) -> None:
+            super().__init__(model)
+            self.data = self.createData()
+
+        def torque(self, *state: Any) -> Any:
+            return cpin.rnea(self, self.data, *state)
+
+    (state,) = states(robot, np.random.default_rng(3), 1)
+    own = Robot(robot)
+    assert relative_error(own.torque(*state).full().ravel(), pin.rnea(robot, robot.createData(), *state)) < 1e-13
+    own.inertias[1].mass = ca.SX.sym("mass")
+    copied = cpin.Model(own)
+    assert ca.is_equal(copied.inertias[1].mass, own.inertias[1].mass, 0)
+    copied.inertias[1].mass = 1.0
+    assert not own.inertias[1].mass.is_constant()
+
+
+def test_reduced_models() -> None:
+    full = gd.load_urdf("panda7")
+    q = np.linspace(0.1, 0.7, 7)
+    expected = pin.buildReducedModel(full, [2, 5], q)
+    found = cpin.buildReducedModel(cpin.Model(full), [2, 5], q)
+    state = q[:5], q[:5], q[:5]
+    torque = cpin.rnea(found, found.createData(), *state)
+    assert relative_error(torque.full().ravel(), pin.rnea(expected, expected.createData(), *state)) < 1e-12
+    with pytest.raises(UnsupportedError, match="the reference configuration has symbols; give numbers"):
+        cpin.buildReducedModel(full, [2], ca.SX.sym("q", 7))
+    with pytest.raises(ArgumentError, match="no joint 9; give indices from 1 to 7"):
+        cpin.buildReducedModel(full, [9], q)
+    moved = cpin.Model(full)
+    moved.jointPlacements[1].translation = ca.SX.sym("p", 3)
+    with pytest.raises(UnsupportedError, match=r"buildReducedModel: model.jointPlacements\[1\] has symbols"):
+        cpin.buildReducedModel(moved, [2], q)
+
+
+def test_refusals(robot: pin.Model) -> None:
+    model = cpin.Model(robot)
+    with pytest.raises(ArgumentTypeError, match="cpin.Model: expected a pin.Model, got str"):
+        cpin.Model("robot.urdf")
+    with pytest.raises(ArgumentError, match=r"model.inertias\[9\]: give an index from 0 to 4"):
+        model.inertias[9] = cpin.Inertia.Zero()
+    with pytest.raises(ArgumentError, match="model.armature: got 2 × 1 entries; give 10 × 1"):
+        model.armature = np.zeros(2)
+    with pytest.raises(ArgumentTypeError, match="Frame: got no placement"):
+        cpin.Frame("tool", 1, cpin.OP_FRAME)
+    with pytest.raises(ArgumentTypeError, match=r"Inertia: give \(mass, lever, inertia about the centre of mass\)"):
+        model.inertias[1] = 3.0
+    with pytest.raises(AttributeError, match="nothing"):
+        model.nothing  # noqa: B018
