@@ -138,5 +138,5 @@ def test_refusals(model: pin.Model) -> None:
     with pytest.raises(ArgumentError, match=f"forwardDynamics: J: got 1 × 3 entries; give 1 × {model.nv}"):
         cpin.forwardDynamics(cmodel, cdata, q, rest, rest, np.zeros((1, 3)), np.zeros(1))
     moved = cpin.SE3(np.eye(3), ca.SX.sym("p", 3))
-    with pytest.raises(UnsupportedError, match="SE3: has symbols, which have no value yet; give numbers here"):
+    with pytest.raises(UnsupportedError, match=r"SE3: has symbols, which have no value yet; give numbers here"):
         cpin.RigidConstraintModel(cpin.ContactType.CONTACT_3D, cmodel, 1, moved, pin.LOCAL)

@@ -68,7 +68,7 @@ def test_what_was_read_before_does_not_change(model: cpin.Model) -> None:
 def test_readers_ask_for_the_sweep_before_them(model: cpin.Model) -> None:
     data, q = model.createData(), ca.SX.sym("q", 2)
     with pytest.raises(
-        cpin.MissingAttributeError, match="updateFramePlacements: no q is known; call forwardKinematics"
+        cpin.MissingAttributeError, match=r"updateFramePlacements: no q is known; call forwardKinematics"
     ):
         cpin.updateFramePlacements(model, data)
     cpin.forwardKinematics(model, data, q)
@@ -78,9 +78,9 @@ def test_readers_ask_for_the_sweep_before_them(model: cpin.Model) -> None:
 
 def test_refusals(model: cpin.Model) -> None:
     data, q, rest = model.createData(), ca.SX.sym("q", 2), np.zeros(2)
-    with pytest.raises(ArgumentError, match="rnea: q: got 3 × 1 entries; give 2 × 1"):
+    with pytest.raises(ArgumentError, match=r"rnea: q: got 3 × 1 entries; give 2 × 1"):
         cpin.rnea(model, data, np.zeros(3), rest, rest)
-    with pytest.raises(ArgumentError, match="crba: q: entry"):
+    with pytest.raises(ArgumentError, match=r"crba: q: entry"):
         cpin.crba(model, data, [np.nan, 0.0])
     with pytest.raises(ArgumentTypeError, match="q is SX and v is MX"):
         cpin.rnea(model, data, q, ca.MX.sym("v", 2), rest)
@@ -116,5 +116,5 @@ def test_install_gives_programs_their_import(tmp_path) -> None:
 
 def test_install_refuses_where_pinocchio_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio.casadi", pin)
-    with pytest.raises(gd.errors.UnsupportedError, match="pinocchio 4.* has its own pinocchio.casadi; import that"):
+    with pytest.raises(gd.errors.UnsupportedError, match=r"pinocchio 4.* has its own pinocchio.casadi; import that"):
         cpin.install()

@@ -169,11 +169,11 @@ def test_reduced_models() -> None:
 
 def test_refusals(robot: pin.Model) -> None:
     model = cpin.Model(robot)
-    with pytest.raises(ArgumentTypeError, match="cpin.Model: expected a pin.Model, got str"):
+    with pytest.raises(ArgumentTypeError, match=r"cpin.Model: expected a pin.Model, got str"):
         cpin.Model("robot.urdf")
     with pytest.raises(ArgumentError, match=r"model.inertias\[9\]: give an index from 0 to 4"):
         model.inertias[9] = cpin.Inertia.Zero()
-    with pytest.raises(ArgumentError, match="model.armature: got 2 × 1 entries; give 10 × 1"):
+    with pytest.raises(ArgumentError, match=r"model.armature: got 2 × 1 entries; give 10 × 1"):
         model.armature = np.zeros(2)
     with pytest.raises(ArgumentTypeError, match="Frame: got no placement"):
         cpin.Frame("tool", 1, cpin.OP_FRAME)

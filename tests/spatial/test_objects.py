@@ -148,10 +148,8 @@ def symbolic(kind: Any, given: SimpleNamespace) -> tuple[SimpleNamespace, list[A
     numbers: list[Any] = []
 
     def made(name: str, x: Any) -> Any:
-        if name == "p":
-            parts = [x]
-        else:
-            parts = [getattr(x, part) for part in getattr(OURS, type(x).__name__)._names]
+        names = () if name == "p" else getattr(OURS, type(x).__name__)._names
+        parts = [getattr(x, part) for part in names] or [x]
         own = [kind.sym(f"{name}{k}", *np.atleast_2d(np.asarray(part).T).T.shape) for k, part in enumerate(parts)]
         symbols.extend(own)
         numbers.extend(parts)
@@ -215,23 +213,23 @@ def test_an_object_keeps_what_it_was_given() -> None:
 
 
 def test_refusals(given: SimpleNamespace) -> None:
-    with pytest.raises(ArgumentError, match="SE3.rotation: got 2 × 2 entries; give 3 × 3"):
+    with pytest.raises(ArgumentError, match=r"SE3.rotation: got 2 × 2 entries; give 3 × 3"):
         OURS.SE3(np.eye(2), np.zeros(3))
-    with pytest.raises(ArgumentError, match="SE3.translation: entry"):
+    with pytest.raises(ArgumentError, match=r"SE3.translation: entry"):
         OURS.SE3(np.eye(3), [0.0, np.nan, 0.0])
-    with pytest.raises(ArgumentError, match="Motion: got 5 × 1 entries; give 6 × 1"):
+    with pytest.raises(ArgumentError, match=r"Motion: got 5 × 1 entries; give 6 × 1"):
         OURS.Motion(ca.SX.sym("v", 5))
-    with pytest.raises(ArgumentTypeError, match="Motion: got a Force; it is of the other kind"):
+    with pytest.raises(ArgumentTypeError, match=r"Motion: got a Force; it is of the other kind"):
         OURS.Motion(given.f)
     with pytest.raises(ArgumentTypeError, match=r"Force: got \(Motion\); give \(linear, angular\)"):
         OURS.Force(OURS.Motion(given.v))
     with pytest.raises(ArgumentTypeError, match=r"SE3: got \(int, int, int\); give \(rotation, translation\)"):
         OURS.SE3(1, 2, 3)
-    with pytest.raises(ArgumentTypeError, match="SE3.translation: expected numbers, SX or MX, got 'here'"):
+    with pytest.raises(ArgumentTypeError, match=r"SE3.translation: expected numbers, SX or MX, got 'here'"):
         OURS.SE3(np.eye(3), "here")
-    with pytest.raises(UnsupportedError, match="SE3: has symbols, which have no value yet; give numbers here"):
+    with pytest.raises(UnsupportedError, match=r"SE3: has symbols, which have no value yet; give numbers here"):
         OURS.SE3(np.eye(3), ca.MX.sym("p", 3)).numbers()
-    with pytest.raises(ArgumentError, match="rpy.rotate: got the axis 'w'; give 'x', 'y' or 'z'"):
+    with pytest.raises(ArgumentError, match=r"rpy.rotate: got the axis 'w'; give 'x', 'y' or 'z'"):
         OURS.rpy.rotate("w", 0.1)
     with pytest.raises(ArgumentTypeError, match="cannot be made one matrix of SX or MX"):
         OURS.Motion([ca.SX.sym("x"), ca.MX.sym("y")])
