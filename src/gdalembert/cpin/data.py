@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gdalembert.cpin.model import Model
 from gdalembert.errors import GdalembertError, UnknownNameError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import matrix
@@ -51,7 +50,7 @@ class Data:
         MissingAttributeError: by reading what no algorithm has computed; it names the call.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
         self.state: dict[str, Matrix] = {}

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.cpin.data import Data
 from gdalembert.dynamics.frames import joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
@@ -150,10 +151,8 @@ class Model:
     def copy(self) -> Model:
         return type(self)(self)
 
-    def createData(self) -> Any:
+    def createData(self) -> Data:
         """Data, for algorithms to fill."""
-        from gdalembert.cpin.data import Data
-
         return Data(self)
 
     def _grow(self, kind: str, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
