@@ -174,7 +174,7 @@ def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base(
     model = models.build(np.random.default_rng(0), ["FreeFlyer", "RZ"], [0, 1])
     problem = LeastSquaresProblem.of(gd.NewtonEuler(model, parameters=["inertia"]))
     own = problem.structure.own
-    assert named(problem.in_p(problem.structure)[0], own[0], problem.torque.names) == "FreeFlyer_0.m + RZ_1.m"
+    assert named(in_p(problem.structure, problem.sizes)[0], own[0], problem.torque.names) == "FreeFlyer_0.m + RZ_1.m"
     assert [problem.torque.names[k] for k in own[:10]] == list(problem.torque.names[:10])
     assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.torque.names[k] for k in own}
 

@@ -197,6 +197,71 @@ def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool) 
     return np.asarray(norms / np.sqrt(np.maximum(counts, 1) * free))
 
 
+def estimated(
+    reduced: Reduced,
+    structure: Combinations,
+    names: tuple[str, ...],
+    measured: Array,
+    completion: Array,
+    weighted: bool,
+) -> Estimate:
+    """Ordinary or weighted least squares along what the samples excite; the rest stays at the completion.
+
+    Args:
+        reduced: the samples. ``structure``: what the structure of the robot lets anyone know.
+        names: of the parameters (n_p).
+        measured: rows of parameters with a measured value, (unit vector, value) / standard deviation (k × (n_p + 1)).
+        completion: s that is preferred where the samples tell nothing (n_p).
+        weighted: whether each torque has a noise of its own.
+    """
+    motion = reduced.factors[..., :-1].reshape(-1, len(names)) / np.sqrt(reduced.counts.max())
+    base = structure.excited(np.vstack([motion, np.sign(measured[:, :-1])]), names)
+    scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
+    least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
+    noise = np.full(len(reduced.counts), scale)
+    for _ in range(_ITERATIONS):
+        values, *_ = _solve(reduced, base, measured, noise)
+        before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
+        if np.all(np.abs(noise - before) <= _AGREE * before):
+            break
+    values, factor, condition = _solve(reduced, base, measured, noise)
+    s = np.asarray(completion + base.inverse @ (values - base.matrix @ completion))
+    return Estimate(reduced, weighted, noise, base, factor, s, condition)
+
+
+def in_p(base: Combinations, sizes: Array) -> Array:
+    """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
+    return np.asarray(sizes[list(base.own), None] * base.matrix / sizes)
+
+
+def base_estimate(estimate: Estimate, names: tuple[str, ...], sizes: Array, nominal: Array, p: Array) -> BaseEstimate:
+    """The base parameters that the data excite, of p and of the nominal one (n_p)."""
+    matrix, own = in_p(estimate.base, sizes), list(estimate.base.own)
+    formulas = tuple(named(row, k, names) for row, k in zip(matrix, own, strict=True))
+    factor = sizes[own, None] * estimate.factor
+    return BaseEstimate(formulas, matrix, matrix @ nominal, matrix @ p, factor @ factor.T)
+
+
+def not_identifiable(
+    estimate: Estimate, structure: Combinations, names: tuple[str, ...], sizes: Array
+) -> NotIdentifiable:
+    """What the data cannot know, and what nobody could."""
+    acts, matrix, own, each = structure.torques > 0, in_p(structure, sizes), structure.own, np.eye(len(names))
+
+    def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(names[k] for k in np.flatnonzero(which))
+
+    return NotIdentifiable(
+        parameters=chosen(~estimate.base.spans(each)),
+        without_effect=chosen(~acts),
+        combined=chosen(acts & ~structure.spans(each)),
+        not_excited=tuple(
+            named(matrix[i], own[i], names) for i in np.flatnonzero(~estimate.base.spans(structure.matrix))
+        ),
+        directions=structure.beyond(estimate.base).T * sizes,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class LeastSquaresProblem:
     """The parameters of a robot as unknowns s = (p − p₀) / size.
@@ -243,46 +308,12 @@ class LeastSquaresProblem:
                 f"fit: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and their "
                 "noise; give more samples"
             )
-        motion = reduced.factors[..., :-1].reshape(-1, len(self.sizes)) / np.sqrt(reduced.counts.max())
-        rows = np.vstack([motion, np.sign(self.measured[:, :-1])])
-        base = self.structure.excited(rows, self.torque.names)
-        scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
-        least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
-        noise = np.full(len(reduced.counts), scale)
-        for _ in range(_ITERATIONS):
-            values, *_ = _solve(reduced, base, self.measured, noise)
-            before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
-            if np.all(np.abs(noise - before) <= _AGREE * before):
-                break
-        values, factor, condition = _solve(reduced, base, self.measured, noise)
-        s = np.asarray(self.completion + base.inverse @ (values - base.matrix @ self.completion))
-        return Estimate(reduced, weighted, noise, base, factor, s, condition)
+        return estimated(reduced, self.structure, self.torque.names, self.measured, self.completion, weighted)
 
     def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
         """The base parameters that the data excite."""
-        matrix, own = self.in_p(estimate.base), list(estimate.base.own)
-        names = tuple(named(row, k, self.torque.names) for row, k in zip(matrix, own, strict=True))
-        factor = self.sizes[own, None] * estimate.factor
-        return BaseEstimate(names, matrix, matrix @ self.torque.nominal, matrix @ p, factor @ factor.T)
-
-    def in_p(self, base: Combinations) -> Array:
-        """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
-        return np.asarray(self.sizes[list(base.own), None] * base.matrix / self.sizes)
+        return base_estimate(estimate, self.torque.names, self.sizes, self.torque.nominal, p)
 
     def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
         """What the data cannot know."""
-        names, structure, acts = self.torque.names, self.structure, self.structure.torques > 0
-        matrix, own, each = self.in_p(structure), structure.own, np.eye(len(names))
-
-        def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-            return tuple(names[k] for k in np.flatnonzero(which))
-
-        return NotIdentifiable(
-            parameters=chosen(~estimate.base.spans(each)),
-            without_effect=chosen(~acts),
-            combined=chosen(acts & ~structure.spans(each)),
-            not_excited=tuple(
-                named(matrix[i], own[i], names) for i in np.flatnonzero(~estimate.base.spans(structure.matrix))
-            ),
-            directions=structure.beyond(estimate.base).T * self.sizes,
-        )
+        return not_identifiable(estimate, self.structure, self.torque.names, self.sizes)
