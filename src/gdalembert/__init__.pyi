@@ -1,5 +1,7 @@
 """The public names, where each is defined: read by type checkers, and by ``__init__.py`` for imports at first use."""
 
+from gdalembert import calibration as calibration
+from gdalembert import cpin as cpin
 from gdalembert import identification as identification
 from gdalembert import ocp as ocp
 from gdalembert.citation import citation as citation

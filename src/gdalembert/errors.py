@@ -73,6 +73,10 @@ class IdentificationWarning(UserWarning):
     """Parameters of a fit that are not to be trusted as they are."""
 
 
+class CalibrationWarning(UserWarning):
+    """Placements of a calibration that are not to be trusted as they are."""
+
+
 class ArgumentError(GdalembertError, ValueError):
     """An argument of the right type with a value that cannot be used."""
 

@@ -12,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.identification import fit, regression
-from gdalembert.identification.least_squares import LeastSquaresProblem, named
+from gdalembert.identification.least_squares import LeastSquaresProblem, in_p, named
 from gdalembert.identification.regression import checked_samples
 from tests.helpers import models
 from tests.helpers.identification import (

@@ -128,8 +128,15 @@ def _over(rows: Array, torques: Array) -> Array:
     return np.divide(rows, torques, out=np.zeros_like(rows), where=torques > 0)
 
 
-def named(row: Array, own: int, names: tuple[str, ...]) -> str:
-    """A combination of p in words, as ``"joint2.Izz + joint2.armature - 0.08*joint3.mx"``, its own parameter first."""
+def named(row: Array, own: int, names: tuple[str, ...], effects: Array | None = None) -> str:
+    """A combination of p in words, as ``"joint2.Izz + joint2.armature - 0.08*joint3.mx"``, its own parameter first.
+
+    With the effects of single parameters (n_p), those that make less than a hundredth of it are left out, and factors
+    have three digits.
+    """
+    if effects is not None:
+        large = np.abs(row) * effects >= _SPANNED * effects[own]
+        row = np.array([float(f"{x:.3g}") if seen else 0.0 for x, seen in zip(row, large, strict=True)])
     order = [own, *(k for k in range(len(names)) if k != own)]
     return formula(row[order], [names[k] for k in order])
 
@@ -214,8 +221,7 @@ def estimated(
         completion: s that is preferred where the samples tell nothing (n_p).
         weighted: whether each torque has a noise of its own.
     """
-    motion = reduced.factors[..., :-1].reshape(-1, len(names)) / np.sqrt(reduced.counts.max())
-    base = structure.excited(np.vstack([motion, np.sign(measured[:, :-1])]), names)
+    base = excited(reduced, structure, names, measured)
     scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
     least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
     noise = np.full(len(reduced.counts), scale)
@@ -229,21 +235,29 @@ def estimated(
     return Estimate(reduced, weighted, noise, base, factor, s, condition)
 
 
+def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:
+    """What of the structure the samples, and measured parameters, tell."""
+    motion = reduced.factors[..., :-1].reshape(-1, len(names)) / np.sqrt(reduced.counts.max())
+    return structure.excited(np.vstack([motion, np.sign(measured[:, :-1])]), names)
+
+
 def in_p(base: Combinations, sizes: Array) -> Array:
     """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
     return np.asarray(sizes[list(base.own), None] * base.matrix / sizes)
 
 
-def base_estimate(estimate: Estimate, names: tuple[str, ...], sizes: Array, nominal: Array, p: Array) -> BaseEstimate:
-    """The base parameters that the data excite, of p and of the nominal one (n_p)."""
+def base_estimate(
+    estimate: Estimate, names: tuple[str, ...], sizes: Array, nominal: Array, p: Array, effects: Array | None = None
+) -> BaseEstimate:
+    """The base parameters that the data excite, of p and of the nominal one (n_p); ``effects`` as of :func:`named`."""
     matrix, own = in_p(estimate.base, sizes), list(estimate.base.own)
-    formulas = tuple(named(row, k, names) for row, k in zip(matrix, own, strict=True))
+    formulas = tuple(named(row, k, names, effects) for row, k in zip(matrix, own, strict=True))
     factor = sizes[own, None] * estimate.factor
     return BaseEstimate(formulas, matrix, matrix @ nominal, matrix @ p, factor @ factor.T)
 
 
 def not_identifiable(
-    estimate: Estimate, structure: Combinations, names: tuple[str, ...], sizes: Array
+    base: Combinations, structure: Combinations, names: tuple[str, ...], sizes: Array
 ) -> NotIdentifiable:
     """What the data cannot know, and what nobody could."""
     acts, matrix, own, each = structure.torques > 0, in_p(structure, sizes), structure.own, np.eye(len(names))
@@ -252,13 +266,11 @@ def not_identifiable(
         return tuple(names[k] for k in np.flatnonzero(which))
 
     return NotIdentifiable(
-        parameters=chosen(~estimate.base.spans(each)),
+        parameters=chosen(~base.spans(each)),
         without_effect=chosen(~acts),
         combined=chosen(acts & ~structure.spans(each)),
-        not_excited=tuple(
-            named(matrix[i], own[i], names) for i in np.flatnonzero(~estimate.base.spans(structure.matrix))
-        ),
-        directions=structure.beyond(estimate.base).T * sizes,
+        not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(~base.spans(structure.matrix))),
+        directions=structure.beyond(base).T * sizes,
     )
 
 
@@ -316,4 +328,4 @@ class LeastSquaresProblem:
 
     def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
         """What the data cannot know."""
-        return not_identifiable(estimate, self.structure, self.torque.names, self.sizes)
+        return not_identifiable(estimate.base, self.structure, self.torque.names, self.sizes)

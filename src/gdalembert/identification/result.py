@@ -170,7 +170,7 @@ class Identification:
             f"sample{'s' * (len(self.fitted.measured) != 1)}{held_back}",
             f"  base parameters   {rank} of {possible} excited, condition number {self.condition_number:.3g}",
             *(f"  {remark}" for remark in self.remarks),
-            *([f"  at a bound: {_some(self.at_bounds)}"] if self.at_bounds else []),
+            *([f"  at a bound: {some(self.at_bounds)}"] if self.at_bounds else []),
             *aligned([head, *rows]),
         ]
         missing, base = self.not_identifiable, self.base
@@ -179,7 +179,7 @@ class Identification:
             ("known in combinations alone", missing.combined, ", "),
             ("without effect on any torque", missing.without_effect, ", "),
         )
-        lines += [f"  {what}: {_some(names, comma)}" for what, names, comma in unknown if names]
+        lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
         tables = (
             ("base parameter", base.names, base.nominal, base.values, base.standard_deviation),
             ("parameter", self.names, self.nominal, self.values, self.standard_deviation),
@@ -224,7 +224,8 @@ class Identification:
         return f"Identification({self.robot!r}, method={self.method!r}, {len(self.base)} base parameters)"
 
 
-def _some(names: Sequence[str], comma: str = ", ") -> str:
+def some(names: Sequence[str], comma: str = ", ") -> str:
+    """The first names of a list, and how many more there are."""
     more = f"{comma}and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return comma.join(names[:_SHOWN]) + more
 

@@ -1,0 +1,203 @@
+"""What is measured of a frame, as a function of q and of the placements p, and the rows that least squares take.
+
+X(q, p) is the placement of the frame in the universe, or in another frame. The residual of a measured pose T is the
+twist from X to T in the axes of the frame, log6(X⁻¹ T); that of a measured position t is t − x, in the axes that X is
+given in. Rows of an angle are multiplied by a length, the distance that the frame moves in random configurations, so
+that all of them are in m. A placement M exp6(p_j) moves X by
+
+    X exp6(J δ) = X(p + δ), to first order                       J = −∂ log6(X⁻¹ T)/∂p at T = X
+
+and Gauss–Newton takes the exact derivatives at each p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.frames import find_frame
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.identification.least_squares import Combinations
+from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.spatial.algebra import Matrix, transform
+from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.functions import BatchFunction, function
+from gdalembert.spatial.lie.maps import motion_log
+
+_RANDOM_STATES = 200
+_PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m)."""
+
+    q: Array
+    measured: Array
+    weights: Array
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def part(self, rows: slice) -> Samples:
+        """Some of the samples."""
+        return Samples(*(each[rows] for each in vars(self).values()))
+
+
+class Measurement:
+    """Poses or positions of a frame in the universe, or of the second of two frames in the first.
+
+    Attributes:
+        kinematics: with placements as parameters. ``names``: of p (n_p).
+        label: of the frame, for messages.
+        is_pose: whether poses are measured, not positions.
+        groups: the rows that have one noise, positions and angles.
+    """
+
+    def __init__(self, kinematics: Any, frame: Any, is_pose: bool, where: str) -> None:
+        if not isinstance(kinematics, Kinematics):
+            raise ArgumentTypeError(
+                f"{where}: got {type(kinematics).__name__}; give gd.Kinematics(model, parameters={{'placement': …}})"
+            )
+        self.kinematics, self.names = kinematics, tuple(kinematics.parameters.names)
+        other = [name for name in self.names if name.rpartition(".")[2] not in _PLACEMENT]
+        if not self.names or other:
+            got = f"its parameters include {other[0]!r}" if other else "it has no parameters"
+            raise ArgumentError(
+                f"{where}: {kinematics.tree.name}: {got}; give gd.Kinematics(model, parameters={{'placement': …}})"
+            )
+        pair = isinstance(frame, Sequence) and not isinstance(frame, str)
+        if pair and len(frame) != 2:
+            raise ArgumentError(f"{where}: got {len(frame)} frames; give one, or two that a loop joins")
+        self.frames = [find_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
+        self.label = " in ".join(repr(kinematics.tree.frames[k].name) for k in reversed(self.frames))
+        self.is_pose = is_pose
+        self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, 3),)
+
+    def placement(self, q: Matrix, p: Matrix) -> Matrix:
+        """X (4 × 4)."""
+        placed: Matrix = self.kinematics.frame_placements(self.frames)(q, p)
+        if len(placed) == 1:
+            return placed[0]
+        (r, x), (own, t) = ((each[:3, :3], each[:3, 3]) for each in placed)
+        return transform(r.T @ own, r.T @ (t - x))
+
+    def _residual(self, placed: Matrix, measured: Matrix) -> Matrix:
+        if not self.is_pose:
+            return measured - placed[:3, 3]
+        r: Matrix = placed[:3, :3]
+        t: Matrix = ca.reshape(measured, 4, 4)
+        return motion_log(transform(r.T @ t[:3, :3], r.T @ (t[:3, 3] - placed[:3, 3])))
+
+    @cached_property
+    def _functions(self) -> tuple[BatchFunction, BatchFunction, BatchFunction]:
+        """(q, measured) → [J | r] and (q) → X as a column at any p, and (q) → J where r is zero."""
+        s = {"q": ca.SX.sym("q", self.kinematics.tree.nq), "measured": ca.SX.sym("measured", 16 if self.is_pose else 3)}
+        p, there, m = ca.SX.sym("p", len(self.names)), ca.SX.sym("there", len(self.names)), 6 if self.is_pose else 3
+        placed, at_there = self.placement(s["q"], p), self.placement(s["q"], there)
+        r = self._residual(placed, s["measured"])
+        zero = self._residual(placed, ca.vec(at_there) if self.is_pose else at_there[:3, 3])
+        slope = ca.substitute(-ca.jacobian(zero, p), there, p)
+        rows = ca.horzcat(-ca.jacobian(r, p), r)
+        return (
+            BatchFunction(function("rows", s | {"p": p}, {"rows": rows}), m, len(self.names) + 1),
+            BatchFunction(function("placement", {"q": s["q"], "p": p}, {"X": ca.vec(placed)}), 16),
+            BatchFunction(function("slope", {"q": s["q"], "p": p}, {"J": slope}), m, len(self.names)),
+        )
+
+    @cached_property
+    def random_configurations(self) -> Array:
+        """Configurations that show what anyone could know, always the same."""
+        rng, tree = np.random.default_rng(0), self.kinematics.tree
+        return frozen([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+
+    @cached_property
+    def length(self) -> float:
+        """How far the frame is moved in random configurations [m]: 1 rad counts as much."""
+        x = self.placements(self.random_configurations, np.zeros(len(self.names)))[:, 12:15]
+        spread = float(np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1))))
+        return spread if spread > 0 else 1.0
+
+    def placements(self, q: Array, p: Array) -> Array:
+        """X of each configuration, by columns (N × 16)."""
+        return self._functions[1].at(p)(q)
+
+    def residuals(self, samples: Samples, p: Array) -> Array:
+        """The residuals (N × 6 [m; rad], or N × 3 [m])."""
+        return self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
+
+    def rows(self, samples: Samples, p: Array) -> Array:
+        """[J | r] of each sample (N × m × (n_p + 1)), in m."""
+        return self._in_length(self._functions[0].at(p)(samples.q, samples.measured))
+
+    def slopes(self, q: Array, p: Array) -> Array:
+        """J of each configuration (N × m × n_p), in m."""
+        return self._in_length(self._functions[2].at(p)(q))
+
+    def structure(self, p: Array) -> Combinations:
+        """The combinations of p that poses in random configurations let anyone know."""
+        rows = self.slopes(self.random_configurations, p)
+        return Combinations.of_structure(rows.reshape(-1, len(self.names)) / np.sqrt(len(rows)), self.names)
+
+    def _in_length(self, rows: Array) -> Array:
+        rows[:, 3:] *= self.length
+        return rows
+
+    def samples(self, where: str, q: Any, measured: Any, weights: Any = None) -> Samples:
+        """What a user gives, checked; poses and coordinates with NaN have the weight 0."""
+        tree, rows = self.kinematics.tree, 6 if self.is_pose else 3
+        configurations = numbers(f"{where}: q", q)
+        if configurations.ndim != 2 or configurations.shape[1] != tree.nq or not len(configurations):
+            raise ArgumentError(
+                f"{where}: q has shape {configurations.shape}; give (N, {tree.nq}), one row for each sample"
+            )
+        count = len(configurations)
+        off = np.abs(lengths(configurations, unit_blocks(tree)) - 1) > UNIT_ERROR
+        if off.any():
+            row = int(off.any(axis=1).argmax())
+            check_unit_lengths(f"{where}: row {row} of q: the part", configurations[row], tree)
+        given = measured_array(where, measured)
+        if len(given) != count:
+            raise ArgumentError(f"{where}: q has {count} rows, measured has {len(given)}; give one for each sample")
+        of_rows = numbers(f"{where}: weights", 1.0 if weights is None else weights)
+        if weights is not None and of_rows.shape not in ((count,), (count, rows)):
+            raise ArgumentError(f"{where}: weights has shape {of_rows.shape}; give ({count},) or ({count}, {rows})")
+        if np.any(of_rows < 0):
+            row = int(np.argwhere(of_rows < 0)[0][0])
+            raise ArgumentError(
+                f"{where}: the weight of row {row} is negative: {of_rows[row].min():.6g}; give at least 0"
+            )
+        of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
+        missing = np.isnan(given)
+        if self.is_pose:
+            poses = np.array(given)
+            poses[missing.any(axis=(1, 2))] = np.eye(4)
+            for k, pose in enumerate(poses):
+                checked_transform(f"{where}: pose {k}", pose, expected="numbers or a pin.SE3")
+            of_rows[missing.any(axis=(1, 2))] = 0.0
+            values = poses.transpose(0, 2, 1).reshape(count, 16)
+        else:
+            of_rows[missing] = 0.0
+            values = np.where(missing, 0.0, given)
+        return Samples(configurations, frozen(values), frozen(of_rows))
+
+
+def measured_array(where: str, measured: Any) -> Array:
+    """Poses (N × 4 × 4) or positions (N × 3), NaN where nothing was measured."""
+    if isinstance(measured, list | tuple) and any(hasattr(each, "homogeneous") for each in measured):
+        measured = [getattr(each, "homogeneous", each) for each in measured]
+    given = numbers(f"{where}: measured", measured, finite=False)
+    if given.shape[1:] not in ((3,), (4, 4)):
+        raise ArgumentError(
+            f"{where}: measured has shape {given.shape}; give poses (N, 4, 4) or pin.SE3 objects, or positions (N, 3)"
+        )
+    if np.isinf(given).any():
+        raise ArgumentError(f"{where}: measured is infinite in row {int(np.argwhere(np.isinf(given))[0][0])}")
+    return given

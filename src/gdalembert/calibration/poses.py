@@ -1,0 +1,154 @@
+"""The choice of configurations in which a calibration measures: those that tell most of the placements.
+
+Of random candidates within the limits a set is chosen whose information matrix Σ JᵀJ, in the combinations that anyone
+could know, has the largest determinant: one after the other, then by exchanges for as long as they help (Fedorov,
+Theory of Optimal Experiments, 1972; for robots Borm and Menq, "Determination of optimal measurement configurations for
+robot calibration based on observability measure", Int. J. Robotics Research 10(1), 1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from gdalembert.calibration.measurement import Measurement
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.limits import NO_LIMIT
+from gdalembert.spatial.arguments import integer, number, vector
+from gdalembert.spatial.arrays import Array, frozen
+
+_BEGIN = 1e-6
+"""Information before the first pose, relative to that of one: any direction may come first."""
+_GAIN = 1e-9
+"""Gain of ln det below which an exchange is rounding."""
+_SWEEPS = 20
+_ATTEMPTS = 50
+"""Random configurations for each candidate that is accepted."""
+
+
+def poses(
+    kin: Kinematics,
+    frame: str | int | Sequence[str | int],
+    count: int,
+    limits: pin.Model | tuple[npt.ArrayLike, npt.ArrayLike],
+    *,
+    positions: bool = False,
+    accept: Callable[[Array], bool] | None = None,
+    candidates: int = 1000,
+    angle: float | None = None,
+    seed: int = 0,
+) -> Array:
+    """Configurations (count × nq) in which measured poses determine the placements of a robot well.
+
+    Args:
+        kin: with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
+        frame: that will be measured, or two frames of a loop.
+        count: the number of configurations.
+        limits: of q: the ``pin.Model``, or (lower, upper), nq numbers each [rad, m]. Revolute joints without a limit
+            turn by π either way; quaternions and pairs (cos, sin) have any direction.
+        positions: whether positions alone will be measured.
+        accept: says of a configuration q (nq) whether the robot can be there: without collision, the target in view.
+        candidates: the number of random configurations to choose from. ``seed``: of these.
+        angle: the noise of an angle over that of a distance [rad/m]; by default that of a laser tracker which sees
+            targets as far apart as the frame moves.
+
+    Raises:
+        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, a sliding joint has no limit,
+            or ``accept`` refuses nearly all configurations.
+    """
+    measurement = Measurement(kin, frame, not positions, "poses")
+    number_of = integer("poses: count", count, least=1)
+    drawn = _candidates(kin, limits, accept, integer("poses: candidates", candidates, least=number_of), seed)
+    p = np.zeros(len(measurement.names))
+    structure = measurement.structure(p)
+    scale = np.divide(1.0, structure.torques, out=np.zeros_like(structure.torques), where=structure.torques > 0)
+    rows = measurement.slopes(drawn, p) * scale @ structure.space
+    if angle is not None:
+        rows[:, 3:] /= number("poses: angle", angle) * measurement.length
+    return frozen(drawn[_chosen(rows, number_of)])
+
+
+def _chosen(rows: Array, count: int) -> list[int]:
+    """The candidates (… × m × k) of the largest determinant of Σ JᵀJ."""
+    k = rows.shape[2]
+    information = _BEGIN * np.eye(k) * float(np.mean(np.sum(rows**2, axis=(1, 2)))) / k
+
+    def gains(inverse: Array) -> Array:
+        """ln det(M + JᵀJ) − ln det M of every candidate."""
+        return np.asarray(np.linalg.slogdet(np.eye(rows.shape[1]) + rows @ inverse @ rows.transpose(0, 2, 1))[1])
+
+    chosen: list[int] = []
+    for _ in range(count):
+        found = gains(np.linalg.inv(information))
+        found[chosen] = -np.inf
+        chosen.append(int(found.round(9).argmax()))
+        information = information + rows[chosen[-1]].T @ rows[chosen[-1]]
+    for _ in range(_SWEEPS):
+        improved = False
+        for place, own in enumerate(chosen):
+            without = information - rows[own].T @ rows[own]
+            found = gains(np.linalg.inv(without))
+            allowed = np.array(found)
+            allowed[[k for k in chosen if k != own]] = -np.inf
+            best = int(allowed.round(9).argmax())
+            if found[best] > found[own] + _GAIN:
+                chosen[place], information, improved = best, without + rows[best].T @ rows[best], True
+        if not improved:
+            break
+    return chosen
+
+
+def _candidates(kin: Kinematics, limits: Any, accept: Any, count: int, seed: int) -> Array:
+    """Random configurations within the limits, that are accepted."""
+    if accept is not None and not callable(accept):
+        raise ArgumentTypeError(f"poses: accept: expected a function of q, got {type(accept).__name__}")
+    lower, upper = _limits(kin, limits)
+    rng, tree, bounded = np.random.default_rng(seed), kin.tree, np.isfinite(lower)
+    found: list[Array] = []
+    for _ in range(_ATTEMPTS * count):
+        q = random_configuration(tree, rng).full().ravel()
+        q[bounded] = rng.uniform(lower[bounded], upper[bounded])
+        if accept is None or accept(q):
+            found.append(q)
+        if len(found) == count:
+            return np.array(found)
+    raise ArgumentError(
+        f"poses: accept takes {len(found)} of {_ATTEMPTS * count} random configurations, of which {count} are needed; "
+        "give narrower limits, or fewer candidates"
+    )
+
+
+def _limits(kin: Kinematics, limits: Any) -> tuple[Array, Array]:
+    """Limits of q (nq), NaN where a joint has any direction."""
+    tree = kin.tree
+    if isinstance(limits, pin.Model):
+        given = limits.lowerPositionLimit, limits.upperPositionLimit
+    elif isinstance(limits, list | tuple) and len(limits) == 2:
+        given = limits[0], limits[1]
+    else:
+        raise ArgumentTypeError("poses: limits: give the pin.Model, or (lower, upper)")
+    lower, upper = (
+        np.array(vector(f"poses: {what} limits", x, tree.nq, finite=False))
+        for what, x in zip(("lower", "upper"), given, strict=True)
+    )
+    for joint in tree.independent_joints:
+        for k in range(joint.idx_q, joint.idx_q + joint.type.nq):
+            if joint.type.nq != joint.type.nv or joint.type.unit_length is not None:
+                lower[k] = upper[k] = np.nan
+                continue
+            free = not (abs(lower[k]) < NO_LIMIT and abs(upper[k]) < NO_LIMIT)
+            if free and not joint.type.is_revolute:
+                raise ArgumentError(f"poses: joint {joint.name!r} has no limits; give finite ones")
+            lower[k], upper[k] = (-np.pi, np.pi) if free else (lower[k], upper[k])
+            if lower[k] > upper[k]:
+                raise ArgumentError(
+                    f"poses: joint {joint.name!r} has the lower limit {lower[k]:g} above the upper one {upper[k]:g}; "
+                    "exchange them"
+                )
+    return lower, upper

@@ -1,0 +1,127 @@
+"""The result of a calibration: placements, residuals, what the data cannot know, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.identification.result import BaseEstimate, NotIdentifiable, aligned, shown, some
+from gdalembert.spatial.arrays import Array
+
+_CORRECTIONS = 10
+"""Combinations that are printed: those that are the most standard deviations from the model."""
+_WIDTH = 60
+"""Characters of a formula that are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The result of :func:`~gdalembert.calibration.fit.fit`; ``str(result)`` is a report.
+
+    Attributes:
+        robot, frame: their names.
+        names: of the parameters, as in ``kin.parameters.names``.
+        values: the estimate of p (n_p) [m, rad].
+        standard_deviation: of each parameter by itself (n_p); inf where the data tell no more than a combination of it
+            with others.
+        base: the combinations that the samples tell, as base parameters of an identification.
+        structural_rank: the number of combinations that anyone could know.
+        not_identifiable: what the data cannot know.
+        condition_number: of the weighted Jacobian of these combinations, with columns of unit length.
+        noise: the estimated standard deviation of a measured position and, of poses, of an angle [m, rad].
+        weights: of the rows of the samples that were fitted (N × 6 or N × 3).
+        before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
+            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m].
+        held_back: residuals of the samples that were held back, or ``None``.
+        remarks: why the estimate is not to be trusted as it is, one sentence each.
+    """
+
+    robot: str
+    frame: str
+    names: tuple[str, ...]
+    values: Array
+    standard_deviation: Array
+    base: BaseEstimate
+    structural_rank: int
+    not_identifiable: NotIdentifiable
+    condition_number: float
+    noise: Array
+    weights: Array
+    before: Array
+    residuals: Array
+    held_back: Array | None
+    remarks: tuple[str, ...]
+    _model: pin.Model | None
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The estimate of p by name."""
+        return MappingProxyType(dict(zip(self.names, self.values.tolist(), strict=True)))
+
+    @property
+    def model(self) -> pin.Model:
+        """A copy of the model that was given, with the estimated placements.
+
+        Raises:
+            UnsupportedError: if no model was given.
+        """
+        if self._model is None:
+            raise UnsupportedError(f"calibration of {self.robot}: there is no model: give model= to fit")
+        return self._model.copy()
+
+    def rms(self, residuals: Array, weights: Array | None = None) -> tuple[float, ...]:
+        """The root mean square of distances [m] and, of poses, of angles [rad]."""
+        seen = residuals if weights is None else residuals[(weights > 0).all(axis=1)]
+        return tuple(
+            float(np.sqrt(np.mean(np.sum(seen[:, first : first + 3] ** 2, axis=1)))) if len(seen) else np.nan
+            for first in range(0, residuals.shape[1], 3)
+        )
+
+    @cached_property
+    def report(self) -> str:
+        """Residuals, what is not known, and the largest corrections with their standard deviations."""
+        held_back = f", {len(self.held_back)} held back" if self.held_back is not None else ""
+        kind = "poses" if self.residuals.shape[1] == 6 else "positions"
+        head = ["rms", "before", "after", "noise", *(["held back"] if held_back else [])]
+        columns = [self.rms(self.before, self.weights), self.rms(self.residuals, self.weights), tuple(self.noise)]
+        columns += [] if self.held_back is None else [self.rms(self.held_back)]
+        titles = ("distance [mm]", "angle [mrad]")
+        rows = [
+            [title, *(shown(1e3 * x, ".3g") for x in values)]
+            for title, *values in zip(titles[: len(columns[0])], *columns, strict=True)
+        ]
+        lines = [
+            f"{self.robot}: {len(self.names)} placement parameters of {len(self.residuals)} {kind} of {self.frame}"
+            f"{held_back}",
+            f"  combinations   {len(self.base)} of {self.structural_rank} known, condition number "
+            f"{self.condition_number:.3g}",
+            *(f"  {remark}" for remark in self.remarks),
+            *aligned([head, *rows]),
+        ]
+        missing = self.not_identifiable
+        unknown = (
+            ("not excited by the samples", missing.not_excited, "; "),
+            ("known in combinations alone", missing.combined, ", "),
+            ("without effect", missing.without_effect, ", "),
+        )
+        lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
+        values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
+        order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
+        table = [["largest corrections [mm, mrad]", "estimate", "± std. dev."]]
+        for k in order:
+            name = self.base.names[k]
+            short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
+            table.append([short, f"{values[k]:.4g}", f"{deviation[k]:.2g}"])
+        return "\n".join([*lines, *aligned(table)])
+
+    def __str__(self) -> str:
+        return self.report
+
+    def __repr__(self) -> str:
+        return f"Calibration({self.robot!r}, {self.frame}, {len(self.base)} combinations)"

@@ -1,0 +1,295 @@
+"""Calibration: placements that were displaced are found, and what the measurements cannot tell is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.optimize import least_squares
+
+import gdalembert as gd
+from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnknownNameError, UnsupportedError
+from tests.helpers.models import relative_error
+
+NOISE = 1e-4, 2e-4
+"""Of positions [m] and angles [rad]."""
+
+
+@pytest.fixture(scope="module")
+def model() -> pin.Model:
+    """An arm of six joints with offsets, as a UR."""
+    return gd.load_urdf("puma560")
+
+
+def kinematics(model: pin.Model, *names: str) -> gd.Kinematics:
+    return gd.Kinematics(model, parameters={"placement": list(names or [*model.names[1:], "tool"])})
+
+
+def displaced(kin: gd.Kinematics, rng: np.random.Generator, size: float = 3e-3) -> np.ndarray:
+    return size * rng.normal(size=len(kin.parameters.names))
+
+
+def measured(model: pin.Model, q: np.ndarray, frame: str, rng: np.random.Generator, noise: Any = NOISE) -> np.ndarray:
+    data, found = model.createData(), []
+    for each in q:
+        pin.framesForwardKinematics(model, data, each)
+        error = np.concatenate([noise[0] * rng.normal(size=3), noise[1] * rng.normal(size=3)])
+        found.append((data.oMf[model.getFrameId(frame)] * pin.exp6(error)).homogeneous)
+    return np.array(found)
+
+
+def off(model: pin.Model, other: pin.Model, frame: str, rng: np.random.Generator) -> np.ndarray:
+    """log6 from one robot's frame to the other's in configurations that neither was fitted to."""
+    data, theirs = model.createData(), other.createData()
+    errors = []
+    for _ in range(50):
+        q = rng.uniform(-3, 3, model.nq)
+        for each, own in ((model, data), (other, theirs)):
+            pin.framesForwardKinematics(each, own, q)
+        errors.append(pin.log6(data.oMf[model.getFrameId(frame)].actInv(theirs.oMf[model.getFrameId(frame)])).vector)
+    return np.array(errors)
+
+
+def test_exact_poses_give_the_robot_back(model: pin.Model) -> None:
+    """Errors of all placements, of which 30 combinations can be known: the robot is the same everywhere."""
+    rng = np.random.default_rng(0)
+    kin = kinematics(model)
+    real = kin.parameters.write(model, displaced(kin, rng))
+    q = rng.uniform(-3, 3, (60, 6))
+    result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng, (0.0, 0.0)), model=model)
+    assert np.abs(off(result.model, real, "tool", rng)).max() < 1e-10
+    assert np.abs(result.residuals).max() < 1e-11
+    assert (len(result.base), result.structural_rank) == (30, 30)
+    assert result.not_identifiable.not_excited == ()
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_sixty_noisy_poses_give_all_combinations_within_three_deviations(model: pin.Model, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kin = kinematics(model)
+    real = kin.parameters.write(model, displaced(kin, rng))
+    q = gd.calibration.poses(kin, "tool", 60, model, candidates=200)
+    exact = gd.calibration.fit(
+        kin, "tool", q, measured(real, q, "tool", rng, (0.0, 0.0))
+    )  # the errors that can be known
+    result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng), model=model)
+    errors = result.base.values - result.base.matrix @ exact.values
+    assert (
+        np.abs(errors / result.base.standard_deviation).max() < 3.0 + 0.5
+    )  # of 30, the largest is 3.0 in 1 of 12 runs
+    assert np.abs(off(result.model, real, "tool", rng)).max() < 1e-3 < np.abs(result.before).max()
+    assert result.noise == pytest.approx(NOISE, rel=0.15)
+
+
+@pytest.mark.long
+def test_standard_deviations_are_those_of_repeated_measurements(model: pin.Model) -> None:
+    """The mean of squared errors in standard deviations, over 40 runs of 30 combinations, is 1 within 4 of its own."""
+    rng = np.random.default_rng(2)
+    kin = kinematics(model)
+    real = kin.parameters.write(model, displaced(kin, rng))
+    q = gd.calibration.poses(kin, "tool", 60, model, candidates=200)
+    exact = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng, (0.0, 0.0))).values
+    squares = []
+    for _ in range(40):
+        result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng))
+        squares.append(((result.base.values - result.base.matrix @ exact) / result.base.standard_deviation) ** 2)
+    assert np.mean(squares) == pytest.approx(1.0, abs=4 * np.sqrt(2 / np.size(squares)))
+
+
+def test_the_estimate_minimises_what_scipy_does(model: pin.Model) -> None:
+    """Two ways: SciPy's Levenberg–Marquardt on Pinocchio's log6, with the noise that was found."""
+    rng = np.random.default_rng(3)
+    kin = kinematics(model, "joint2", "joint4", "tool")
+    real = kin.parameters.write(model, displaced(kin, rng))
+    q = rng.uniform(-3, 3, (30, 6))
+    given = measured(real, q, "tool", rng)
+    result = gd.calibration.fit(kin, "tool", q, given, model=model)
+    tool, weights = model.getFrameId("tool"), 1 / np.repeat(result.noise, 3)
+
+    def residuals(p: np.ndarray) -> np.ndarray:
+        robot = kin.parameters.write(model, p)
+        data, found = robot.createData(), []
+        for each, pose in zip(q, given, strict=True):
+            pin.framesForwardKinematics(robot, data, each)
+            found.append(weights * pin.log6(data.oMf[tool].actInv(pin.SE3(pose))).vector)
+        return np.concatenate(found)
+
+    other = least_squares(residuals, result.values, method="lm", xtol=1e-15, ftol=1e-15)
+    cost = 0.5 * np.sum((result.residuals * weights) ** 2)
+    assert cost == pytest.approx(other.cost, rel=1e-9)
+    assert (
+        relative_error(result.base.matrix @ other.x / 1e-3, result.base.values / 1e-3) < 1e-4
+    )  # of mm; by differences
+
+
+def test_redundant_directions_are_told_by_name(model: pin.Model) -> None:
+    kin = kinematics(model)
+    q = np.random.default_rng(4).uniform(-3, 3, (40, 6))
+    result = gd.calibration.fit(kin, "tool", q, measured(model, q, "tool", np.random.default_rng(5)))
+    assert {"joint1.rz - joint2.ry", "joint6.rz + tool.rz"} <= set(result.base.names)
+    combined = set(result.not_identifiable.combined)
+    assert {"joint1.z", "joint2.y", "joint6.rz", "tool.rz"} <= combined
+    assert {"joint1.x", "joint3.x"}.isdisjoint(combined)
+    unknown = [k for k, name in enumerate(kin.parameters.names) if name in combined]
+    assert np.isinf(result.standard_deviation[unknown]).all()
+    assert "known in combinations alone: joint1.z, joint1.rz" in str(result)
+    assert len(str(result).splitlines()) < 25
+
+
+def test_positions_alone_do_not_tell_how_the_tool_is_turned(model: pin.Model) -> None:
+    rng = np.random.default_rng(6)
+    kin = kinematics(model, "joint3", "tool")
+    truth = np.concatenate([displaced(gd.Kinematics(model, parameters={"placement": ["joint3"]}), rng), np.zeros(6)])
+    real = kin.parameters.write(model, truth)
+    q = rng.uniform(-3, 3, (40, 6))
+    given = measured(real, q, "tool", rng)[:, :3, 3]
+    result = gd.calibration.fit(kin, "tool", q, given, model=model)
+    assert result.not_identifiable.without_effect == ("tool.rx", "tool.ry", "tool.rz")
+    assert result.residuals.shape == (40, 3)
+    assert len(result.noise) == 1
+    assert np.abs(off(result.model, real, "tool", rng)[:, :3]).max() < 4e-4
+
+
+def test_unknown_base_and_tool(model: pin.Model) -> None:
+    """The tracker stands anywhere, and the target is fixed somewhere: displacements of half a metre and a radian."""
+    rng = np.random.default_rng(7)
+    kin = kinematics(model, "joint1", "tool")
+    real = kin.parameters.write(model, 0.5 * rng.normal(size=12))
+    q = rng.uniform(-3, 3, (30, 6))
+    result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng), model=model)
+    assert np.abs(off(result.model, real, "tool", rng)).max() < 5e-4
+    assert result.not_identifiable.parameters == ()
+
+
+def test_what_a_narrow_motion_does_not_tell_is_named(model: pin.Model) -> None:
+    rng = np.random.default_rng(8)
+    kin = kinematics(model, "joint2", "joint3")
+    q = rng.uniform(-3, 3, (30, 6))
+    q[:, :3] = 0.3  # joints 1 to 3 rest: what is displaced at joint 2 and at joint 3 looks the same
+    result = gd.calibration.fit(kin, "tool", q, measured(model, q, "tool", rng))
+    assert len(result.base) == 6 < result.structural_rank
+    assert result.not_identifiable.not_excited
+    assert "not excited by the samples" in str(result)
+
+
+def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
+    """Both hold one rigid bar: no measurement but that it is rigid."""
+    first, second = gd.load_urdf("puma560"), gd.load_urdf("puma560")
+    both = pin.appendModel(
+        _renamed(first, "left"), _renamed(second, "right"), 0, pin.SE3(np.eye(3), np.array([0, 1.0, 0]))
+    )
+    kin = gd.Kinematics(both, parameters={"placement": ["right_joint3", "right_tool"]})
+    rng = np.random.default_rng(9)
+    truth = displaced(kin, rng)
+    real = kin.parameters.write(both, truth)
+    q = np.array([_closed(real, rng) for _ in range(20)])
+    result = gd.calibration.fit(kin, ("left_tool", "right_tool"), q, model=both)
+    assert np.abs(result.residuals).max() < 1e-9
+    assert relative_error(result.base.values, result.base.matrix @ truth) < 1e-4
+    points = gd.calibration.fit(kin, ("left_tool", "right_tool"), q, np.zeros((20, 3)))
+    assert points.residuals.shape == (20, 3)
+
+
+def _renamed(model: pin.Model, prefix: str) -> pin.Model:
+    for k in range(1, model.njoints):
+        model.names[k] = f"{prefix}_{model.names[k]}"
+    for frame in model.frames:
+        frame.name = f"{prefix}_{frame.name}" if frame.name != "universe" else frame.name
+    return model
+
+
+def _closed(model: pin.Model, rng: np.random.Generator) -> np.ndarray:
+    """A configuration in which both tools are at one place."""
+    data = model.createData()
+    left, right = (model.getFrameId(name) for name in ("left_tool", "right_tool"))
+    q = np.concatenate([[0.8, -0.4, 0.6, 0.3, 0.8, 0.2], [-0.8, -0.4, 0.6, 0.3, 0.8, 0.2]]) + 0.3 * rng.normal(size=12)
+    for _ in range(200):
+        pin.framesForwardKinematics(model, data, q)
+        error = data.oMf[left].actInv(data.oMf[right])
+        jacobian = pin.computeFrameJacobian(model, data, q, right, pin.LOCAL)
+        jacobian = jacobian - error.toActionMatrixInverse() @ pin.computeFrameJacobian(model, data, q, left, pin.LOCAL)
+        twist = pin.log6(error).vector
+        if np.abs(twist).max() < 1e-14:
+            break
+        q = q - np.linalg.lstsq(pin.Jlog6(error) @ jacobian, twist, rcond=1e-8)[0]
+    assert np.abs(twist).max() < 1e-12
+    return q
+
+
+def test_missing_measurements_and_weights_leave_samples_out(model: pin.Model) -> None:
+    rng = np.random.default_rng(10)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (30, 6))
+    given = measured(model, q, "tool", rng)
+    kept = gd.calibration.fit(kin, "tool", q[5:], given[5:])
+    spoilt = np.array(given)
+    spoilt[:5] = np.nan
+    for result in (
+        gd.calibration.fit(kin, "tool", q, spoilt),
+        gd.calibration.fit(kin, "tool", q, given, weights=np.repeat([0.0, 1.0], [5, 25])),
+    ):
+        assert relative_error(result.values / 1e-3, kept.values / 1e-3) < 1e-9
+        assert relative_error(result.noise, kept.noise) < 1e-12
+
+
+def test_held_back_samples_are_predicted(model: pin.Model) -> None:
+    rng = np.random.default_rng(11)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (40, 6))
+    given = measured(model, q, "tool", rng)
+    result = gd.calibration.fit(kin, "tool", q, [pin.SE3(x) for x in given], held_back=0.25)
+    other = gd.calibration.fit(kin, "tool", q[:30], given[:30], held_back=(q[30:], given[30:]))
+    assert relative_error(result.held_back, other.held_back) < 1e-15
+    assert result.held_back.shape == (10, 6)
+    assert result.parameters["joint2.x"] == result.values[0]
+    with pytest.raises(UnsupportedError, match="there is no model: give model= to fit"):
+        result.model  # noqa: B018
+
+
+def test_measurements_that_nothing_explains_are_told(model: pin.Model) -> None:
+    rng = np.random.default_rng(12)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (30, 6))
+    given = measured(model, q, "tool", rng)
+    with pytest.warns(
+        CalibrationWarning, match="check units, the frame that was measured, and the order and signs of q"
+    ):
+        gd.calibration.fit(kin, "tool", q[:, ::-1], given)
+    with pytest.raises(ArgumentError, match=r"lie \d+ m from their mean, the robot moves it by .* m; give metres"):
+        gd.calibration.fit(kin, "tool", q, 1e3 * given[:, :3, 3])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"kin": 3}, ArgumentTypeError, "fit: got int; give gd.Kinematics"),
+        ({"kin": "plain"}, ArgumentError, "puma560: it has no parameters; give gd.Kinematics"),
+        ({"kin": "bodies"}, ArgumentError, "its parameters include 'joint2.m'; give gd.Kinematics"),
+        ({"frame": "hand"}, UnknownNameError, "no frame named 'hand'"),
+        ({"frame": ("tool", "tool", "tool")}, ArgumentError, "got 3 frames; give one, or two that a loop joins"),
+        ({"q": np.zeros((10, 5))}, ArgumentError, r"q has shape \(10, 5\); give \(N, 6\)"),
+        ({"q": np.full((10, 6), np.nan)}, ArgumentError, "fit: q: entry"),
+        ({"measured": None}, ArgumentError, "got no measured poses or positions; only a loop of two frames needs none"),
+        ({"measured": np.zeros((10, 4))}, ArgumentError, r"measured has shape \(10, 4\); give poses \(N, 4, 4\)"),
+        ({"measured": np.zeros((9, 3))}, ArgumentError, "q has 10 rows, measured has 9; give one for each sample"),
+        ({"measured": np.full((10, 3), np.inf)}, ArgumentError, "measured is infinite in row 0"),
+        ({"measured": np.array([2 * np.eye(4)] * 10)}, ArgumentError, "fit: pose 0: its last row is"),
+        ({"weights": np.ones(3)}, ArgumentError, r"weights has shape \(3,\); give \(10,\) or \(10, 3\)"),
+        ({"weights": -np.ones(10)}, ArgumentError, "the weight of row 0 is negative: -1; give at least 0"),
+        ({"held_back": 2.0}, ArgumentError, "held_back=2.0 of 10 samples leaves none"),
+        ({"held_back": "last"}, ArgumentTypeError, "held_back: expected a fraction of the samples or"),
+        ({"rows": 3}, ArgumentError, "3 samples have 9 numbers with a weight, for 9 combinations of placements"),
+    ],
+    ids=str,
+)
+def test_refusals(model: pin.Model, change: dict[str, Any], error: type[Exception], message: str) -> None:
+    rng = np.random.default_rng(13)
+    q = rng.uniform(-3, 3, (10, 6))[: change.pop("rows", 10)]
+    given: dict[str, Any] = {"kin": kinematics(model, "joint2", "tool"), "frame": "tool", "q": q}
+    given |= {"measured": measured(model, q, "tool", rng)[:, :3, 3]} | change
+    known = {"plain": gd.Kinematics(model), "bodies": gd.Kinematics(model, parameters={"inertia": ["joint2"]})}
+    kin = given.pop("kin")
+    with pytest.raises(error, match=message):
+        gd.calibration.fit(known.get(kin, kin) if isinstance(kin, str) else kin, **given)
