@@ -19,6 +19,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
@@ -32,16 +33,22 @@ from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.lie.maps import motion_log
 
 _RANDOM_STATES = 200
+_NOTHING = 1e-9
+"""A shorter motion of a frame [m] is rounding."""
 _PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m)."""
+    """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m).
+
+    The mean of the weights is 1, without those that are 0. ``missing``: rows without a measurement (N × m).
+    """
 
     q: Array
     measured: Array
     weights: Array
+    missing: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.q)
@@ -57,7 +64,7 @@ class Measurement:
     Attributes:
         kinematics: with placements as parameters. ``names``: of p (n_p).
         label: of the frame, for messages.
-        is_pose: whether poses are measured, not positions.
+        is_pose: whether poses are measured, not positions. ``where``: for messages.
         groups: the rows that have one noise, positions and angles.
     """
 
@@ -78,7 +85,7 @@ class Measurement:
             raise ArgumentError(f"{where}: got {len(frame)} frames; give one, or two that a loop joins")
         self.frames = [find_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
         self.label = " in ".join(repr(kinematics.tree.frames[k].name) for k in reversed(self.frames))
-        self.is_pose = is_pose
+        self.is_pose, self.where = is_pose, where
         self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, 3),)
 
     def placement(self, q: Matrix, p: Matrix) -> Matrix:
@@ -123,15 +130,16 @@ class Measurement:
         """How far the frame is moved in random configurations [m]: 1 rad counts as much."""
         x = self.placements(self.random_configurations, np.zeros(len(self.names)))[:, 12:15]
         spread = float(np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1))))
-        return spread if spread > 0 else 1.0
+        return spread if spread > _NOTHING else 1.0
 
     def placements(self, q: Array, p: Array) -> Array:
         """X of each configuration, by columns (N × 16)."""
         return self._functions[1].at(p)(q)
 
     def residuals(self, samples: Samples, p: Array) -> Array:
-        """The residuals (N × 6 [m; rad], or N × 3 [m])."""
-        return self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
+        """The residuals (N × 6 [m; rad], or N × 3 [m]), NaN where nothing was measured."""
+        found = self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
+        return np.where(samples.missing, np.nan, found)
 
     def rows(self, samples: Samples, p: Array) -> Array:
         """[J | r] of each sample (N × m × (n_p + 1)), in m."""
@@ -145,6 +153,21 @@ class Measurement:
         """The combinations of p that poses in random configurations let anyone know."""
         rows = self.slopes(self.random_configurations, p)
         return Combinations.of_structure(rows.reshape(-1, len(self.names)) / np.sqrt(len(rows)), self.names)
+
+    @cached_property
+    def of_model(self) -> Combinations:
+        """The combinations of p that anyone could know of the model.
+
+        Raises:
+            ArgumentError: if there is none.
+        """
+        found = self.structure(np.zeros(len(self.names)))
+        if found.torques.max(initial=0.0) <= _NOTHING:
+            raise ArgumentError(
+                f"{self.where}: none of the {len(self.names)} parameters moves {self.label}; make kin with the "
+                "placements of joints before it, or its own"
+            )
+        return found
 
     def _in_length(self, rows: Array) -> Array:
         rows[:, 3:] *= self.length
@@ -164,6 +187,9 @@ class Measurement:
             row = int(off.any(axis=1).argmax())
             check_unit_lengths(f"{where}: row {row} of q: the part", configurations[row], tree)
         given = measured_array(where, measured)
+        if (given.ndim == 3) != self.is_pose:
+            kinds = ("poses", "positions") if self.is_pose else ("positions", "poses")
+            raise ArgumentError(f"{where}: got {kinds[1]}, and {kinds[0]} are fitted; give {kinds[0]}")
         if len(given) != count:
             raise ArgumentError(f"{where}: q has {count} rows, measured has {len(given)}; give one for each sample")
         of_rows = numbers(f"{where}: weights", 1.0 if weights is None else weights)
@@ -177,16 +203,16 @@ class Measurement:
         of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
         missing = np.isnan(given)
         if self.is_pose:
-            poses = np.array(given)
-            poses[missing.any(axis=(1, 2))] = np.eye(4)
+            poses, nothing = np.array(given), missing.any(axis=(1, 2))
+            poses[nothing] = np.eye(4)
             for k, pose in enumerate(poses):
                 checked_transform(f"{where}: pose {k}", pose, expected="numbers or a pin.SE3")
-            of_rows[missing.any(axis=(1, 2))] = 0.0
-            values = poses.transpose(0, 2, 1).reshape(count, 16)
+            values, missing = poses.transpose(0, 2, 1).reshape(count, 16), np.tile(nothing[:, None], rows)
         else:
-            of_rows[missing] = 0.0
             values = np.where(missing, 0.0, given)
-        return Samples(configurations, frozen(values), frozen(of_rows))
+        of_rows[missing] = 0.0
+        of_rows *= np.count_nonzero(of_rows) / (of_rows.sum() or 1.0)
+        return Samples(configurations, frozen(values), frozen(of_rows), missing)
 
 
 def measured_array(where: str, measured: Any) -> Array:

@@ -34,10 +34,12 @@ class Calibration:
         structural_rank: the number of combinations that anyone could know.
         not_identifiable: what the data cannot know.
         condition_number: of the weighted Jacobian of these combinations, with columns of unit length.
-        noise: the estimated standard deviation of a measured position and, of poses, of an angle [m, rad].
-        weights: of the rows of the samples that were fitted (N × 6 or N × 3).
+        noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
+            weight; nan if none has a weight.
+        weights: of the rows of the samples that were fitted (N × 6 or N × 3), their mean being 1.
         before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
-            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m].
+            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m]; NaN where
+            nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
         remarks: why the estimate is not to be trusted as it is, one sentence each.
     """
@@ -77,11 +79,14 @@ class Calibration:
 
     def rms(self, residuals: Array, weights: Array | None = None) -> tuple[float, ...]:
         """The root mean square of distances [m] and, of poses, of angles [rad]."""
-        seen = residuals if weights is None else residuals[(weights > 0).all(axis=1)]
-        return tuple(
-            float(np.sqrt(np.mean(np.sum(seen[:, first : first + 3] ** 2, axis=1)))) if len(seen) else np.nan
-            for first in range(0, residuals.shape[1], 3)
-        )
+        found = []
+        for first in range(0, residuals.shape[1], 3):
+            rows = residuals[:, first : first + 3]
+            seen = np.isfinite(rows).all(axis=1)
+            if weights is not None:
+                seen &= (weights[:, first : first + 3] > 0).all(axis=1)
+            found.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
+        return tuple(found)
 
     @cached_property
     def report(self) -> str:
