@@ -14,7 +14,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert import export, ocp
+from gdalembert import cpin, export, ocp
 from gdalembert.cli.main import main
 from tests.helpers.models import relative_error
 
@@ -47,6 +47,21 @@ def test_flexible_arms() -> None:
     beam = gd.Beam.tube(None, outer_diameter=0.1, wall=0.003, density=2700, youngs_modulus=70e9)
     arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": gd.FlexibleLink(beam, keep_body=True)})
     assert np.all(arm.natural_frequencies(arm.static_deflection([0.0, 0.0])) >= 0)
+
+
+def test_calibration() -> None:
+    kin = gd.Kinematics(ARM, parameters={"placement": ["joint2"]})
+    real = kin.parameters.write(ARM, [1e-3, 0, 0, 0, 0, 2e-3])
+    poses = [gd.Kinematics(real).frame_placement("wrist")(q).full() for q in Q]
+    result = gd.calibration.fit(kin, "wrist", Q, np.array(poses))
+    assert result.parameters["joint2.x"] == pytest.approx(1e-3, rel=1e-6)
+    assert gd.calibration.poses(kin, "wrist", 5, ARM, candidates=20).shape == (5, 3)
+
+
+def test_the_names_of_pinocchio() -> None:
+    model = cpin.Model(ARM)
+    tau = cpin.rnea(model, model.createData(), Q[0], V[0], A[0]).full().ravel()
+    assert relative_error(tau, pin.rnea(ARM, ARM.createData(), Q[0], V[0], A[0])) < ROUNDING
 
 
 def test_identification() -> None:

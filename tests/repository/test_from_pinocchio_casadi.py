@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert import cpin
 from tests.helpers.paths import ROOT
 
 PAGE = (ROOT / "docs" / "from_pinocchio_casadi.md").read_text(encoding="utf-8")
@@ -71,3 +72,18 @@ def test_every_name_of_ours_exists() -> None:
             assert getattr(thing, last)
         else:
             inspect.getattr_static(thing, last)
+
+
+def test_every_name_of_cpin_is_in_the_table() -> None:
+    table = re.search(r"^\| topic \| names of `cpin` \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert table is not None
+    named = set(spans(table[1]))
+    assert set(cpin.__all__) - named == set()
+    others = {name for name in named - set(cpin.__all__) if not name.startswith("data.")}
+    assert others == {"ProximalSettings", "pin", "StdVec_…"}
+    model = cpin.Model(gd.load_urdf("two_link_arm"))
+    data, x = model.createData(), [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
+    cpin.forwardKinematics(model, data, *x)
+    cpin.updateFramePlacements(model, data)
+    cpin.computeJointJacobiansTimeVariation(model, data, *x[:2])
+    assert [name for name in named if name.startswith("data.") and not hasattr(data, name.removeprefix("data."))] == []

@@ -214,7 +214,6 @@ GAMMA = {"joint2": {"mass": sympy.gamma(gs.symbol("x"))}}
         (lambda: gd.NewtonEuler(GEOMETRY).base_regressor, UnsupportedError, "lengths or angles are symbols"),
         (lambda: gd.NewtonEuler(GEOMETRY, parameters=["gravity"]), UnsupportedError, "its constants are formulas"),
         (lambda: gd.FlexibleArm(GEOMETRY), UnsupportedError, "its constants are formulas"),
-        (lambda: gd.Kinematics(GEOMETRY), UnsupportedError, "its constants are symbols"),
         (lambda: gd.PrunedDynamics(GEOMETRY, 0.01, a_max=1), UnsupportedError, "its constants are inputs"),
         (lambda: GEOMETRY.parameters.of(gd.load_urdf("two_link_arm")), UnsupportedError, "its constants are formulas"),
         (

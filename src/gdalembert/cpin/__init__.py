@@ -16,6 +16,7 @@ from typing import Any
 
 import pinocchio as pin
 
+from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model
 from gdalembert.cpin.configurations import *
 from gdalembert.cpin.constraints import *
 from gdalembert.cpin.data import *
@@ -24,9 +25,13 @@ from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
 from gdalembert.errors import UnknownNameError, UnsupportedError
+from gdalembert.spatial import object_maps, objects
 from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
+__all__ = ["StdVec", "install"]
+__all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
+__all__ += model.__all__ + object_maps.__all__ + objects.__all__
 _SHARED = (
     *("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED", "POSITION", "VELOCITY", "ACCELERATION", "ARG0", "ARG1", "BODY", "JOINT"),
     *(
@@ -61,8 +66,7 @@ def __getattr__(name: str) -> Any:
         return getattr(pin, name)
     if name.startswith("StdVec_"):
         return StdVec
-    known = sorted(each for each in globals() if not each.startswith("_"))
-    raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, known)))
+    raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, __all__)))
 
 
 def install() -> None:

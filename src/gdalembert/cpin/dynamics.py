@@ -44,9 +44,6 @@ def _forces(algorithm: str, model: Model, fext: Any) -> tuple[list[int], list[Ma
     return list(acting), [ca.horzcat(*acting.values())] if acting else []
 
 
-# Torques and accelerations.
-
-
 @fills("tau")
 def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
     """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes."""
@@ -98,9 +95,6 @@ def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fe
     data.put(ddq_dq=by_q, ddq_dv=by_v, ddq_dtau=inverse, Minv=inverse)
     data.fill(ddq=lambda: robot.forward_dynamics(*state, *forces, *inputs))
     return by_q, by_v, inverse
-
-
-# What one Function gives.
 
 
 def _alone(x: Matrix) -> list[Matrix]:

@@ -43,9 +43,6 @@ def later(model: Model, of: str, name: str, state: Sequence[Matrix], made: Calla
     return lambda: made(getattr(owner, name)(*state, *inputs))
 
 
-# Algorithms that read what the last sweep tells.
-
-
 def _readers(joints: str, frames: str, made: Callable[..., Any], **quantities: str) -> Any:
     """The algorithms that read quantities of a joint and of a frame: Functions, each of the state that it is given."""
 
@@ -91,9 +88,6 @@ getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers(
 computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
     "computeJointKinematicRegressor", "computeFrameKinematicRegressor", ca.densify, frame_kinematic_regressor="q"
 )
-
-
-# Sweeps.
 
 
 def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
@@ -168,9 +162,6 @@ def updateFramePlacement(model: Model, data: Data, frame_id: int) -> SE3:
 
 
 computeForwardKinematicsDerivatives = forwardKinematics  # whose state the derivatives are read at
-
-
-# Jacobians.
 
 
 def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, reference_frame: Reference = LOCAL) -> Matrix:

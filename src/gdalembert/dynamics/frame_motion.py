@@ -20,11 +20,13 @@ whose rates make the classical acceleration; the spatial one is that of WORLD ab
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
@@ -66,8 +68,9 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
 class SharedPlacements:
     """Rotations of links and positions of their points in the universe at q, each made when it is asked for.
 
-    What they share is computed once: rotations go outward, positions inward to the first link whose rotation is known.
-    A position that is asked for alone needs no rotation of its chain.
+    What they share is computed once: rotations go outward, positions inward along a limb to the fork that it hangs on,
+    or, of a robot without forks, to the first link whose rotation is known. A position that is asked for alone needs no
+    rotation of its chain.
     """
 
     def __init__(self, tree: Tree, q: ca.SX | ca.DM) -> None:
@@ -75,6 +78,8 @@ class SharedPlacements:
         self._joints: dict[int, tuple[Matrix, Matrix]] = {}
         self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
         self._origins: dict[int, Matrix] = {-1: _NULL}
+        parents = Counter(joint.parent for joint in tree.joints)
+        self._forks = {link for link, children in parents.items() if children > 1}
 
     def _joint(self, i: int) -> tuple[Matrix, Matrix]:
         if i not in self._joints:
@@ -86,20 +91,42 @@ class SharedPlacements:
     def rotation(self, link: int) -> Matrix:
         """R (3 × 3) of a link, by the index of its joint."""
         if link not in self._rotations:
-            self._rotations[link] = self.rotation(self._tree.joints[link].parent) @ self._joint(link)[0]
+            before, turn = self._turn(link)
+            self._rotations[link] = self.rotation(before) @ turn
         return self._rotations[link]
+
+    def _turn(self, link: int) -> tuple[int, Matrix]:
+        """The rotation of a link in one before it: of joints in a row with parallel axes, whose product has zeros."""
+        joint, (r, _) = self._tree.joints[link], self._joint(link)
+        if joint.parent < 0 or not _is_parallel(joint, self._tree.joints[joint.parent]):
+            return joint.parent, r
+        before, turn = self._turn(joint.parent)
+        return before, turn @ r
 
     def position(self, link: int, x: Matrix) -> Matrix:
         """A point x (3) of a link in the universe."""
-        while link not in self._rotations and self._tree.joints[link].parent >= 0:
+        while not self._is_known(link):
             r, p = self._joint(link)
             link, x = self._tree.joints[link].parent, p + r @ x
         return self._origin(link) + self.rotation(link) @ x
+
+    def _is_known(self, link: int) -> bool:
+        """Whether a position goes on from the rotation of a link: from that of a fork, where there is one below it."""
+        if link < 0 or self._tree.joints[link].parent < 0:
+            return True
+        return link in self._rotations and (link in self._forks or self._forks.isdisjoint(self._tree.path(link)))
 
     def _origin(self, link: int) -> Matrix:
         if link not in self._origins:
             self._origins[link] = self.position(self._tree.joints[link].parent, self._joint(link)[1])
         return self._origins[link]
+
+
+def _is_parallel(joint: Joint, other: Joint) -> bool:
+    """Whether a revolute joint on the link of another one turns about the same axis."""
+    if not (joint.type.is_revolute and other.type.is_revolute) or isinstance(joint.rotation, ca.SX):
+        return False
+    return bool(np.array_equal(joint.rotation @ np.array(joint.type.axis), np.array(other.type.axis)))
 
 
 def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
