@@ -3,11 +3,12 @@
 X(q, p) is the placement of the frame in the universe, or in another frame. The residual of a measured pose T is the
 twist from X to T in the axes of the frame, log6(X⁻¹ T); that of a measured position t is t − x, in the axes that X is
 given in. Rows of an angle are multiplied by a length, the distance that the frame moves in random configurations, so
-that all of them are in m. A placement M exp6(p_j) moves X by
+that all of them are in m. As p changes by δ, X moves by a twist J δ in its own axes, and the residual by −L J δ:
 
-    X exp6(J δ) = X(p + δ), to first order                       J = −∂ log6(X⁻¹ T)/∂p at T = X
+    J = … Ad(X⁻¹ M_j) Jexp(p_j) …                      L = Jlog(T⁻¹ X), 1 where the residual is 0
 
-and Gauss–Newton takes the exact derivatives at each p.
+with M_j the frame of joint j before its motion, as of ``pin.computeFrameKinematicRegressor``, and Jexp and Jlog the
+derivatives of exp6 and log6. Ours: L, from log6(exp6(−ε) Y) = log6(Y) − Jlog(Y⁻¹) ε.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
+import pinocchio as pin
 
+from gdalembert.dynamics.frame_motion import joints_seen_from
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import Combinations
 from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import BatchFunction, function
-from gdalembert.spatial.lie.maps import motion_log
+from gdalembert.spatial.lie.maps import motion_exp_jacobian, motion_log, motion_log_jacobian
 
 _RANDOM_STATES = 200
 _NOTHING = 1e-9
@@ -96,27 +100,43 @@ class Measurement:
         (r, x), (own, t) = ((each[:3, :3], each[:3, 3]) for each in placed)
         return transform(r.T @ own, r.T @ (t - x))
 
-    def _residual(self, placed: Matrix, measured: Matrix) -> Matrix:
-        if not self.is_pose:
-            return measured - placed[:3, 3]
-        r: Matrix = placed[:3, :3]
-        t: Matrix = ca.reshape(measured, 4, 4)
-        return motion_log(transform(r.T @ t[:3, :3], r.T @ (t[:3, 3] - placed[:3, 3])))
+    def _twists(self, index: int, q: Matrix) -> Matrix:
+        """J (6 × n_p): the twist of one of the frames, in its own axes, as p moves the placements of elements."""
+        tree, p = self.kinematics.tree, self.kinematics.parameters.symbols
+        frame, names = tree.frames[index], list(dict.fromkeys(name.rpartition(".")[0] for name in self.names))
+        blocks: list[Matrix] = [ca.DM(6, 6)] * len(names)
+        for k, name in enumerate(names):
+            if name not in tree.joint_names and [each.name for each in tree.frames].index(name) == index:
+                blocks[k] = motion_exp_jacobian(p[6 * k : 6 * k + 6])
+        for i, r, x in joints_seen_from(tree, frame, pin.LOCAL, q):
+            name = tree.joints[i].name.removesuffix("[0]")
+            if name in names and name in tree.joint_names:
+                k = names.index(name)
+                blocks[k] = lie.adjoint(transform(r, x)) @ motion_exp_jacobian(p[6 * k : 6 * k + 6])
+        return ca.horzcat(*blocks)
 
     @cached_property
     def _functions(self) -> tuple[BatchFunction, BatchFunction, BatchFunction]:
-        """(q, measured) → [J | r] and (q) → X as a column at any p, and (q) → J where r is zero."""
-        s = {"q": ca.SX.sym("q", self.kinematics.tree.nq), "measured": ca.SX.sym("measured", 16 if self.is_pose else 3)}
-        p, there, m = ca.SX.sym("p", len(self.names)), ca.SX.sym("there", len(self.names)), 6 if self.is_pose else 3
-        placed, at_there = self.placement(s["q"], p), self.placement(s["q"], there)
-        r = self._residual(placed, s["measured"])
-        zero = self._residual(placed, ca.vec(at_there) if self.is_pose else at_there[:3, 3])
-        slope = ca.substitute(-ca.jacobian(zero, p), there, p)
-        rows = ca.horzcat(-ca.jacobian(r, p), r)
+        """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
+        q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
+        placed, twists = self.placement(q, p), self._twists(self.frames[-1], q)
+        r, x = placed[:3, :3], placed[:3, 3]
+        if len(self.frames) == 2:
+            twists = twists - lie.adjoint(transform(r.T, -r.T @ x)) @ self._twists(self.frames[0], q)
+        if self.is_pose:
+            measured = ca.SX.sym("measured", 16)
+            t: Matrix = ca.reshape(measured, 4, 4)
+            twist = motion_log(transform(r.T @ t[:3, :3], r.T @ (t[:3, 3] - x)))
+            left = motion_log_jacobian(transform(t[:3, :3].T @ r, t[:3, :3].T @ (x - t[:3, 3])))
+            rows, slope = ca.horzcat(left, twist), twists
+        else:
+            measured = ca.SX.sym("measured", 3)
+            rows, slope = ca.horzcat(ca.DM.eye(3), measured - x), r @ twists[:3, :]
+        s, m = {"q": q, "p": p}, slope.shape[0]
         return (
-            BatchFunction(function("rows", s | {"p": p}, {"rows": rows}), m, len(self.names) + 1),
-            BatchFunction(function("placement", {"q": s["q"], "p": p}, {"X": ca.vec(placed)}), 16),
-            BatchFunction(function("slope", {"q": s["q"], "p": p}, {"J": slope}), m, len(self.names)),
+            BatchFunction(function("rows", {"q": q, "measured": measured, "p": p}, {"rows": rows}), m, m + 1),
+            BatchFunction(function("placement", s, {"X": ca.vec(placed)}), 16),
+            BatchFunction(function("slope", s, {"J": slope}), m, len(self.names)),
         )
 
     @cached_property
@@ -142,8 +162,10 @@ class Measurement:
         return np.where(samples.missing, np.nan, found)
 
     def rows(self, samples: Samples, p: Array) -> Array:
-        """[J | r] of each sample (N × m × (n_p + 1)), in m."""
-        return self._in_length(self._functions[0].at(p)(samples.q, samples.measured))
+        """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
+        found = self._functions[0].at(p)(samples.q, samples.measured)
+        slopes = found[..., :-1] @ self._functions[2].at(p)(samples.q)
+        return self._in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
         """J of each configuration (N × m × n_p), in m."""
@@ -203,7 +225,7 @@ class Measurement:
         of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
         missing = np.isnan(given)
         if self.is_pose:
-            poses, nothing = np.array(given), missing.any(axis=(1, 2))
+            poses, nothing = np.array(given), np.asarray(missing.any(axis=(1, 2)))
             poses[nothing] = np.eye(4)
             for k, pose in enumerate(poses):
                 checked_transform(f"{where}: pose {k}", pose, expected="numbers or a pin.SE3")

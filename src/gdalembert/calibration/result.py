@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -18,6 +20,12 @@ _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""
 _WIDTH = 60
 """Characters of a formula that are printed."""
+_COLUMNS = 120
+_INDENTS: Any = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +118,19 @@ class Calibration:
             *aligned([head, *rows]),
         ]
         missing = self.not_identifiable
+        several = [_short(name) for name in self.base.names if " " in name]
         unknown = (
             ("not excited by the samples", missing.not_excited, "; "),
-            ("known in combinations alone", missing.combined, ", "),
+            ("known in combinations alone", several, "; "),
             ("without effect", missing.without_effect, ", "),
         )
-        lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
+        for what, known, comma in unknown:
+            lines += wrap(f"{what}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
         values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
         table = [["largest corrections [mm, mrad]", "estimate", "± std. dev."]]
         for k in order:
-            name = self.base.names[k]
-            short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
-            table.append([short, f"{values[k]:.4g}", f"{deviation[k]:.2g}"])
+            table.append([_short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"])
         return "\n".join([*lines, *aligned(table)])
 
     def __str__(self) -> str:
