@@ -121,10 +121,11 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
 @fills("oMi", "liMi", "v", "ov", "a", "oa")
 def forwardKinematics(model: Model, data: Data, q: Any, v: Any = None, a: Any = None) -> None:
     """Placements of joints; their velocities and spatial accelerations too, where v and a are given."""
-    before, given = data.swept, {"q": q, "v": v, "a": a}
+    before, v_before, given = data.swept, data.state.get("v"), {"q": q, "v": v, "a": a}
     data.keep("forwardKinematics", **{name: x for name, x in given.items() if x is not None})
     at_q, moved = data.state["q"], before is None or not is_same(before[1], data.state["q"])
-    data.empty(*(("oMf", "v", "ov") if moved else ()), *(("a", "oa") if moved or v is not None else ()))
+    faster = v is not None and (v_before is None or not is_same(v_before, data.state["v"]))
+    data.empty(*(("oMf", "v", "ov") if moved else ()), *(("a", "oa") if moved or faster else ()))
     n, parents, then = model.pin.njoints, model.pin.parents, data.snapshot()
     placed = _placements(model, data, at_q)
     oMi = Items("data.oMi", n, lambda k: placed(model.joint_frame(k)))
