@@ -128,9 +128,10 @@ class Calibration:
             lines += wrap(f"{what}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
         values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
-        table = [["largest corrections [mm, mrad]", "estimate", "± std. dev."]]
-        for k in order:
-            table.append([_short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"])
+        table = [
+            ["largest corrections [mm, mrad]", "estimate", "± std. dev."],
+            *([_short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"] for k in order),
+        ]
         return "\n".join([*lines, *aligned(table)])
 
     def __str__(self) -> str:
