@@ -229,8 +229,7 @@ def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, Estim
         weights = 1 / estimate.noise
 
         def cost(at: Array, weights: Array = weights) -> float:
-            rows = measurement.rows(samples, at)[..., -1] * np.sqrt(samples.weights)
-            return float(sum(np.sum((w * rows[:, g]) ** 2) for w, g in zip(weights, measurement.groups, strict=True)))
+            return float(weights**2 @ measurement.squares(samples, at))
 
         before, step = cost(p), estimate.s - p
         for _ in range(_HALVINGS):
