@@ -170,6 +170,7 @@ def test_reduced_models() -> None:
     state = q[:5], q[:5], q[:5]
     torque = cpin.rnea(found, found.createData(), *state)
     assert relative_error(torque.full().ravel(), pin.rnea(expected, expected.createData(), *state)) < 1e-12
+    assert cpin.buildReducedModel(full, [2, 5], q[:, None]) == expected  # which ``pin`` takes, too
     with pytest.raises(UnsupportedError, match="the reference configuration has symbols; give numbers"):
         cpin.buildReducedModel(full, [2], ca.SX.sym("q", 7))
     with pytest.raises(ArgumentError, match="no joint 9; give indices from 1 to 7"):
