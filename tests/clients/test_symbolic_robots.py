@@ -7,9 +7,9 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import UnsupportedError
 from gdalembert.symbolic import symbolic_tree
 from gdalembert.testing import assert_valid
+from tests.helpers.models import relative_error
 
 MODEL = gd.load_urdf("two_link_arm")
 STATE = np.array([0.3, -0.7]), np.array([0.8, 0.4]), np.array([-0.2, 0.5])
@@ -50,9 +50,13 @@ def test_optimal_control_takes_symbols() -> None:
     np.testing.assert_allclose(plans[0].u, plans[1].u, rtol=0, atol=1e-5)  # within the tolerance of IPOPT
 
 
-def test_kinematics_of_symbols_says_what_to_give() -> None:
-    with pytest.raises(UnsupportedError, match="Kinematics takes numbers; give it the model, or the nominal tree"):
-        gd.Kinematics(symbolic_tree(MODEL))
+def test_kinematics_of_symbols_takes_their_values() -> None:
+    tree = symbolic_tree(MODEL)
+    kin = gd.Kinematics(tree)
+    q, numbers = np.array([0.3, -0.4]), gd.Kinematics(MODEL)
+    frame = len(numbers.tree.frames) - 1
+    found = kin.frame_placement(frame)(q[: MODEL.nq], tree.parameters.values)
+    assert relative_error(found.full(), numbers.frame_placement(frame)(q[: MODEL.nq]).full()) < 1e-14
 
 
 def test_a_payload_alone_brings_its_own_numbers_alone() -> None:
