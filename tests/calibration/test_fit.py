@@ -10,11 +10,16 @@ import pytest
 from scipy.optimize import least_squares
 
 import gdalembert as gd
+from benchmarks.common import robots
+from gdalembert.calibration.fit import _reduced
+from gdalembert.calibration.measurement import Measurement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnknownNameError, UnsupportedError
+from gdalembert.identification.least_squares import _determined, _solve
 from tests.helpers.models import relative_error
 
 NOISE = 1e-4, 2e-4
 """Of positions [m] and angles [rad]."""
+POSITIONS = np.repeat([1.0, 0.0], 3) * np.ones((10, 6))
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +139,9 @@ def test_redundant_directions_are_told_by_name(model: pin.Model) -> None:
     assert {"joint1.x", "joint3.x"}.isdisjoint(combined)
     unknown = [k for k, name in enumerate(kin.parameters.names) if name in combined]
     assert np.isinf(result.standard_deviation[unknown]).all()
-    assert "known in combinations alone: joint1.z, joint1.rz" in str(result)
+    assert "known in combinations alone: joint1.z - joint2.y; joint1.rz - joint2.ry; " in str(result)
+    assert len(str(result).splitlines()) <= 24
+    assert max(map(len, str(result).splitlines())) <= 120
     assert len(str(result).splitlines()) < 25
 
 
@@ -176,10 +183,7 @@ def test_what_a_narrow_motion_does_not_tell_is_named(model: pin.Model) -> None:
 
 def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
     """Both hold one rigid bar: no measurement but that it is rigid."""
-    first, second = gd.load_urdf("puma560"), gd.load_urdf("puma560")
-    both = pin.appendModel(
-        _renamed(first, "left"), _renamed(second, "right"), 0, pin.SE3(np.eye(3), np.array([0, 1.0, 0]))
-    )
+    both = _two_arms()
     kin = gd.Kinematics(both, parameters={"placement": ["right_joint3", "right_tool"]})
     rng = np.random.default_rng(9)
     truth = displaced(kin, rng)
@@ -190,6 +194,29 @@ def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
     assert relative_error(result.base.values, result.base.matrix @ truth) < 1e-4
     points = gd.calibration.fit(kin, ("left_tool", "right_tool"), q, np.zeros((20, 3)))
     assert points.residuals.shape == (20, 3)
+
+
+def test_loops_measure_no_length() -> None:
+    """A robot that is larger closes its loops as well: all lengths in proportion are a direction that is not known."""
+    both = _two_arms()
+    elements = [*list(both.names)[1:], "left_tool", "right_tool"]
+    kin = gd.Kinematics(both, parameters={"placement": elements})
+    rng = np.random.default_rng(21)
+    q = np.array([_closed(both, rng) for _ in range(30)])
+    result = gd.calibration.fit(kin, ("left_tool", "right_tool"), q)
+    joints = {name: both.jointPlacements[k] for k, name in enumerate(both.names)}
+    placed = [joints[name] if name in joints else both.frames[both.getFrameId(name)].placement for name in elements]
+    larger = np.concatenate([[*each.rotation.T @ each.translation, 0, 0, 0] for each in placed])
+    assert np.abs(result.base.matrix @ larger).max() < 1e-6  # the samples close to 1e-12, and tell singular values
+    moved = Measurement(kin, ("left_tool", "right_tool"), True, "test").slopes(q, np.zeros(len(larger))) @ larger
+    assert np.abs(moved).max() < 1e-11
+    assert len(result.base) < result.structural_rank
+    assert len(result.not_identifiable.not_excited) > 0
+
+
+def _two_arms() -> pin.Model:
+    first, second = _renamed(gd.load_urdf("puma560"), "left"), _renamed(gd.load_urdf("puma560"), "right")
+    return pin.appendModel(first, second, 0, pin.SE3(np.eye(3), np.array([0, 1.0, 0])))
 
 
 def _renamed(model: pin.Model, prefix: str) -> pin.Model:
@@ -261,6 +288,128 @@ def test_measurements_that_nothing_explains_are_told(model: pin.Model) -> None:
         gd.calibration.fit(kin, "tool", q, 1e3 * given[:, :3, 3])
 
 
+def test_weights_are_relative(model: pin.Model) -> None:
+    """The unit of weights changes nothing; noise is that of a row of mean weight."""
+    rng = np.random.default_rng(14)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (30, 6))
+    given, weights = measured(model, q, "tool", rng), rng.uniform(0.5, 2, (30, 6))
+    one, other = (gd.calibration.fit(kin, "tool", q, given, weights=factor * weights) for factor in (1e-9, 1e9))
+    assert other.remarks == ()
+    for name in ("values", "standard_deviation", "noise", "weights"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-6, abs=1e-12), name  # iterated noise
+    assert other.noise == pytest.approx(NOISE, rel=0.3)
+
+
+@pytest.mark.long
+def test_few_poses_do_not_hide_their_noise(model: pin.Model) -> None:
+    """Positions 100 times as good as angles determine 13 of 17 combinations, and keep 5 degrees of freedom of 18."""
+    rng = np.random.default_rng(15)
+    kin, noise = kinematics(model, "joint2", "joint4", "tool"), (1e-5, 1e-3)
+    q = rng.uniform(-3, 3, (6, 6))
+    found = [gd.calibration.fit(kin, "tool", q, measured(model, q, "tool", rng, noise)).noise for _ in range(40)]
+    # the mean of 40 squares with 5 degrees of freedom has the deviation 0.1; degrees shared by all give 0.6 and 1.6
+    assert np.mean(np.square(found), axis=0) == pytest.approx(np.square(noise), rel=0.4)
+
+
+def test_each_value_is_determined_by_the_rows_of_all_groups(model: pin.Model) -> None:
+    """The trace of the hat matrix, with rows weighted by any noise, is the number of combinations."""
+    rng = np.random.default_rng(16)
+    kin = kinematics(model, "joint2", "joint3", "tool")
+    q = rng.uniform(-3, 3, (12, 6))
+    measurement = Measurement(kin, "tool", True, "test")
+    p = np.zeros(18)
+    reduced = _reduced(measurement, measurement.samples("test", q, measured(model, q, "tool", rng)), p)
+    noise = np.array([1e-3, 1.0])
+    _, factor, _ = _solve(reduced, measurement.of_model, np.zeros((0, 19)), noise)
+    determined = _determined(reduced, measurement.of_model, factor, noise)
+    assert determined.sum() == pytest.approx(len(measurement.of_model.own), rel=1e-9)
+    assert determined[0] > determined[1] > 0
+
+
+def test_what_was_not_measured_has_no_residual(model: pin.Model) -> None:
+    rng = np.random.default_rng(17)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (30, 6))
+    given = measured(model, q, "tool", rng)
+    given[[2, 29]] = np.nan
+    result = gd.calibration.fit(kin, "tool", q, given, held_back=0.2)
+    assert np.isnan(result.residuals).all(axis=1).tolist() == [k == 2 for k in range(24)]
+    assert np.isnan(result.held_back).all(axis=1).tolist() == [k == 5 for k in range(6)]
+    assert max(result.rms(result.held_back)) < 1e-3
+    positions = given[:, :3, 3]
+    positions[4, 1] = np.nan
+    result = gd.calibration.fit(kin, "tool", q, positions)
+    assert np.isnan(result.residuals).sum() == 7
+    assert "nan" not in str(result)
+
+
+def test_orientations_alone(model: pin.Model) -> None:
+    """Positions of no weight have no noise, and what moves them alone is not known."""
+    rng = np.random.default_rng(18)
+    kin = kinematics(model, "joint2", "tool")
+    q = rng.uniform(-3, 3, (30, 6))
+    weights = np.repeat([0.0, 1.0], 3) * np.ones((30, 6))
+    result = gd.calibration.fit(kin, "tool", q, measured(model, q, "tool", rng), weights=weights)
+    assert np.isnan(result.noise[0])
+    assert result.noise[1] == pytest.approx(NOISE[1], rel=0.3)
+    assert {name for name in kin.parameters.names if name in result.not_identifiable.parameters} == {
+        f"{element}.{axis}" for element in ("joint2", "tool") for axis in "xyz"
+    }
+
+
+def test_a_loop_is_that_of_its_two_frames(model: pin.Model) -> None:
+    """As measurements of the identity, or of one point, in a robot whose tool stands still on its last link."""
+    robot = model.copy()
+    last = robot.njoints - 1
+    robot.addFrame(pin.Frame("grip", last, robot.frames[robot.getFrameId("tool")].placement, pin.OP_FRAME))
+    robot.addFrame(pin.Frame("socket", 0, pin.SE3.Identity(), pin.OP_FRAME))
+    kin = gd.Kinematics(robot, parameters={"placement": ["joint2", "socket"]})
+    rng = np.random.default_rng(19)
+    q = np.tile(rng.uniform(-1, 1, 6), (20, 1)) + 1e-3 * rng.normal(size=(20, 6))
+    data = robot.createData()
+    pin.framesForwardKinematics(robot, data, q[0])
+    robot.frames[robot.getFrameId("socket")].placement = data.oMf[robot.getFrameId("grip")]
+    kin = gd.Kinematics(robot, parameters={"placement": ["socket"]})
+    loops = gd.Loop("socket", "grip"), gd.Loop("socket", "grip", "3D")
+    for loop, same in zip(loops, (np.tile(np.eye(4), (20, 1, 1)), np.zeros((20, 3))), strict=True):
+        result, other = gd.calibration.fit(kin, loop, q), gd.calibration.fit(kin, ("socket", "grip"), q, same)
+        assert (result.values == other.values).all()
+        assert (result.residuals == other.residuals).all()
+    assert (gd.calibration.fit(kin, ("socket", "grip"), q).values == gd.calibration.fit(kin, loops[0], q).values).all()
+    with pytest.raises(UnsupportedError, match="give a loop of kind '6D' or '3D', without rows"):
+        gd.calibration.fit(kin, gd.Loop("socket", "grip", "1D"), q)
+    with pytest.raises(ArgumentError, match="closes in each sample: drop measured, or give its two frames alone"):
+        gd.calibration.fit(kin, loops[0], q, np.zeros((20, 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "known"), [("shala_likaj_rpr", "tip", 4 * 2 + 2 * 1 + 6), ("panda7", "flange", 4 * 7 + 6)]
+)
+def test_all_that_can_be_known_are_four_numbers_a_revolute_joint(name: str, frame: str, known: int) -> None:
+    """4 R + 2 P + 6 (Everett, Driels and Mooring, "Kinematic modelling for robot calibration", ICRA 1987)."""
+    robot = gd.load_urdf(name)
+    kin = kinematics(robot, *list(robot.names)[1:], frame)
+    assert len(Measurement(kin, frame, True, "test").of_model.own) == known
+
+
+@pytest.mark.extras
+def test_a_ur5_is_calibrated() -> None:
+    """Three of its axes are parallel; errors of all placements of a millimetre and a milliradian."""
+    robot = robots.load("ur5")
+    rng = np.random.default_rng(20)
+    names = [*list(robot.names)[1:], "tool0"]
+    kin = gd.Kinematics(robot, parameters={"placement": names})
+    real = kin.parameters.write(robot, displaced(kin, rng, 1e-3))
+    q = gd.calibration.poses(kin, "tool0", 60, robot, candidates=200)
+    exact = gd.calibration.fit(kin, "tool0", q, measured(real, q, "tool0", rng, (0.0, 0.0)))
+    result = gd.calibration.fit(kin, "tool0", q, measured(real, q, "tool0", rng), model=robot)
+    errors = (result.base.values - result.base.matrix @ exact.values) / result.base.standard_deviation
+    assert len(errors) == 30
+    assert np.abs(errors).max() < 3.5  # of 30, one in 70 runs has a larger one
+    assert np.abs(off(result.model, real, "tool0", rng)).max() < 3e-4 < np.abs(result.before).max()
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -280,6 +429,32 @@ def test_measurements_that_nothing_explains_are_told(model: pin.Model) -> None:
         ({"weights": -np.ones(10)}, ArgumentError, "the weight of row 0 is negative: -1; give at least 0"),
         ({"held_back": 2.0}, ArgumentError, "held_back=2.0 of 10 samples leaves none"),
         ({"held_back": "last"}, ArgumentTypeError, "held_back: expected a fraction of the samples or"),
+        ({"held_back": (np.zeros((1, 6)), [pin.SE3.Identity()])}, ArgumentError, "got poses, and positions are fitted"),
+        (
+            {"frame": ("tool", "tool"), "measured": None},
+            ArgumentError,
+            "none of the 12 parameters moves 'tool' in 'tool'",
+        ),
+        (
+            {"frame": "universe"},
+            ArgumentError,
+            "none of the 12 parameters moves 'universe'; make kin with the placements",
+        ),
+        (
+            {"frame": ("universe", "tool"), "q": None, "measured": None},
+            ArgumentTypeError,
+            "q: expected numbers, got None",
+        ),
+        ({"q": np.ones((10, 6))}, ArgumentError, r"all 10 samples have the same q, which tells \d of 9 combinations"),
+        (
+            {"measured": [pin.SE3.Identity()] * 10, "weights": POSITIONS},
+            ArgumentError,
+            "no angle has a weight; give pos",
+        ),
+        ({"measured": np.full((10, 3), np.nan)}, ArgumentError, "10 samples have 0 numbers with a weight, for 9 comb"),
+        ({"model": "robot"}, ArgumentTypeError, "model: expected a pin.Model, got str"),
+        ({"model": "displaced"}, ArgumentError, r"model: joint2\.x is 0.001 from that of kin; give the model that kin"),
+        ({"rows": 1}, ArgumentError, "1 sample has 3 numbers with a weight, for 9"),
         ({"rows": 3}, ArgumentError, "3 samples have 9 numbers with a weight, for 9 combinations of placements"),
     ],
     ids=str,
@@ -291,5 +466,7 @@ def test_refusals(model: pin.Model, change: dict[str, Any], error: type[Exceptio
     given |= {"measured": measured(model, q, "tool", rng)[:, :3, 3]} | change
     known = {"plain": gd.Kinematics(model), "bodies": gd.Kinematics(model, parameters={"inertia": ["joint2"]})}
     kin = given.pop("kin")
+    if given.get("model") == "displaced":
+        given["model"] = kin.parameters.write(model, {"joint2.x": 1e-3})
     with pytest.raises(error, match=message):
         gd.calibration.fit(known.get(kin, kin) if isinstance(kin, str) else kin, **given)

@@ -69,7 +69,7 @@ def test_positions_alone_need_more_poses(kin: gd.Kinematics) -> None:
     limits = -np.full(6, 2.0), np.full(6, 2.0)
     q = gd.calibration.poses(kin, "tool", 12, limits, positions=True, candidates=100)
     assert np.isfinite(information(kin, positions=True)(q))
-    finer = gd.calibration.poses(kin, "tool", 12, limits, angle=1e-3, candidates=100)
+    finer = gd.calibration.poses(kin, "tool", 12, limits, noise=(1e-3, 1e-6), candidates=100)
     assert (finer != gd.calibration.poses(kin, "tool", 12, limits, candidates=100)).any()
 
 
@@ -97,16 +97,23 @@ def test_free_directions_are_drawn_as_they_are() -> None:
     [
         ({"count": 0}, ArgumentError, "poses: count: got 0; give an integer of at least 1"),
         ({"candidates": 3}, ArgumentError, "poses: candidates: got 3; give an integer of at least 10"),
-        ({"limits": 3}, ArgumentTypeError, r"poses: limits: give the pin.Model, or \(lower, upper\)"),
-        ({"limits": (np.zeros(5), np.ones(6))}, ArgumentError, r"poses: lower limits has shape \(5,\); give \(6,\)"),
-        ({"limits": (np.ones(6), np.zeros(6))}, ArgumentError, "'joint1' has the lower limit 1 above the upper one 0"),
+        ({"bounds": 3}, ArgumentTypeError, r"poses: bounds: give the pin.Model, Bounds, or \(lower, upper\)"),
+        ({"bounds": (np.zeros(5), np.ones(6))}, ArgumentError, r"poses: lower bounds has shape \(5,\); give \(6,\)"),
+        ({"bounds": (np.ones(6), np.zeros(6))}, ArgumentError, "'joint1' has the lower limit 1 above the upper one 0"),
         ({"accept": 3}, ArgumentTypeError, "poses: accept: expected a function of q, got int"),
-        ({"angle": -1.0}, ArgumentError, "poses: angle"),
+        ({"noise": (1e-4, 0.0)}, ArgumentError, "poses: noise is 0; give more than 0"),
+        ({"noise": 1e-4}, ArgumentError, r"poses: noise has shape \(\); give \(2,\)"),
+        (
+            {"count": 3},
+            ArgumentError,
+            "3 poses have 18 numbers, for \\d+ combinations of placements and their noise; give",
+        ),
+        ({"count": 4, "positions": True}, ArgumentError, "4 positions have 12 numbers, for .* give at least [678]"),
     ],
     ids=str,
 )
 def test_refusals(kin: gd.Kinematics, change: dict[str, Any], error: type[Exception], message: str) -> None:
-    given = {"count": 10, "limits": (-np.ones(6), np.ones(6)), "candidates": 20} | change
+    given = {"count": 10, "bounds": (-np.ones(6), np.ones(6)), "candidates": 20} | change
     with pytest.raises(error, match=message):
         gd.calibration.poses(kin, "tool", **given)
 

@@ -213,6 +213,14 @@ def rnea_under_forces(lib, model, data, s):
 
 
 @program
+def forces_on_links(lib, model, data, s):
+    lib.rnea(model, data, s.q, s.v, s.a)
+    forces = [data.f[k].copy() for k in range(1, model.njoints)]
+    lib.rnea(model, data, s.q, s.v, s.a, s.forces(lib))
+    return [*forces, *(data.f[k] for k in range(1, model.njoints))]
+
+
+@program
 def aba(lib, model, data, s):
     lib.aba(model, data, s.q, s.v, s.tau)
     return data.ddq

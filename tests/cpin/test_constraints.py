@@ -133,6 +133,8 @@ def test_refusals(model: pin.Model) -> None:
         cpin.constraintDynamics(cmodel, cdata, q, rest, rest, 3)
     with pytest.raises(ArgumentTypeError, match=r"RigidConstraintModel: got int; give \(type, model, joint, …\)"):
         cpin.constraintDynamics(cmodel, cdata, q, rest, rest, [3])
+    with pytest.raises(ArgumentTypeError, match=r"got ContactType, int, SE3; give \(type, model, joint, …\)"):
+        cpin.RigidConstraintModel(cpin.ContactType.CONTACT_3D, 1, pin.SE3.Identity())
     with pytest.raises(ArgumentError, match="forwardDynamics: drift: got 2 × 1 entries; give 1 × 1"):
         cpin.forwardDynamics(cmodel, cdata, q, rest, rest, np.zeros((1, model.nv)), np.zeros(2))
     with pytest.raises(ArgumentError, match=f"forwardDynamics: J: got 1 × 3 entries; give 1 × {model.nv}"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import casadi as ca
@@ -147,6 +148,18 @@ def test_a_subclass_and_a_copy(robot: pin.Model) -> None:
     assert ca.is_equal(copied.inertias[1].mass, own.inertias[1].mass, 0)
     copied.inertias[1].mass = 1.0
     assert not own.inertias[1].mass.is_constant()
+
+
+def test_deep_copies(robot: pin.Model) -> None:
+    (state,) = states(robot, np.random.default_rng(4), 1)
+    own = cpin.Model(robot)
+    own.frames[-1].placement.translation = np.array([0.1, 0.2, 0.3])
+    copied = copy.deepcopy(own)
+    own.frames[-1].placement.translation = np.zeros(3)
+    data = copied.createData()
+    cpin.framesForwardKinematics(copied, data, state[0])
+    inside = data.oMi[robot.frames[robot.nframes - 1].parentJoint].actInv(data.oMf[-1])
+    assert relative_error(inside.translation.full().ravel(), np.array([0.1, 0.2, 0.3])) < 1e-13
 
 
 def test_reduced_models() -> None:

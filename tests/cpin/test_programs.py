@@ -15,6 +15,7 @@ SAID = {
     "arm_inverse_kinematics.py": "two arms reach 2 targets",
     "centroidal_gaps.py": "no gap in the centroidal dynamics",
     "contact_dynamics.py": "a foot that stands, in two ways",
+    "on_the_manifold.py": "a smooth motion through 8 configurations",
     "quadrotor.py": "a quadrotor at its goal in 15 steps",
     "two_arms_hold_a_box.py": "a box of 0.3 m between two hands",
     "unknown_constants.py": "a load, a moon and a displaced joint",

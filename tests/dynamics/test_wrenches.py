@@ -368,3 +368,26 @@ def test_bad_constant_wrenches() -> None:
         robot().under(np.zeros((6, 3)))
     with pytest.raises(ArgumentError, match="the robot takes no wrenches; give it wrenches="):
         gd.NewtonEuler(small()).under(np.zeros((6, 1)))
+
+
+@pytest.mark.parametrize("reference", [pin.LOCAL, pin.LOCAL_WORLD_ALIGNED, pin.WORLD])
+def test_joint_wrenches_are_the_forces_of_rnea(reference: pin.ReferenceFrame) -> None:
+    model = build(np.random.default_rng(6), ["FreeFlyer", "RX", "PY", "Spherical", "RZ"], [0, 1, 2, 1, 4])
+    model.armature = np.arange(1.0, model.nv + 1)  # no part of them
+    data, given = model.createData(), {"body_2": reference, "body_4": reference}
+    dyn = gd.NewtonEuler(model, wrenches=given)
+    q, v, a, wrenches = samples(model, 1, 2)[0]
+    pin.framesForwardKinematics(model, data, q)
+    acting = [pin.Force.Zero() for _ in range(model.njoints)]
+    for name, wrench in zip(given, wrenches.T, strict=True):
+        frame = model.frames[model.getFrameId(name)]
+        placed = data.oMf[model.getFrameId(name)]
+        at = {pin.LOCAL: placed, pin.WORLD: pin.SE3.Identity()}.get(reference, pin.SE3(np.eye(3), placed.translation))
+        acting[frame.parentJoint] += data.oMi[frame.parentJoint].actInv(at.act(pin.Force(wrench)))
+    pin.rnea(model, data, q, v, a, acting)
+    expected = np.array([force.vector for force in data.f])[1:].T
+    assert relative_error(dyn.joint_wrenches(q, v, a, wrenches).full(), expected) < EXACT
+    force, moment = gd.NewtonEuler(model).terms(q, v, a)
+    unloaded = gd.NewtonEuler(model).joint_wrenches
+    assert unloaded.name_in() == ["q", "v", "a"]
+    assert np.array_equal(unloaded(q, v, a).full(), np.vstack([force.full(), moment.full()]))

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial import object_maps, objects
 from tests.helpers.models import inertia, placement, relative_error
 
@@ -177,6 +177,28 @@ def test_objects_of_pinocchio_and_numbers_mix_with_both_kinds(name: str, given: 
         point = kind.sym("p", 3)
         assert type(ours.M.act(point)) is kind
         assert type((ours.M * OURS.SE3(np.eye(3), point)).homogeneous) is kind
+
+
+def test_parts_may_be_named(given: SimpleNamespace) -> None:
+    mass = ca.SX.sym("mass")
+    body = OURS.Inertia(mass=mass, lever=given.p, inertia=given.Y.inertia)
+    assert ca.is_equal(body.mass, mass)
+    assert OURS.Inertia(given.Y.mass, inertia=given.Y.inertia, lever=given.Y.lever).isApprox(given.Y)
+    assert OURS.Force(angular=given.p, linear=2 * given.p).isApprox(pin.Force(2 * given.p, given.p))
+    assert OURS.SE3(rotation=given.M.rotation, translation=given.M.translation).isApprox(given.M)
+    with pytest.raises(UnknownNameError, match="no part of Inertia named 'inertia_matrix'; nearest: 'inertia'"):
+        OURS.Inertia(mass=1.0, lever=np.zeros(3), inertia_matrix=np.eye(3))
+    with pytest.raises(ArgumentTypeError, match=r"Inertia: give \(mass, lever, inertia"):
+        OURS.Inertia(mass=1.0)
+
+
+def test_vectors_are_set_as_a_whole(given: SimpleNamespace) -> None:
+    twist, wrench = OURS.Motion(), OURS.Force(given.f)
+    twist.vector, wrench.vector = given.v.vector, ca.SX.sym("f", 6)
+    assert twist.isApprox(given.v)
+    assert wrench.linear.is_symbolic()
+    with pytest.raises(ArgumentError, match="Motion: got 5 × 1 entries; give 6 × 1"):
+        twist.vector = np.zeros(5)
 
 
 def test_logarithms_have_finite_derivatives_everywhere() -> None:

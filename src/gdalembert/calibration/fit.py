@@ -17,11 +17,19 @@ import pinocchio as pin
 
 from gdalembert.calibration.measurement import Measurement, Samples, measured_array
 from gdalembert.calibration.result import Calibration
+from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning
-from gdalembert.identification.least_squares import Estimate, base_estimate, estimated, excited, not_identifiable
+from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError
+from gdalembert.identification.least_squares import (
+    Combinations,
+    Estimate,
+    base_estimate,
+    estimated,
+    excited,
+    not_identifiable,
+)
 from gdalembert.identification.regression import Reduced, triangular
-from gdalembert.spatial.arguments import warn
+from gdalembert.spatial.arguments import numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 
 _STEPS = 50
@@ -32,13 +40,17 @@ _ROUNDING = 1e-9
 _HALVINGS = 10
 _FAR = 100.0
 """Measured positions this many times as far from each other as the robot moves the frame are in another unit."""
+_AT_REST = 1e-9
+"""Range of every entry of q below which the samples are one configuration."""
+_SAME = 1e-6
+"""Displacement [m, rad] below which two models have the same placements."""
 _UNEXPLAINED = 0.05
 """Noise that is this part of how far the frame moves: no sensor is so bad."""
 
 
 def fit(
     kin: Kinematics,
-    frame: str | int | Sequence[str | int],
+    frame: str | int | Sequence[str | int] | Loop,
     q: npt.ArrayLike,
     measured: Any = None,
     *,
@@ -56,40 +68,39 @@ def fit(
         kin: with ``parameters={"placement": names}``: joints and frames whose placements are estimated. Its first joint
             takes in where the robot stands in the frame of the measurements, the measured frame itself how the tool or
             the target is fixed, and the rotation of a joint about its axis the offset of its encoder.
-        frame: that is measured, by name or index; or two frames: the second is measured in the first.
+        frame: that is measured, by name or index; or two frames: the second is measured in the first; or a
+            ``gd.Loop`` of kind ``"6D"`` or ``"3D"`` that closes in each sample.
         q: configurations, a row for each of N samples (N × nq).
         measured: poses (N × 4 × 4, or ``pin.SE3`` objects) or positions (N × 3) [m], in the universe; NaN where nothing
-            was measured. Of two frames by default the identity: a loop that closes in each sample; zeros (N × 3) for a
-            point that both have in common.
+            was measured. Of two frames by default the identity: a loop that closes in each sample.
         model: the ``pin.Model`` that ``kin`` was made of, for ``result.model``.
         weights: of the squared residuals, relative, at least 0: of samples (N) or of their rows (N × 6 or N × 3).
         held_back: the fraction of the samples, the last ones, that is predicted and not fitted; or (q, measured).
 
     Raises:
-        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, or there are too few samples.
+        ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, or there are too few samples,
+            or all of them are one configuration.
+        UnsupportedError: if a loop is of another kind.
 
     Warns:
         CalibrationWarning: if the calibrated robot does not explain the measurements, or the steps do not converge.
     """
-    pair = isinstance(frame, Sequence) and not isinstance(frame, str)
-    if measured is None:
-        if not pair:
-            raise ArgumentError("fit: got no measured poses or positions; only a loop of two frames needs none")
-        measured = np.broadcast_to(np.eye(4), (np.shape(q)[0], 4, 4))
-    measurement = Measurement(kin, frame, measured_array("fit", measured).ndim == 3, "fit")
+    frames, measured = _asked(frame, q, measured)
+    measurement = Measurement(kin, frames, measured_array("fit", measured).ndim == 3, "fit")
     samples = measurement.samples("fit", q, measured, weights)
     samples, others = _split(measurement, samples, held_back)
-    _check_unit(measurement, samples)
+    nominal, sizes, names = np.zeros(len(measurement.names)), np.ones(len(measurement.names)), measurement.names
+    _check_model(kin, model)
+    _check_samples(measurement, samples)
+    structure = measurement.of_model  # since corrections couple what is apart in it
+    known = excited(_reduced(measurement, samples, nominal), structure, names, _no_priors(nominal))
+    _check_motion(samples, known, structure)
     p, estimate, remarks = _descended(measurement, samples)
-    nominal, sizes, names = np.zeros(len(p)), np.ones(len(p)), measurement.names
-    structure = measurement.structure(nominal)  # of the model, since corrections couple what is apart in it
-    known = excited(_reduced(measurement, samples, nominal), structure, names, _no_priors(p))
-    noise = estimate.noise / np.array([1.0, measurement.length])[: len(estimate.noise)]
-    if estimate.noise.max() > _UNEXPLAINED * measurement.length:
+    off = float(np.nanmax(estimate.torque_noise))
+    if off > _UNEXPLAINED * measurement.length:
         remarks = [
-            f"after the fit {measurement.label} is off by {1e3 * estimate.noise[0]:.3g} mm, "
-            f"{estimate.noise.max() / measurement.length:.0%} of how far it moves; check units, the frame that was "
-            "measured, and the order and signs of q"
+            f"after the fit {measurement.label} is off by {off / measurement.length:.0%} of how far it moves; check "
+            "units, the frame that was measured, and the order and signs of q"
         ]
     for remark in remarks:
         warn(f"fit: {remark}", CalibrationWarning)
@@ -103,7 +114,7 @@ def fit(
         structural_rank=len(measurement.structure(p).own),
         not_identifiable=not_identifiable(known, structure, names, sizes),
         condition_number=estimate.condition_number,
-        noise=frozen(noise),
+        noise=frozen(estimate.torque_noise / np.array([1.0, measurement.length])[: len(estimate.noise)]),
         weights=samples.weights,
         before=frozen(measurement.residuals(samples, nominal)),
         residuals=frozen(measurement.residuals(samples, p)),
@@ -111,6 +122,23 @@ def fit(
         remarks=tuple(remarks),
         _model=None if model is None else kin.parameters.write(model, p),
     )
+
+
+def _asked(frame: Any, q: Any, measured: Any) -> tuple[Any, Any]:
+    """The frames, and what is measured: of a loop that closes in each sample, the identity or zeros."""
+    kind = "6D"
+    if isinstance(frame, Loop):
+        if frame.kind not in ("6D", "3D") or frame.options:
+            raise UnsupportedError(f"fit: {frame.name}: give a loop of kind '6D' or '3D', without rows")
+        if measured is not None:
+            raise ArgumentError(f"fit: {frame.name} closes in each sample: drop measured, or give its two frames alone")
+        frame, kind = (frame.first, frame.second), frame.kind
+    if measured is None:
+        if isinstance(frame, str) or not isinstance(frame, Sequence):
+            raise ArgumentError("fit: got no measured poses or positions; only a loop of two frames needs none")
+        count = max(1, len(np.atleast_1d(numbers("fit: q", q))))
+        measured = np.zeros((count, 3)) if kind == "3D" else np.broadcast_to(np.eye(4), (count, 4, 4))
+    return frame, measured
 
 
 def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[Samples, Samples | None]:
@@ -133,8 +161,16 @@ def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[
     return samples.part(slice(0, last)), samples.part(slice(last, None))
 
 
-def _check_unit(measurement: Measurement, samples: Samples) -> None:
-    """Refuse positions in millimetres."""
+def _check_samples(measurement: Measurement, samples: Samples) -> None:
+    """Refuse too few samples, poses without angles, and positions in millimetres."""
+    count, rank = int(np.count_nonzero(samples.weights)), len(measurement.of_model.own)
+    if count <= rank:
+        raise ArgumentError(
+            f"fit: {len(samples)} sample{'s have' if len(samples) != 1 else ' has'} {count} numbers with a weight, for "
+            f"{rank} combinations of placements and their noise; give more samples"
+        )
+    if measurement.is_pose and not samples.weights[:, 3:].any():
+        raise ArgumentError("fit: no angle has a weight; give positions (N, 3) in place of poses")
     x = samples.measured[samples.weights[:, 0] > 0]
     x = x[:, 12:15] if measurement.is_pose else x
     spread = float(np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1)))) if len(x) else 0.0
@@ -142,6 +178,30 @@ def _check_unit(measurement: Measurement, samples: Samples) -> None:
         raise ArgumentError(
             f"fit: measured positions of {measurement.label} lie {spread:.3g} m from their mean, the robot moves it by "
             f"{measurement.length:.3g} m; give metres"
+        )
+
+
+def _check_motion(samples: Samples, known: Combinations, structure: Combinations) -> None:
+    """Refuse a robot at rest, unless one configuration tells all."""
+    q = samples.q[samples.weights.any(axis=1)]
+    if len(known.own) < len(structure.own) and np.ptp(q, axis=0).max(initial=0) <= _AT_REST:
+        raise ArgumentError(
+            f"fit: all {len(q)} samples have the same q, which tells {len(known.own)} of {len(structure.own)} "
+            "combinations of placements; measure in other configurations"
+        )
+
+
+def _check_model(kin: Kinematics, model: Any) -> None:
+    """Refuse a model that ``kin`` was not made of."""
+    if model is None:
+        return
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+    displaced = np.abs(kin.parameters.of(model))
+    if displaced.max() > _SAME:
+        name = kin.parameters.names[int(displaced.argmax())]
+        raise ArgumentError(
+            f"fit: model: {name} is {displaced.max():.3g} from that of kin; give the model that kin was made of"
         )
 
 
@@ -165,18 +225,11 @@ def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, Estim
     p, names = np.zeros(len(measurement.names)), measurement.names
     for _ in range(_STEPS):
         structure, reduced = measurement.structure(p), _reduced(measurement, samples, p)
-        count, rank = int(reduced.counts.sum()), len(structure.own)
-        if count <= rank:
-            raise ArgumentError(
-                f"fit: {len(samples)} samples have {count} numbers with a weight, for {rank} combinations of "
-                "placements and their noise; give more samples"
-            )
-        estimate = estimated(reduced, structure, names, _no_priors(p), np.zeros(len(p)), weighted=True)
+        estimate = estimated(reduced, structure, names, _no_priors(p), np.zeros(len(p)), weighted=True, shared=False)
         weights = 1 / estimate.noise
 
         def cost(at: Array, weights: Array = weights) -> float:
-            rows = measurement.rows(samples, at)[..., -1] * np.sqrt(samples.weights)
-            return float(sum(np.sum((w * rows[:, g]) ** 2) for w, g in zip(weights, measurement.groups, strict=True)))
+            return float(weights**2 @ measurement.squares(samples, at))
 
         before, step = cost(p), estimate.s - p
         for _ in range(_HALVINGS):
@@ -185,6 +238,6 @@ def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, Estim
             step = step / 2
         moved = measurement.slopes(samples.q, p) @ step
         p = p + step
-        if np.abs(moved).max() <= _CONVERGED * estimate.noise.min():
+        if np.abs(moved).max() <= _CONVERGED * estimate.noise[reduced.counts > 0].min():
             return p, estimate, []
     return p, estimate, [f"the steps did not converge in {_STEPS} iterations; the samples leave directions nearly free"]

@@ -3,11 +3,12 @@
 X(q, p) is the placement of the frame in the universe, or in another frame. The residual of a measured pose T is the
 twist from X to T in the axes of the frame, log6(X⁻¹ T); that of a measured position t is t − x, in the axes that X is
 given in. Rows of an angle are multiplied by a length, the distance that the frame moves in random configurations, so
-that all of them are in m. A placement M exp6(p_j) moves X by
+that all of them are in m. As p changes by δ, X moves by a twist J δ in its own axes, and the residual by −L J δ:
 
-    X exp6(J δ) = X(p + δ), to first order                       J = −∂ log6(X⁻¹ T)/∂p at T = X
+    J = … Ad(X⁻¹ M_j) Jexp(p_j) …                      L = Jlog(T⁻¹ X), 1 where the residual is 0
 
-and Gauss–Newton takes the exact derivatives at each p.
+with M_j the frame of joint j before its motion, as of ``pin.computeFrameKinematicRegressor``, and Jexp and Jlog the
+derivatives of exp6 and log6. Ours: L, from log6(exp6(−ε) Y) = log6(Y) − Jlog(Y⁻¹) ε.
 """
 
 from __future__ import annotations
@@ -19,29 +20,39 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
 
+from gdalembert.dynamics.frame_motion import joints_seen_from
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import Combinations
 from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import BatchFunction, function
-from gdalembert.spatial.lie.maps import motion_log
+from gdalembert.spatial.lie.maps import motion_exp_jacobian, motion_log, motion_log_jacobian
 
 _RANDOM_STATES = 200
+_NOTHING = 1e-9
+"""A shorter motion of a frame [m] is rounding."""
 _PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m)."""
+    """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m).
+
+    The mean of the weights is 1, without those that are 0. ``missing``: rows without a measurement (N × m).
+    """
 
     q: Array
     measured: Array
     weights: Array
+    missing: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.q)
@@ -57,7 +68,7 @@ class Measurement:
     Attributes:
         kinematics: with placements as parameters. ``names``: of p (n_p).
         label: of the frame, for messages.
-        is_pose: whether poses are measured, not positions.
+        is_pose: whether poses are measured, not positions. ``where``: for messages.
         groups: the rows that have one noise, positions and angles.
     """
 
@@ -78,7 +89,7 @@ class Measurement:
             raise ArgumentError(f"{where}: got {len(frame)} frames; give one, or two that a loop joins")
         self.frames = [find_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
         self.label = " in ".join(repr(kinematics.tree.frames[k].name) for k in reversed(self.frames))
-        self.is_pose = is_pose
+        self.is_pose, self.where = is_pose, where
         self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, 3),)
 
     def placement(self, q: Matrix, p: Matrix) -> Matrix:
@@ -89,27 +100,43 @@ class Measurement:
         (r, x), (own, t) = ((each[:3, :3], each[:3, 3]) for each in placed)
         return transform(r.T @ own, r.T @ (t - x))
 
-    def _residual(self, placed: Matrix, measured: Matrix) -> Matrix:
-        if not self.is_pose:
-            return measured - placed[:3, 3]
-        r: Matrix = placed[:3, :3]
-        t: Matrix = ca.reshape(measured, 4, 4)
-        return motion_log(transform(r.T @ t[:3, :3], r.T @ (t[:3, 3] - placed[:3, 3])))
+    def _twists(self, index: int, q: Matrix) -> Matrix:
+        """J (6 × n_p): the twist of one of the frames, in its own axes, as p moves the placements of elements."""
+        tree, p = self.kinematics.tree, self.kinematics.parameters.symbols
+        frame, names = tree.frames[index], list(dict.fromkeys(name.rpartition(".")[0] for name in self.names))
+        blocks: list[Matrix] = [ca.DM(6, 6)] * len(names)
+        for k, name in enumerate(names):
+            if name not in tree.joint_names and [each.name for each in tree.frames].index(name) == index:
+                blocks[k] = motion_exp_jacobian(p[6 * k : 6 * k + 6])
+        for i, r, x in joints_seen_from(tree, frame, pin.LOCAL, q):
+            name = tree.joints[i].name.removesuffix("[0]")
+            if name in names and name in tree.joint_names:
+                k = names.index(name)
+                blocks[k] = lie.adjoint(transform(r, x)) @ motion_exp_jacobian(p[6 * k : 6 * k + 6])
+        return ca.horzcat(*blocks)
 
     @cached_property
     def _functions(self) -> tuple[BatchFunction, BatchFunction, BatchFunction]:
-        """(q, measured) → [J | r] and (q) → X as a column at any p, and (q) → J where r is zero."""
-        s = {"q": ca.SX.sym("q", self.kinematics.tree.nq), "measured": ca.SX.sym("measured", 16 if self.is_pose else 3)}
-        p, there, m = ca.SX.sym("p", len(self.names)), ca.SX.sym("there", len(self.names)), 6 if self.is_pose else 3
-        placed, at_there = self.placement(s["q"], p), self.placement(s["q"], there)
-        r = self._residual(placed, s["measured"])
-        zero = self._residual(placed, ca.vec(at_there) if self.is_pose else at_there[:3, 3])
-        slope = ca.substitute(-ca.jacobian(zero, p), there, p)
-        rows = ca.horzcat(-ca.jacobian(r, p), r)
+        """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
+        q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
+        placed, twists = self.placement(q, p), self._twists(self.frames[-1], q)
+        r, x = placed[:3, :3], placed[:3, 3]
+        if len(self.frames) == 2:
+            twists = twists - lie.adjoint(transform(r.T, -r.T @ x)) @ self._twists(self.frames[0], q)
+        if self.is_pose:
+            measured = ca.SX.sym("measured", 16)
+            t: Matrix = ca.reshape(measured, 4, 4)
+            twist = motion_log(transform(r.T @ t[:3, :3], r.T @ (t[:3, 3] - x)))
+            left = motion_log_jacobian(transform(t[:3, :3].T @ r, t[:3, :3].T @ (x - t[:3, 3])))
+            rows, slope = ca.horzcat(left, twist), twists
+        else:
+            measured = ca.SX.sym("measured", 3)
+            rows, slope = ca.horzcat(ca.DM.eye(3), measured - x), r @ twists[:3, :]
+        s, m = {"q": q, "p": p}, slope.shape[0]
         return (
-            BatchFunction(function("rows", s | {"p": p}, {"rows": rows}), m, len(self.names) + 1),
-            BatchFunction(function("placement", {"q": s["q"], "p": p}, {"X": ca.vec(placed)}), 16),
-            BatchFunction(function("slope", {"q": s["q"], "p": p}, {"J": slope}), m, len(self.names)),
+            BatchFunction(function("rows", {"q": q, "measured": measured, "p": p}, {"rows": rows}), m, m + 1),
+            BatchFunction(function("placement", s, {"X": ca.vec(placed)}), 16),
+            BatchFunction(function("slope", s, {"J": slope}), m, len(self.names)),
         )
 
     @cached_property
@@ -123,19 +150,27 @@ class Measurement:
         """How far the frame is moved in random configurations [m]: 1 rad counts as much."""
         x = self.placements(self.random_configurations, np.zeros(len(self.names)))[:, 12:15]
         spread = float(np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1))))
-        return spread if spread > 0 else 1.0
+        return spread if spread > _NOTHING else 1.0
 
     def placements(self, q: Array, p: Array) -> Array:
         """X of each configuration, by columns (N × 16)."""
         return self._functions[1].at(p)(q)
 
     def residuals(self, samples: Samples, p: Array) -> Array:
-        """The residuals (N × 6 [m; rad], or N × 3 [m])."""
-        return self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
+        """The residuals (N × 6 [m; rad], or N × 3 [m]), NaN where nothing was measured."""
+        found = self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
+        return np.where(samples.missing, np.nan, found)
+
+    def squares(self, samples: Samples, p: Array) -> Array:
+        """The sum of weighted squared residuals of each group of rows [m²]."""
+        r = self._in_length(np.where(samples.missing, 0.0, self.residuals(samples, p))[..., None])[..., 0]
+        return np.array([np.sum(samples.weights[:, group] * r[:, group] ** 2) for group in self.groups])
 
     def rows(self, samples: Samples, p: Array) -> Array:
-        """[J | r] of each sample (N × m × (n_p + 1)), in m."""
-        return self._in_length(self._functions[0].at(p)(samples.q, samples.measured))
+        """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
+        found = self._functions[0].at(p)(samples.q, samples.measured)
+        slopes = found[..., :-1] @ self._functions[2].at(p)(samples.q)
+        return self._in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
         """J of each configuration (N × m × n_p), in m."""
@@ -145,6 +180,21 @@ class Measurement:
         """The combinations of p that poses in random configurations let anyone know."""
         rows = self.slopes(self.random_configurations, p)
         return Combinations.of_structure(rows.reshape(-1, len(self.names)) / np.sqrt(len(rows)), self.names)
+
+    @cached_property
+    def of_model(self) -> Combinations:
+        """The combinations of p that anyone could know of the model.
+
+        Raises:
+            ArgumentError: if there is none.
+        """
+        found = self.structure(np.zeros(len(self.names)))
+        if found.torques.max(initial=0.0) <= _NOTHING:
+            raise ArgumentError(
+                f"{self.where}: none of the {len(self.names)} parameters moves {self.label}; make kin with the "
+                "placements of joints before it, or its own"
+            )
+        return found
 
     def _in_length(self, rows: Array) -> Array:
         rows[:, 3:] *= self.length
@@ -164,6 +214,9 @@ class Measurement:
             row = int(off.any(axis=1).argmax())
             check_unit_lengths(f"{where}: row {row} of q: the part", configurations[row], tree)
         given = measured_array(where, measured)
+        if (given.ndim == 3) != self.is_pose:
+            kinds = ("poses", "positions") if self.is_pose else ("positions", "poses")
+            raise ArgumentError(f"{where}: got {kinds[1]}, and {kinds[0]} are fitted; give {kinds[0]}")
         if len(given) != count:
             raise ArgumentError(f"{where}: q has {count} rows, measured has {len(given)}; give one for each sample")
         of_rows = numbers(f"{where}: weights", 1.0 if weights is None else weights)
@@ -177,16 +230,16 @@ class Measurement:
         of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
         missing = np.isnan(given)
         if self.is_pose:
-            poses = np.array(given)
-            poses[missing.any(axis=(1, 2))] = np.eye(4)
+            poses, nothing = np.array(given), np.asarray(missing.any(axis=(1, 2)))
+            poses[nothing] = np.eye(4)
             for k, pose in enumerate(poses):
                 checked_transform(f"{where}: pose {k}", pose, expected="numbers or a pin.SE3")
-            of_rows[missing.any(axis=(1, 2))] = 0.0
-            values = poses.transpose(0, 2, 1).reshape(count, 16)
+            values, missing = poses.transpose(0, 2, 1).reshape(count, 16), np.tile(nothing[:, None], rows)
         else:
-            of_rows[missing] = 0.0
             values = np.where(missing, 0.0, given)
-        return Samples(configurations, frozen(values), frozen(of_rows))
+        of_rows[missing] = 0.0
+        of_rows *= np.count_nonzero(of_rows) / (of_rows.sum() or 1.0)
+        return Samples(configurations, frozen(values), frozen(of_rows), missing)
 
 
 def measured_array(where: str, measured: Any) -> Array:

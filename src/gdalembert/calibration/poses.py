@@ -19,8 +19,8 @@ from gdalembert.calibration.measurement import Measurement
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.limits import NO_LIMIT
-from gdalembert.spatial.arguments import integer, number, vector
+from gdalembert.model.limits import NO_LIMIT, Bounds
+from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array, frozen
 
 _BEGIN = 1e-6
@@ -36,12 +36,12 @@ def poses(
     kin: Kinematics,
     frame: str | int | Sequence[str | int],
     count: int,
-    limits: pin.Model | tuple[npt.ArrayLike, npt.ArrayLike],
+    bounds: pin.Model | Bounds | tuple[npt.ArrayLike, npt.ArrayLike],
     *,
     positions: bool = False,
     accept: Callable[[Array], bool] | None = None,
     candidates: int = 1000,
-    angle: float | None = None,
+    noise: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> Array:
     """Configurations (count × nq) in which measured poses determine the placements of a robot well.
@@ -50,27 +50,37 @@ def poses(
         kin: with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
         frame: that will be measured, or two frames of a loop.
         count: the number of configurations.
-        limits: of q: the ``pin.Model``, or (lower, upper), nq numbers each [rad, m]. Revolute joints without a limit
-            turn by π either way; quaternions and pairs (cos, sin) have any direction.
+        bounds: limits of q: the ``pin.Model``, :class:`~gdalembert.ocp.Bounds`, or (lower, upper), nq numbers each
+            [rad, m]; a joint whose limits are equal is held. Revolute joints without a limit turn by π either way;
+            quaternions and pairs (cos, sin) have any direction.
         positions: whether positions alone will be measured.
         accept: says of a configuration q (nq) whether the robot can be there: without collision, the target in view.
         candidates: the number of random configurations to choose from. ``seed``: of these.
-        angle: the noise of an angle over that of a distance [rad/m]; by default that of a laser tracker which sees
-            targets as far apart as the frame moves.
+        noise: the standard deviations of a measured coordinate and angle [m, rad], whose ratio counts; by default that
+            of a laser tracker which sees targets as far apart as the frame moves.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, a sliding joint has no limit,
-            or ``accept`` refuses nearly all configurations.
+            ``count`` poses cannot tell all that can be known, or ``accept`` refuses nearly all configurations.
     """
     measurement = Measurement(kin, frame, not positions, "poses")
     number_of = integer("poses: count", count, least=1)
-    drawn = _candidates(kin, limits, accept, integer("poses: candidates", candidates, least=number_of), seed)
+    structure, width = measurement.of_model, 3 if positions else 6
+    if number_of * width <= len(structure.own):
+        raise ArgumentError(
+            f"poses: count: {number_of} {'positions' if positions else 'poses'} have {number_of * width} numbers, for "
+            f"{len(structure.own)} combinations of placements and their noise; give at least "
+            f"{len(structure.own) // width + 1}"
+        )
+    drawn = _candidates(kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), seed)
     p = np.zeros(len(measurement.names))
-    structure = measurement.structure(p)
     scale = np.divide(1.0, structure.torques, out=np.zeros_like(structure.torques), where=structure.torques > 0)
     rows = measurement.slopes(drawn, p) * scale @ structure.space
-    if angle is not None:
-        rows[:, 3:] /= number("poses: angle", angle) * measurement.length
+    if noise is not None:
+        sigma = vector("poses: noise", noise, 2, names=("of coordinates", "of angles"))
+        if sigma.min() <= 0:
+            raise ArgumentError(f"poses: noise is {sigma.min():g}; give more than 0")
+        rows[:, 3:] *= sigma[0] / (sigma[1] * measurement.length)
     return frozen(drawn[_chosen(rows, number_of)])
 
 
@@ -104,11 +114,11 @@ def _chosen(rows: Array, count: int) -> list[int]:
     return chosen
 
 
-def _candidates(kin: Kinematics, limits: Any, accept: Any, count: int, seed: int) -> Array:
+def _candidates(kin: Kinematics, bounds: Any, accept: Any, count: int, seed: int) -> Array:
     """Random configurations within the limits, that are accepted."""
     if accept is not None and not callable(accept):
         raise ArgumentTypeError(f"poses: accept: expected a function of q, got {type(accept).__name__}")
-    lower, upper = _limits(kin, limits)
+    lower, upper = _limits(kin, bounds)
     rng, tree, bounded = np.random.default_rng(seed), kin.tree, np.isfinite(lower)
     found: list[Array] = []
     for _ in range(_ATTEMPTS * count):
@@ -124,17 +134,19 @@ def _candidates(kin: Kinematics, limits: Any, accept: Any, count: int, seed: int
     )
 
 
-def _limits(kin: Kinematics, limits: Any) -> tuple[Array, Array]:
+def _limits(kin: Kinematics, bounds: Any) -> tuple[Array, Array]:
     """Limits of q (nq), NaN where a joint has any direction."""
     tree = kin.tree
-    if isinstance(limits, pin.Model):
-        given = limits.lowerPositionLimit, limits.upperPositionLimit
-    elif isinstance(limits, list | tuple) and len(limits) == 2:
-        given = limits[0], limits[1]
+    if isinstance(bounds, pin.Model):
+        given = bounds.lowerPositionLimit, bounds.upperPositionLimit
+    elif isinstance(bounds, Bounds):
+        given = bounds.q_lower, bounds.q_upper
+    elif isinstance(bounds, list | tuple) and len(bounds) == 2:
+        given = bounds[0], bounds[1]
     else:
-        raise ArgumentTypeError("poses: limits: give the pin.Model, or (lower, upper)")
+        raise ArgumentTypeError("poses: bounds: give the pin.Model, Bounds, or (lower, upper)")
     lower, upper = (
-        np.array(vector(f"poses: {what} limits", x, tree.nq, finite=False))
+        np.array(vector(f"poses: {what} bounds", x, tree.nq, finite=False))
         for what, x in zip(("lower", "upper"), given, strict=True)
     )
     for joint in tree.independent_joints:

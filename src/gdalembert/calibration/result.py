@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -18,6 +20,12 @@ _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""
 _WIDTH = 60
 """Characters of a formula that are printed."""
+_COLUMNS = 120
+_INDENTS: Any = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +42,12 @@ class Calibration:
         structural_rank: the number of combinations that anyone could know.
         not_identifiable: what the data cannot know.
         condition_number: of the weighted Jacobian of these combinations, with columns of unit length.
-        noise: the estimated standard deviation of a measured position and, of poses, of an angle [m, rad].
-        weights: of the rows of the samples that were fitted (N × 6 or N × 3).
+        noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
+            weight; nan if none has a weight.
+        weights: of the rows of the samples that were fitted (N × 6 or N × 3), their mean being 1.
         before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
-            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m].
+            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m]; NaN where
+            nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
         remarks: why the estimate is not to be trusted as it is, one sentence each.
     """
@@ -77,11 +87,14 @@ class Calibration:
 
     def rms(self, residuals: Array, weights: Array | None = None) -> tuple[float, ...]:
         """The root mean square of distances [m] and, of poses, of angles [rad]."""
-        seen = residuals if weights is None else residuals[(weights > 0).all(axis=1)]
-        return tuple(
-            float(np.sqrt(np.mean(np.sum(seen[:, first : first + 3] ** 2, axis=1)))) if len(seen) else np.nan
-            for first in range(0, residuals.shape[1], 3)
-        )
+        found = []
+        for first in range(0, residuals.shape[1], 3):
+            rows = residuals[:, first : first + 3]
+            seen = np.isfinite(rows).all(axis=1)
+            if weights is not None:
+                seen &= (weights[:, first : first + 3] > 0).all(axis=1)
+            found.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
+        return tuple(found)
 
     @cached_property
     def report(self) -> str:
@@ -105,19 +118,20 @@ class Calibration:
             *aligned([head, *rows]),
         ]
         missing = self.not_identifiable
+        several = [_short(name) for name in self.base.names if " " in name]
         unknown = (
             ("not excited by the samples", missing.not_excited, "; "),
-            ("known in combinations alone", missing.combined, ", "),
+            ("known in combinations alone", several, "; "),
             ("without effect", missing.without_effect, ", "),
         )
-        lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
+        for what, known, comma in unknown:
+            lines += wrap(f"{what}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
         values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
-        table = [["largest corrections [mm, mrad]", "estimate", "± std. dev."]]
-        for k in order:
-            name = self.base.names[k]
-            short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
-            table.append([short, f"{values[k]:.4g}", f"{deviation[k]:.2g}"])
+        table = [
+            ["largest corrections [mm, mrad]", "estimate", "± std. dev."],
+            *([_short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"] for k in order),
+        ]
         return "\n".join([*lines, *aligned(table)])
 
     def __str__(self) -> str:

@@ -42,10 +42,11 @@ class RigidConstraintModel:
     pin: pin.RigidConstraintModel
 
     def __init__(self, *given: Any) -> None:
-        other = given[0] if len(given) == 1 else None
-        known = getattr(other, "pin", other) if len(given) == 1 else pin.RigidConstraintModel(*map(_numeric, given))
+        other, is_new = next(iter(given), None), isinstance(next(iter(given[1:]), None), Model | pin.Model)
+        known = pin.RigidConstraintModel(*map(_numeric, given)) if is_new else getattr(other, "pin", other)
         if not isinstance(known, pin.RigidConstraintModel):
-            raise ArgumentTypeError(f"RigidConstraintModel: got {type(known).__name__}; give (type, model, joint, …)")
+            got = ", ".join(type(x).__name__ for x in given)
+            raise ArgumentTypeError(f"RigidConstraintModel: got {got}; give (type, model, joint, …)")
         self.__dict__["pin"] = known
         own = SimpleNamespace(Kp=np.zeros(self.size()), Kd=np.zeros(self.size()))
         self.__dict__["corrector"] = other.corrector if isinstance(other, RigidConstraintModel) else own
@@ -92,7 +93,6 @@ def _held(
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
     constraints, mu = [RigidConstraintModel(each) for each in contact_models], float(getattr(settings, "mu", 0.0))
-
     kp, kd = ([each.gains(name) for each in constraints] for name in ("Kp", "Kd"))
 
     def identity(each: RigidConstraintModel) -> tuple[Any, ...]:

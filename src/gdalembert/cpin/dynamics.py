@@ -44,13 +44,15 @@ def _forces(algorithm: str, model: Model, fext: Any) -> tuple[list[int], list[Ma
     return list(acting), [ca.horzcat(*acting.values())] if acting else []
 
 
-@fills("tau")
+@fills("tau", "f")
 def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
-    """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes."""
+    """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes, as those on links do (data.f)."""
     state = data.keep("rnea", q=q, v=v, a=a)
     joints, forces = _forces("rnea", model, fext)
-    tau = evaluate(model, model.robot(joints).inverse_dynamics, *state, *forces)
+    robot, inputs = model.robot(joints), model.inputs
+    tau = evaluate(model, robot.inverse_dynamics, *state, *forces)
     data.put(tau=tau)
+    data.fill(f=lambda: [Force(), *map(Force, ca.horzsplit(robot.joint_wrenches(*state, *forces, *inputs)))])
     return tau
 
 

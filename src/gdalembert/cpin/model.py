@@ -51,7 +51,7 @@ class Frame:
         self.placement = SE3(placement)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["pin"], name)
+        return object.__getattribute__(self, name) if name[:2] == "__" else getattr(self.__dict__["pin"], name)
 
     @property
     def parts(self) -> tuple[Matrix, ...]:

@@ -219,7 +219,7 @@ def kinematic_regressor(tree: Tree, frame: Frame, reference: pin.ReferenceFrame,
     blocks: list[Matrix] = [ca.DM(6, 6)] * len(tree.links)
     one, none = ca.DM.eye(3), ca.DM(3, 3)
     axes = Motion(ca.horzcat(one, none), ca.horzcat(none, one))
-    for i, r, p in _joints_seen_from(tree, frame, reference, q):
+    for i, r, p in joints_seen_from(tree, frame, reference, q):
         if i in firsts:
             if (inner := displaced.get(tree.joint_names[firsts[i]])) is not None:
                 turn, shift = fixed_placement(inner)
@@ -237,7 +237,7 @@ def _first_part(tree: Tree, link: int) -> int:
     return _first_part(tree, above)
 
 
-def _joints_seen_from(
+def joints_seen_from(
     tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix
 ) -> Iterator[tuple[int, Matrix, Matrix]]:
     """The joints on the path to a frame, with R and p of their frames before their motion in the reference."""

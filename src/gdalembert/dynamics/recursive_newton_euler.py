@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, reduce
 from typing import ClassVar, Self
@@ -30,6 +30,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import function, smaller, symbols
+from gdalembert.spatial.spatial_vectors import Wrench
 
 _LONG = 5
 """Joints above a joint on average, as in a chain of 11, from which on links are placed in the axes of the root too."""
@@ -276,12 +277,31 @@ class NewtonEuler(RecursiveNewtonEuler):
         """
         self._require_bodies("terms")
         s = self.symbols("q", "v", "a")
+        wrenches = self._joint_wrenches(s, Loads.of(self.external_wrenches, NO_WRENCHES))
+        force = ca.horzcat(*(wrench.force for wrench in wrenches))
+        moment = ca.horzcat(*(wrench.moment for wrench in wrenches))
+        return function("terms", s, {"force": force, "moment": moment})
+
+    @cached_property
+    def joint_wrenches(self) -> ca.Function:
+        """(q, v, a[, wrenches]) → (f), 6 × (njoints − 1): the wrench on each link through its joint, linear first.
+
+        In the joint's (moved) frame, about its origin: ``data.f`` of ``pin.rnea`` under external forces, gravity
+        included, armature not. It is what bearings bear and a force sensor in the joint measures.
+        """
+        self._require_bodies("joint_wrenches")
+        s = self.symbols("q", "v", "a", "wrenches")
+        wrenches = self._joint_wrenches(s, Loads.of(self.external_wrenches, self.wrenches_of(s)))
+        return function(
+            "joint_wrenches", s, {"f": ca.horzcat(*(ca.vertcat(each.force, each.moment) for each in wrenches))}
+        )
+
+    def _joint_wrenches(self, s: Mapping[str, ca.SX], loads: Loads) -> list[Wrench]:
+        """The wrench that each of Pinocchio's joints passes on to its link, in its axes."""
         robot, rates = RobotAtQ.of(self.tree, s["q"]), (s["v"], s["a"])
         motions = robot.motions(s["q"], *rates, Gravity(self.tree).base_acceleration)
-        wrenches, _ = joint_wrenches(robot, motions, *rates)
-        force = ca.horzcat(*(wrenches[i].force for i in self.tree.links))
-        moment = ca.horzcat(*(wrenches[i].moment for i in self.tree.links))
-        return function("terms", s, {"force": force, "moment": moment})
+        wrenches, _ = joint_wrenches(robot, motions, *rates, loads.on(self.tree, robot.links, world=True))
+        return [wrenches[i] for i in self.tree.links]
 
 
 def massless(tree: Tree) -> Tree:

@@ -13,7 +13,10 @@ tips, so that what links share goes to the one nearer to the base.
 The torque of joint j has the standard deviation σ_j, the same in all samples of weight 1. Ordinary least squares take
 one σ for all joints; weighted least squares estimate each σ_j from the residuals of the last estimate, until they agree
 (Gautier and Poignet, "Extended Kalman filtering and weighted least squares dynamic identification of robot", Control
-Engineering Practice 9(12), 2001).
+Engineering Practice 9(12), 2001). What the fit takes of the degrees of freedom is shared among all rows alike, or taken
+from each group of rows as much as it determines: the trace of its block of the hat matrix. Where one group is far more
+precise than another, it determines nearly all (as restricted maximum likelihood does it: Patterson and Thompson,
+"Recovery of inter-block information when block sizes are unequal", Biometrika 58(3), 1971).
 """
 
 from __future__ import annotations
@@ -48,6 +51,8 @@ _INDEPENDENT = (0.1, 1e-3, 1e-6, 1e-9)
 _AGREE = 1e-6
 """Relative change of the noise at which the iteration ends."""
 _ITERATIONS = 50
+_LEAST_FREE = 1e-3
+"""Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _LEAST_NOISE = 1e-6
 """Least noise, as part of the torque: data without noise have that of rounding, which would be too good a weight."""
 
@@ -193,15 +198,26 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
     return factor @ (u.T @ rows[:, -1]), factor, condition
 
 
-def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool) -> Array:
-    """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints."""
+def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, determined: Array | None) -> Array:
+    """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
+
+    ``determined``: how many of the values each group of rows determines, if they are not shared.
+    """
     s = np.zeros(base.matrix.shape[1])
     s[list(base.own)] = values
     norms, counts = reduced.norms(s), reduced.counts
     free = 1 - len(values) / counts.sum()
     if not weighted:
         return np.full(len(counts), np.sqrt(np.sum(norms**2) / (counts.sum() * free)))
+    if determined is not None:
+        return np.asarray(norms / np.sqrt(np.maximum(counts - determined, _LEAST_FREE)))
     return np.asarray(norms / np.sqrt(np.maximum(counts, 1) * free))
+
+
+def _determined(reduced: Reduced, base: Combinations, factor: Array, noise: Array) -> Array:
+    """How many of the values each group of rows determines: the traces of their blocks of the hat matrix."""
+    columns = reduced.factors[:, :, list(base.own)] @ factor / noise[:, None, None]
+    return np.asarray(np.sum(columns**2, axis=(1, 2)))
 
 
 def estimated(
@@ -211,6 +227,8 @@ def estimated(
     measured: Array,
     completion: Array,
     weighted: bool,
+    *,
+    shared: bool = True,
 ) -> Estimate:
     """Ordinary or weighted least squares along what the samples excite; the rest stays at the completion.
 
@@ -220,14 +238,16 @@ def estimated(
         measured: rows of parameters with a measured value, (unit vector, value) / standard deviation (k × (n_p + 1)).
         completion: s that is preferred where the samples tell nothing (n_p).
         weighted: whether each torque has a noise of its own.
+        shared: whether all rows alike lose degrees of freedom to the fit, or each group as many as it determines.
     """
     base = excited(reduced, structure, names, measured)
     scale = np.sqrt(np.mean(reduced.torques**2)) or 1.0  # of torques that are all 0
     least = _LEAST_NOISE * np.maximum(reduced.torques, _LEAST_NOISE * scale)
     noise = np.full(len(reduced.counts), scale)
     for _ in range(_ITERATIONS):
-        values, *_ = _solve(reduced, base, measured, noise)
-        before, noise = noise, np.maximum(_noise(reduced, base, values, weighted), least)
+        values, factor, _ = _solve(reduced, base, measured, noise)
+        determined = None if shared else _determined(reduced, base, factor, noise)
+        before, noise = noise, np.maximum(_noise(reduced, base, values, weighted, determined), least)
         if np.all(np.abs(noise - before) <= _AGREE * before):
             break
     values, factor, condition = _solve(reduced, base, measured, noise)

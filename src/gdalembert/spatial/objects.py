@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import is_constant, matrix, number_of, shape_of
@@ -51,7 +51,10 @@ class Spatial(ABC):
     _names: ClassVar[tuple[str, ...]]
     _later: dict[str, Callable[[], Matrix]]
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, **parts: Any) -> None:
+        given += tuple(parts.pop(name) for name in self._names[len(given) :] if name in parts)
+        if parts:
+            raise UnknownNameError(f"part of {type(self).__name__}", next(iter(parts)), self._names)
         if len(given) == len(self._names) > 1:
             for name, part in zip(self._names, given, strict=True):
                 setattr(self, name, part)
@@ -105,10 +108,10 @@ class SE3(Spatial):
     rotation = _Part(3, 3)
     translation = _Part(3)
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, **parts: Any) -> None:
         if len(given) == 2 and isinstance(given[0], Quaternion | pin.Quaternion):
             given = Quaternion(given[0]).matrix(), given[1]
-        super().__init__(*given)
+        super().__init__(*given, **parts)
 
     def _set(self, *given: Any) -> None:
         placed = matrix("SE3", given[0], 4, 4) if given else ca.DM.eye(4)
@@ -209,6 +212,10 @@ class _Pair(Spatial):
     @property
     def vector(self) -> Matrix:
         return ca.vertcat(self.linear, self.angular)
+
+    @vector.setter
+    def vector(self, column: Any) -> None:
+        self._set(column)
 
     np = vector
 
@@ -349,10 +356,10 @@ class Inertia(Spatial):
     lever = _Part(3)
     inertia = _Part(3, 3)
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, **parts: Any) -> None:
         if len(given) == 3:
             given = *given[:2], Symmetric3(given[2]).matrix()
-        super().__init__(*given)
+        super().__init__(*given, **parts)
 
     def _set(self, *given: Any) -> None:
         if given:

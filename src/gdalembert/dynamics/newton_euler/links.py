@@ -355,8 +355,8 @@ class Loads:
             if frame.joint >= 0 and given == reference:
                 yield frame, Wrench(tree.unit * w[:3], w[3:])
 
-    def on(self, tree: Tree, links: Sequence[Link]) -> list[Wrench]:
-        """What acts on each link at its frames, in link axes about its origin, WORLD wrenches apart."""
+    def on(self, tree: Tree, links: Sequence[Link], world: bool = False) -> list[Wrench]:
+        """What acts on each link at its frames, in link axes about its origin, WORLD wrenches apart or with them."""
         acting = [Wrench(ca.DM(3, 1), ca.DM(3, 1)) for _ in links]
         for frame, wrench in self._given_as(pin.LOCAL, tree):
             acting[frame.joint] += wrench.to_parent(*links[frame.joint].frame(frame))
@@ -364,6 +364,10 @@ class Loads:
             for i in tree.path(frame.joint):
                 wrench = wrench.turned(links[i].rotation.T)
             acting[frame.joint] += wrench.about(-links[frame.joint].frame(frame)[1])
+        for frame, wrench in self._given_as(pin.WORLD, tree) if world else ():
+            for i in tree.path(frame.joint):
+                wrench = wrench.seen_from(*links[i].placement)
+            acting[frame.joint] += wrench
         return acting
 
     def aligned(self, tree: Tree, links: Sequence[Link]) -> list[list[Aligned]]:
