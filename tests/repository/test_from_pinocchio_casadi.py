@@ -90,6 +90,7 @@ def test_every_name_of_cpin_is_in_the_table() -> None:
     cpin.forwardKinematics(model, data, *x)
     cpin.updateFramePlacements(model, data)
     cpin.computeJointJacobiansTimeVariation(model, data, *x[:2])
+    cpin.rnea(model, data, *x)
     assert [name for name in named if name.startswith("data.") and not hasattr(data, name.removeprefix("data."))] == []
 
 
