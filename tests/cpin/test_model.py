@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -16,6 +17,11 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from tests.helpers.models import build, relative_error, states
 
 Values = dict[str, Any]
+
+BAR = """<robot name="bar"><link name="base"/><link name="bar"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
+<inertia ixx="1" iyy="2" izz="2" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="turn" type="revolute">
+<parent link="base"/><child link="bar"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+</joint></robot>"""
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +168,19 @@ def test_deep_copies(robot: pin.Model) -> None:
     assert relative_error(inside.translation.full().ravel(), np.array([0.1, 0.2, 0.3])) < 1e-13
 
 
+def test_models_of_files(tmp_path: Path) -> None:
+    path = tmp_path / "bar.urdf"
+    path.write_text(BAR, encoding="utf-8")
+    model, expected = cpin.buildModelFromUrdf(str(path), cpin.JointModelFreeFlyer()), pin.buildModelFromXML(BAR)
+    assert (model.nq, cpin.buildModelFromXML(BAR).nq) == (8, 1)
+    arm = cpin.buildModelFromXML(BAR)
+    torque = cpin.rnea(arm, arm.createData(), [0.3], [0.4], [0.5])
+    numbers = pin.rnea(expected, expected.createData(), *(np.array([x]) for x in (0.3, 0.4, 0.5)))
+    assert relative_error(torque.full().ravel(), numbers) < 1e-13
+    assert cpin.buildSampleModelManipulator().nv == 6
+    assert not hasattr(cpin, "buildModelFromDreams")
+
+
 def test_reduced_models() -> None:
     full = gd.load_urdf("panda7")
     q = np.linspace(0.1, 0.7, 7)
@@ -170,6 +189,7 @@ def test_reduced_models() -> None:
     state = q[:5], q[:5], q[:5]
     torque = cpin.rnea(found, found.createData(), *state)
     assert relative_error(torque.full().ravel(), pin.rnea(expected, expected.createData(), *state)) < 1e-12
+    assert cpin.buildReducedModel(full, [2, 5], q[:, None]) == expected  # which ``pin`` takes, too
     with pytest.raises(UnsupportedError, match="the reference configuration has symbols; give numbers"):
         cpin.buildReducedModel(full, [2], ca.SX.sym("q", 7))
     with pytest.raises(ArgumentError, match="no joint 9; give indices from 1 to 7"):

@@ -34,17 +34,8 @@ __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamic
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
 _SHARED = (
     *("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED", "POSITION", "VELOCITY", "ACCELERATION", "ARG0", "ARG1", "BODY", "JOINT"),
-    *(
-        "OP_FRAME",
-        "FIXED_JOINT",
-        "SENSOR",
-        "ReferenceFrame",
-        "FrameType",
-        "Convention",
-        "ContactType",
-        "KinematicLevel",
-    ),
-    *("ArgumentPosition", "ProximalSettings", "__version__"),
+    *("OP_FRAME", "FIXED_JOINT", "SENSOR", "ReferenceFrame", "FrameType", "Convention", "ContactType"),
+    *("KinematicLevel", "ArgumentPosition", "ProximalSettings", "__version__"),
 )
 
 
@@ -61,11 +52,13 @@ class StdVec(list[Any]):
 
 
 def __getattr__(name: str) -> Any:
-    """Pinocchio's enumerations and joint models, and lists in place of its vectors."""
+    """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
     if name in _SHARED or name.startswith("JointModel"):
         return getattr(pin, name)
     if name.startswith("StdVec_"):
         return StdVec
+    if name.startswith(("buildModelFrom", "buildSampleModel")) and hasattr(pin, name):
+        return lambda *given, **options: model.Model(getattr(pin, name)(*given, **options))
     raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, __all__)))
 
 

@@ -107,9 +107,8 @@ class Model:
         known = model.pin if isinstance(model, Model) else model
         self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
         self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache={})
-        if isinstance(model, Model):
-            for (name, k), x in model._handed_out():
-                self._list(name)[k] = x
+        for (name, k), x in model._handed_out() if isinstance(model, Model) else ():
+            self._list(name)[k] = x
 
     def _list(self, name: str) -> Items:
         """The constants of one kind; gravity and armature are lists of one."""
@@ -299,8 +298,8 @@ class Model:
         return made
 
 
-def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Model:
-    """The robot with joints locked at a configuration; an UnsupportedError if it or the robot has symbols."""
+def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:
+    """A Model, or a ``pin.Model`` of one, with joints locked; an UnsupportedError if it or the q has symbols."""
     numbers = Model(model).numbers("buildReducedModel")
     q = matrix("buildReducedModel: reference_configuration", reference_configuration, numbers.nq)
     if not is_constant(q):
@@ -308,4 +307,5 @@ def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], referen
     indices = [int(k) for k in list_of_joints_to_lock]
     if wrong := [k for k in indices if not 0 < k < numbers.njoints]:
         raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {numbers.njoints - 1}")
-    return Model(pin.buildReducedModel(numbers, indices, ca.evalf(q).full().ravel()))
+    reduced = pin.buildReducedModel(numbers, indices, ca.evalf(q).full().ravel())
+    return reduced if isinstance(model, pin.Model) else Model(reduced)
