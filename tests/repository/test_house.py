@@ -197,17 +197,34 @@ def test_functions_are_at_most_60_lines() -> None:
     assert long == set(LONG_FUNCTIONS)
 
 
+def classes_of(names: list[str]) -> set[str]:
+    return {node.name for name in names for node in ast.walk(TREES[name]) if isinstance(node, ast.ClassDef)}
+
+
+def classes_asked_for(tree: ast.AST) -> set[str]:
+    """The classes in ``isinstance``, ``issubclass`` and ``match``, but those of other packages, as ``pin.Frame``."""
+    asked: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            asked += node.args[1:] if node.func.id in ("isinstance", "issubclass") else []
+        elif isinstance(node, ast.MatchClass):
+            asked.append(node.cls)
+    parts = [each for part in asked for each in ast.walk(part)]
+    dotted = [ast.unparse(each) for each in parts if isinstance(each, ast.Attribute)]
+    names = {each.id for each in parts if isinstance(each, ast.Name)}
+    return names | {name.rpartition(".")[2] for name in dotted if not name.startswith(("pin.", "ca.", "np."))}
+
+
+def test_classes_that_a_module_asks_for_are_found() -> None:
+    code = "isinstance(x, Tree | pin.Frame), isinstance(x, kinematics.Kinematics)\nmatch x:\n    case Joint(): pass"
+    assert classes_asked_for(ast.parse(code)) - {"pin", "kinematics"} == {"Tree", "Kinematics", "Joint"}
+
+
 def test_the_names_of_pinocchio_have_no_algorithm_and_test_for_no_robot() -> None:
     """``cpin`` is a thin room: what computes stands in the rooms below."""
     room = [name for name in MODULES if room_of(name) == "cpin"]
     assert sum(len(MODULES[name].read_text(encoding="utf-8").splitlines()) for name in room) <= 1300
-    robots = {"Dynamics", "NewtonEuler", "Kinematics", "ConstrainedDynamics", "Tree", "TreeOfSymbols", "Joint"}
-    tested = {
-        each.id
-        for name in room
-        for node in ast.walk(TREES[name])
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
-        for each in ast.walk(node.args[1])
-        if isinstance(each, ast.Name)
-    }
-    assert tested & robots == set()
+    below = [name for name in MODULES if room_of(name) in ("model", "dynamics", "flexible")]
+    robots = classes_of(below) - classes_of(room)
+    assert {"Dynamics", "NewtonEuler", "Kinematics", "ConstrainedDynamics", "Tree", "TreeOfSymbols"} <= robots
+    assert [(name, found) for name in room for found in sorted(classes_asked_for(TREES[name]) & robots)] == []
