@@ -104,6 +104,34 @@ def test_constraint_jacobians(model: pin.Model, reference: Any) -> None:
     assert relative_error(ca.evalf(alone).full(), ca.evalf(both).full()[6:]) < 1e-12
 
 
+def test_a_contact_is_evaluated_where_it_is_not_closed() -> None:
+    """The wrist of this arm meets the origin, where the contact would hold it, at singular configurations alone."""
+    arm = pin.buildSampleModelManipulator()
+    (q, v, tau), *_ = states(arm, np.random.default_rng(2), 1)
+    given = cpin.ContactType.CONTACT_3D, arm, arm.njoints - 1, pin.SE3.Identity(), pin.LOCAL
+    held, cmodel = cpin.RigidConstraintModel(*given), cpin.Model(arm)
+    data, models, datas = in_numbers(arm, [held.pin], q, v, tau)
+    cdata = cmodel.createData()
+    found = cpin.constraintDynamics(cmodel, cdata, ca.DM(q), v, tau, [held])
+    assert relative_error(found.full().ravel(), data.ddq) < 1e-10  # Pinocchio solves by one proximal step
+    rows = cpin.getConstraintJacobian(cmodel, cdata, held)
+    assert relative_error(rows.full(), pin.getConstraintJacobian(arm, data, models[0], datas[0])) < 1e-12
+
+
+def test_jacobians_of_redundant_rows() -> None:
+    arm = pin.buildSampleModelManipulator()
+    (q, v, tau), *_ = states(arm, np.random.default_rng(3), 1)
+    held = cpin.RigidConstraintModel(cpin.ContactType.CONTACT_6D, arm, 2, pin.SE3.Identity(), pin.LOCAL)
+    cmodel = cpin.Model(arm)
+    cdata = cmodel.createData()
+    cpin.computeJointJacobians(cmodel, cdata, ca.DM(q))
+    data, models, datas = in_numbers(arm, [held.pin], q, v, tau)
+    rows = cpin.getConstraintJacobian(cmodel, cdata, held)
+    assert relative_error(rows.full(), pin.getConstraintJacobian(arm, data, models[0], datas[0])) < 1e-12
+    with pytest.raises(ArgumentError, match="redundant"):
+        cpin.constraintDynamics(cmodel, cdata, ca.DM(q), v, tau, [held])
+
+
 def test_impulses_of_contact_models(model: pin.Model) -> None:
     (q, v, tau), *_ = states(model, np.random.default_rng(2), 1)
     data, models, datas = in_numbers(model, contacts(pin, model, ("6D", "3D"), pin.LOCAL), q, v, tau)

@@ -86,6 +86,12 @@ def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[An
     """Do nothing: there is no memory to be prepared."""
 
 
+class _AtAnyConfiguration(ConstrainedDynamics):
+    """Constraints that are evaluated at any q, as Pinocchio's: the caller need not close them."""
+
+    def _check_where_closed(self) -> None: ...
+
+
 def _held(
     model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0
 ) -> tuple[ConstrainedDynamics, list[RigidConstraintModel]]:
@@ -103,7 +109,7 @@ def _held(
         plain = [pin.RigidConstraintModel(each.pin) for each in constraints]
         for each in plain:
             each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
-        return ConstrainedDynamics(
+        return _AtAnyConfiguration(
             model.dynamics, plain, stiffness=kp, damping=kd, regularization=mu, restitution=restitution
         )
 
@@ -170,7 +176,7 @@ def computeConstraintDynamicsDerivatives(
 def getConstraintsJacobian(model: Model, data: Data, contact_models: Any, *contact_datas: Any) -> Matrix:
     """J (rows × nv) of constraints at the last q, in the axes of their references."""
     (q,) = data.known("getConstraintsJacobian", "q")
-    held, constraints = _held(model, contact_models)
+    held, constraints = _held(model, contact_models, SimpleNamespace(mu=1.0))  # rows may be redundant
     return _axes(model, constraints, q)[0] @ evaluate(model, held.jacobian, q)
 
 
