@@ -226,7 +226,7 @@ TAPERED = replace(BEAM, mass_per_length=lambda s: 1.5 - 0.5 * s, EI_z=lambda s: 
     ("beam", "options", "at"),
     [
         (BEAM, {"segments": 2, "degree": 0, "strains": PLANAR}, 0.5),
-        (BEAM, {"segments": 2, "degree": 1, "strains": SIX}, 0.5),
+        pytest.param(BEAM, {"segments": 2, "degree": 1, "strains": SIX}, 0.5, marks=pytest.mark.long),
         (TAPERED, {"degree": 2, "rest": {"bending_z": 0.5, "torsion": lambda s: 0.6 * s}}, LENGTH),
     ],
 )
@@ -358,6 +358,7 @@ def test_what_is_wrong_is_refused(make: Callable[[], object], error: type[Except
         make()
 
 
+@pytest.mark.long
 def test_a_second_computation_agrees() -> None:
     """Book's 4 × 4 recursion, with the mass of the rod on points that share its coordinates; by ``gd.validate``."""
     link = gd.CosseratRod(
