@@ -149,7 +149,7 @@ SEVERAL: dict[str, tuple[Several, Several, float]] = {
     "placements": (
         lambda *given: [placed.homogeneous for placed in placements(*given)],
         lambda m, kin, frames, s: list(kin.frame_placements(frames)(s["q"])),
-        1.12,  # these choose the smaller of two graphs of all frames, where a slot knows its own alone
+        1.1,  # these choose the smaller of two graphs of all frames, where a slot knows its own alone
     ),
     "positions": (
         lambda *given: [placed.translation for placed in placements(*given)],

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, takewhile
 
 import casadi as ca
 import numpy as np
@@ -65,12 +65,16 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
     return inward if ca.n_nodes(inner) <= ca.n_nodes(outer) else outward
 
 
+_DENSE, _ABOUT_AN_AXIS = 15, 6
+"""Instructions by which a rotation of three axes, and one about an axis of the frame, turns a vector."""
+
+
 class SharedPlacements:
     """Rotations of links and positions of their points in the universe at q, each made when it is asked for.
 
-    What they share is computed once: rotations go outward, positions inward along a limb to the fork that it hangs on,
-    or, of a robot without forks, to the first link whose rotation is known. A position that is asked for alone needs no
-    rotation of its chain.
+    What they share is computed once: rotations go outward, positions inward along a limb to the fork that it hangs on
+    (outward, too, along one of few lengths), or, of a robot without forks, to the first link whose rotation is known.
+    A position that is asked for alone needs no rotation of its chain.
     """
 
     def __init__(self, tree: Tree, q: ca.SX | ca.DM) -> None:
@@ -105,16 +109,21 @@ class SharedPlacements:
 
     def position(self, link: int, x: Matrix) -> Matrix:
         """A point x (3) of a link in the universe."""
-        while not self._is_known(link):
+        while not self._goes_outward(link, x):
             r, p = self._joint(link)
             link, x = self._tree.joints[link].parent, p + r @ x
         return self._origin(link) + self.rotation(link) @ x
 
-    def _is_known(self, link: int) -> bool:
-        """Whether a position goes on from the rotation of a link: from that of a fork, where there is one below it."""
-        if link < 0 or self._tree.joints[link].parent < 0:
+    def _goes_outward(self, link: int, x: Matrix) -> bool:
+        """Whether a position goes on from the rotation of a link: at a fork, and on a limb of few lengths."""
+        path = self._tree.path(link)
+        if len(path) < 2 or link not in self._rotations:
+            return len(path) < 2
+        if link in self._forks or self._forks.isdisjoint(path):
             return True
-        return link in self._rotations and (link in self._forks or self._forks.isdisjoint(self._tree.path(link)))
+        limb = list(takewhile(lambda i: i not in self._forks, reversed(path)))
+        lengths = [ca.sparsify(each).nnz() for each in (x, *(self._joint(i)[1] for i in limb[:-1]))]
+        return bool(_DENSE * np.count_nonzero(lengths) < _ABOUT_AN_AXIS * len(limb))
 
     def _origin(self, link: int) -> Matrix:
         if link not in self._origins:
