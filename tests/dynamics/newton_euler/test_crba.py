@@ -103,15 +103,15 @@ def test_what_is_swept_obeys_the_laws(seed: int) -> None:
         check(draw(seed), law)
 
 
-# Instructions, at most.
+# Instructions, at most: 0.1 % more than counted, as the processor decides which constants are equal in all digits.
 LIMITS = {
     15: {
-        "mass_matrix": 4394,
-        "coriolis_matrix": 9331,
-        "inverse_dynamics_derivatives": 16448,
-        "forward_dynamics_derivatives": 30366,
+        "mass_matrix": 4398,
+        "coriolis_matrix": 9340,
+        "inverse_dynamics_derivatives": 16464,
+        "forward_dynamics_derivatives": 30396,
     },
-    30: {"mass_matrix": 12131, "forward_dynamics_derivatives": 90298},
+    30: {"mass_matrix": 12143, "forward_dynamics_derivatives": 90388},
 }
 
 
