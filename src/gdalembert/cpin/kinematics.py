@@ -10,8 +10,7 @@ import pinocchio as pin
 
 from gdalembert.cpin.data import Data, fills
 from gdalembert.cpin.model import Model
-from gdalembert.dynamics.frame_motion import SharedPlacements, fixed_placement
-from gdalembert.dynamics.parameters.parameters import substituted
+from gdalembert.dynamics.frame_motion import SharedPlacements
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import Items, is_same
@@ -91,28 +90,24 @@ computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
 
 
 def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
-    """The placement of each frame of the tree at q: in one graph of SX or numbers, by a Function each in MX.
+    """The placement of each frame of the tree at q: in one graph of SX, by a Function each in MX or numbers.
 
     Sweeps at the same q have the same graph.
     """
     tree, inputs = model.tree, model.inputs
     if data.swept is not None and data.swept[0] is tree and is_same(data.swept[1], q):
         return data.swept[2]  # type: ignore[no-any-return]
-    if any(isinstance(x, ca.MX) for x in (q, *inputs)):
+    if any(isinstance(x, ca.SX) for x in (q, *inputs)):
+        shared = SharedPlacements(tree, *map(ca.SX, (q, *inputs)))
+
+        def placement(k: int) -> SE3:
+            return SE3.later(lambda: shared.rotation(k), lambda: shared.position(k))
+
+    else:
         functions = model.kinematics.frame_placement
 
         def placement(k: int) -> SE3:
             return SE3(functions(k)(q, *inputs))
-
-    else:
-        known = substituted(tree.constants, tree.symbols, *inputs) if inputs else tree
-        shared = SharedPlacements(known, q)
-
-        def placement(k: int) -> SE3:
-            link, (r, p) = known.frames[k].joint, fixed_placement(known.frames[k])
-            return SE3.later(
-                lambda: ca.densify(shared.rotation(link) @ r), lambda: ca.densify(shared.position(link, p))
-            )
 
     data.swept = tree, q, placement
     return placement

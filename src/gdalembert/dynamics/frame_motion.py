@@ -21,9 +21,9 @@ whose rates make the classical acceleration; the spatial one is that of WORLD ab
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain
 
 import casadi as ca
 import numpy as np
@@ -31,8 +31,10 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, entries
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import derivative_along
+from gdalembert.spatial.instructions import SharedSubexpressions
 from gdalembert.spatial.spatial_vectors import Motion
 
 _NULL = ca.DM(3, 1)
@@ -65,39 +67,58 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
     return inward if ca.n_nodes(inner) <= ca.n_nodes(outer) else outward
 
 
-_DENSE, _ABOUT_AN_AXIS = 15, 6
-"""Instructions by which a rotation of three axes, and one about an axis of the frame, turns a vector."""
-
-
 class SharedPlacements:
-    """Rotations of links and positions of their points in the universe at q, each made when it is asked for.
+    """Placements of frames in the universe at q, for which any expressions are put in, each made when it is asked for.
 
-    What they share is computed once: rotations go outward, positions inward along a limb to the fork that it hangs on
-    (outward, too, along one of few lengths), or, of a robot without forks, to the first link whose rotation is known.
-    A position that is asked for alone needs no rotation of its chain.
+    What they share is computed once. Rotations go outward; positions go inward to a link whose rotation is known (the
+    first, the first with several limbs, or none) and outward from there, whichever adds least, so that a position that
+    is asked for alone needs no rotation of its chain. ``values`` stand for the symbols of the tree.
     """
 
-    def __init__(self, tree: Tree, q: ca.SX | ca.DM) -> None:
-        self._tree, self._q = tree, q
+    def __init__(self, tree: Tree, q: ca.SX, *values: ca.SX) -> None:
+        self._tree, self._q = tree, ca.SX.sym("q", tree.nq)
+        symbols = [self._q, tree.symbols] if values else [self._q]
+        self._expressions = SharedSubexpressions(symbols, [q, *values])
         self._joints: dict[int, tuple[Matrix, Matrix]] = {}
         self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
         self._origins: dict[int, Matrix] = {-1: _NULL}
         parents = Counter(joint.parent for joint in tree.joints)
         self._forks = {link for link, children in parents.items() if children > 1}
 
+    def rotation(self, frame: int) -> ca.SX:
+        """R (3 × 3) of a frame of the tree, by its index."""
+        own = self._tree.frames[frame]
+        return self._expressions.of(self._turned(own.joint, own.rotation))
+
+    def position(self, frame: int) -> ca.SX:
+        """The origin (3) of a frame of the tree, by its index."""
+        own = self._tree.frames[frame]
+        x = fixed_placement(own)[1]
+        starts = self._rotations.keys(), self._rotations.keys() & self._forks, set[int]()
+        return self._expressions.of(*(self._position(own.joint, x, known) for known in starts))
+
     def _joint(self, i: int) -> tuple[Matrix, Matrix]:
         if i not in self._joints:
-            placed: Matrix = ca.horzcat(*self._tree.joints[i].placement(self._q))
-            placed = ca.sparsify(ca.cse([placed])[0]) if isinstance(placed, ca.SX) else placed
-            self._joints[i] = placed[:, :3], placed[:, 3]
+            r, p = self._tree.joints[i].placement(self._q)
+            self._joints[i] = ca.sparsify(r), ca.sparsify(p)
         return self._joints[i]
 
-    def rotation(self, link: int) -> Matrix:
-        """R (3 × 3) of a link, by the index of its joint."""
+    def _rotation(self, link: int) -> Matrix:
         if link not in self._rotations:
             before, turn = self._turn(link)
-            self._rotations[link] = self.rotation(before) @ turn
+            self._rotations[link] = self._turned(before, entries(turn))
         return self._rotations[link]
+
+    def _turned(self, link: int, rotation: Array | ca.SX) -> Matrix:
+        """A rotation on a link, after what is fixed before it, and after what turns about the same axis."""
+        r = spatial.constant(rotation)
+        if link in self._rotations:
+            return self._rotations[link] @ r
+        joint = self._tree.joints[link]
+        if not joint.type.can_rotate or _keeps_axis(rotation, joint):
+            before, turn = self._turn(link)
+            return self._turned(before, entries(turn @ r))
+        return self._rotation(link) @ r
 
     def _turn(self, link: int) -> tuple[int, Matrix]:
         """The rotation of a link in one before it: of joints in a row with parallel axes, whose product has zeros."""
@@ -107,27 +128,16 @@ class SharedPlacements:
         before, turn = self._turn(joint.parent)
         return before, turn @ r
 
-    def position(self, link: int, x: Matrix) -> Matrix:
-        """A point x (3) of a link in the universe."""
-        while not self._goes_outward(link, x):
+    def _position(self, link: int, x: Matrix, known: Collection[int]) -> Matrix:
+        """A point x (3) of a link: inward to one of the links whose rotations are known, and outward from there."""
+        while len(self._tree.path(link)) > 1 and link not in known:
             r, p = self._joint(link)
             link, x = self._tree.joints[link].parent, p + r @ x
-        return self._origin(link) + self.rotation(link) @ x
+        return self._origin(link, known) + self._rotation(link) @ x
 
-    def _goes_outward(self, link: int, x: Matrix) -> bool:
-        """Whether a position goes on from the rotation of a link: at a fork, and on a limb of few lengths."""
-        path = self._tree.path(link)
-        if len(path) < 2 or link not in self._rotations:
-            return len(path) < 2
-        if link in self._forks or self._forks.isdisjoint(path):
-            return True
-        limb = list(takewhile(lambda i: i not in self._forks, reversed(path)))
-        lengths = [ca.sparsify(each).nnz() for each in (x, *(self._joint(i)[1] for i in limb[:-1]))]
-        return bool(_DENSE * np.count_nonzero(lengths) < _ABOUT_AN_AXIS * len(limb))
-
-    def _origin(self, link: int) -> Matrix:
+    def _origin(self, link: int, known: Collection[int]) -> Matrix:
         if link not in self._origins:
-            self._origins[link] = self.position(self._tree.joints[link].parent, self._joint(link)[1])
+            self._origins[link] = self._position(self._tree.joints[link].parent, self._joint(link)[1], known)
         return self._origins[link]
 
 
@@ -135,7 +145,15 @@ def _is_parallel(joint: Joint, other: Joint) -> bool:
     """Whether a revolute joint on the link of another one turns about the same axis."""
     if not (joint.type.is_revolute and other.type.is_revolute) or isinstance(joint.rotation, ca.SX):
         return False
-    return bool(np.array_equal(joint.rotation @ np.array(joint.type.axis), np.array(other.type.axis)))
+    axis = joint.rotation @ np.array(joint.type.axis)
+    return any(np.array_equal(axis, sign * np.array(other.type.axis)) for sign in (1, -1))
+
+
+def _keeps_axis(rotation: Array | ca.SX, joint: Joint) -> bool:
+    """Whether a rotation on the link of a joint is one about the axis of the joint, a revolute one."""
+    if not joint.type.is_revolute or isinstance(rotation, ca.SX):
+        return False
+    return bool(np.array_equal(rotation @ np.array(joint.type.axis), np.array(joint.type.axis)))
 
 
 def _added(joint: Joint, q: Matrix, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:

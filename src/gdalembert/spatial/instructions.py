@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -132,6 +133,14 @@ class _Table:
         number, minus = value
         return self._number(ca.OP_NEG, number) if minus else number
 
+    def with_sign_in_difference(self, value: Signed) -> int:
+        """The number of the value with its sign taken in, −(x − y) as y − x, which costs nothing if x − y is unused."""
+        number, minus = value
+        node = self.nodes[number]
+        if minus and isinstance(node, tuple) and node[0] == ca.OP_SUB:
+            return self._number(ca.OP_SUB, *node[:0:-1])
+        return self.with_sign(value)
+
     def _number(self, *node: Any) -> int:
         """The number of (``ca.OP_…``, numbers of its operands), or of ("constant", x)."""
         if node not in self._numbers:
@@ -176,15 +185,19 @@ class _Table:
         node = (ca.OP_INV, b[0]) if a[0] == self._one else (ca.OP_DIV, a[0], b[0])
         return self._number(*node), a[1] != b[1]
 
-    def expressions(self, wanted: Iterable[int]) -> dict[int, ca.SX]:
-        """Expressions with the wanted numbers, and what they are made of."""
-        needed = set(wanted)
+    def needed(self, wanted: Iterable[int], known: Mapping[int, ca.SX]) -> set[int]:
+        """The numbers of the wanted expressions and of what they are made of, but for those that are known."""
+        needed = set(wanted) - known.keys()
         for number in range(len(self.nodes) - 1, -1, -1):
             if number in needed and isinstance(node := self.nodes[number], tuple):
-                needed.update(node[1:])
-        order = sorted(needed)
+                needed.update(set(node[1:]) - known.keys())
+        return needed
+
+    def expressions(self, wanted: Iterable[int], known: Mapping[int, ca.SX] = MappingProxyType({})) -> dict[int, ca.SX]:
+        """Expressions with the wanted numbers, and what they are made of, beside those that are known."""
+        order = sorted(self.needed(wanted, known))
         shared, reciprocals = self._shared_divisors(order), dict[int, ca.SX]()
-        made: dict[int, ca.SX] = {}
+        made = dict(known)
         for number in order:
             node = self.nodes[number]
             if isinstance(node, ca.SX):
@@ -207,6 +220,31 @@ class _Table:
         if sum(divisions.values()) < _MANY * len(divisions):
             return set()
         return {x for x, times in divisions.items() if times >= _SEVERAL}
+
+
+class SharedSubexpressions:
+    """Expressions that are made one after another: a value that one of them has, up to sign, is not made again.
+
+    They are written in symbols, for which any expressions are put in.
+    """
+
+    def __init__(self, inputs: Sequence[ca.SX], values: Sequence[ca.SX]) -> None:
+        self._inputs, self._table, self._made = list(inputs), _Table(), dict[int, ca.SX]()
+        self._entries = [[self._value(x[k]) for k in range(x.numel())] for x in values]
+
+    def _value(self, x: ca.SX) -> Signed:
+        return self._table.constant(float(x)) if x.is_constant() else self._table.input(x)
+
+    def of(self, *ways: ca.SX) -> ca.SX:
+        """An expression in the symbols, dense, in the one of several ways to write it that adds the fewest values."""
+        numbers = min(map(self._numbers, ways), key=lambda numbers: len(self._table.needed(numbers, self._made)))
+        self._made = self._table.expressions(numbers, self._made)
+        return ca.reshape(ca.vertcat(*(self._made[number] for number in numbers)), *ways[0].shape)
+
+    def _numbers(self, expression: ca.SX) -> list[int]:
+        graph = ca.Function("graph", self._inputs, [ca.densify(expression)])
+        (result,) = evaluate(graph, self._entries, self._table.constant, self._table.operation)
+        return [self._table.with_sign_in_difference(x) for x in result]
 
 
 def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> list[ca.SX]:
