@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gdalembert.errors import GdalembertError, UnknownNameError
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import matrix
+from gdalembert.spatial.objects import SE3
 
 __all__ = ["Data", "MissingAttributeError"]
 
@@ -54,7 +56,7 @@ class Data:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
         self.state: dict[str, Matrix] = {}
-        self.swept: Any = None
+        self.swept: tuple[Tree, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -96,18 +97,14 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
     """
     tree, inputs = model.tree, model.inputs
     if data.swept is not None and data.swept[0] is tree and is_same(data.swept[1], q):
-        return data.swept[2]  # type: ignore[no-any-return]
-    if any(isinstance(x, ca.SX) for x in (q, *inputs)):
-        shared = SharedPlacements(tree, *map(ca.SX, (q, *inputs)))
+        return data.swept[2]
+    is_sx = any(isinstance(x, ca.SX) for x in (q, *inputs))
+    shared = SharedPlacements(tree, *map(ca.SX, (q, *inputs))) if is_sx else None
 
-        def placement(k: int) -> SE3:
-            return SE3.later(lambda: shared.rotation(k), lambda: shared.position(k))
-
-    else:
-        functions = model.kinematics.frame_placement
-
-        def placement(k: int) -> SE3:
-            return SE3(functions(k)(q, *inputs))
+    def placement(k: int) -> SE3:
+        if shared is None:
+            return SE3(evaluate(model, model.kinematics.frame_placement(k), q))
+        return SE3.later(partial(shared.rotation, k), partial(shared.position, k))
 
     data.swept = tree, q, placement
     return placement
@@ -154,7 +151,8 @@ updateGlobalPlacements = updateFramePlacements
 def updateFramePlacement(model: Model, data: Data, frame_id: int) -> SE3:
     """The placement of one frame at the q of the last sweep; equals ``data.oMf[frame_id]``."""
     updateFramePlacements(model, data)
-    return data.oMf[frame_id]  # type: ignore[no-any-return]
+    placed: SE3 = data.oMf[frame_id]
+    return placed
 
 
 computeForwardKinematicsDerivatives = forwardKinematics  # whose state the derivatives are read at

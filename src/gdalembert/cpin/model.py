@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -31,6 +31,8 @@ from gdalembert.spatial.matrices import Items, index_of, is_constant, is_same, m
 from gdalembert.spatial.objects import SE3, Inertia, Motion
 
 __all__ = ["Frame", "Model", "buildReducedModel"]
+
+T = TypeVar("T")
 
 
 class Frame:
@@ -112,7 +114,8 @@ class Model:
 
     def _list(self, name: str) -> Items:
         """The constants of one kind; gravity and armature are lists of one."""
-        if name not in self._lists:
+        lists: dict[str, Items] = self._lists
+        if name not in lists:
             many = name in ("jointPlacements", "frames", "inertias")
             length = len(getattr(self.pin, name)) if many else 1
 
@@ -120,8 +123,8 @@ class Model:
                 value = getattr(self.pin, name)
                 return _KINDS[name](value[k] if many else value)
 
-            self._lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
-        return self._lists[name]  # type: ignore[no-any-return]
+            lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
+        return lists[name]
 
     def _handed_out(self) -> list[tuple[tuple[str, int], Any]]:
         """The constants that somebody has read or set, and may have changed."""
@@ -222,22 +225,23 @@ class Model:
             raise UnsupportedError(f"{where}: model.{name}[{k}] has symbols; give a model of numbers")
         return pin.Model(self.pin)
 
-    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
         """What is made once, for as long as no constant changes."""
         self._update()
         if key not in self._cache:
             self._cache[key] = make()
-        return self._cache[key]
+        found: T = self._cache[key]
+        return found
 
     @property
     def tree(self) -> Tree:
         """The constants, after cleaning, and behind the frames of the model those of its joints."""
-        return self.cached("tree", self._tree_and_inputs)[0]  # type: ignore[no-any-return]
+        return self.cached("tree", self._tree_and_inputs)[0]
 
     @property
     def inputs(self) -> list[Matrix]:
         """[p], what the symbols of the tree stand for; [] if there are none."""
-        return self.cached("tree", self._tree_and_inputs)[1]  # type: ignore[no-any-return]
+        return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
         given, inputs = read_tree(self.pin, dynamics=False), _Inputs()
@@ -278,12 +282,12 @@ class Model:
 
     @property
     def kinematics(self) -> Kinematics:
-        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))  # type: ignore[no-any-return]
+        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))
 
     @property
     def configurations(self) -> Kinematics:
         """The kinematics of its joints in numbers, which configurations are a matter of."""
-        return self.cached("joints", lambda: Kinematics(self.pin))  # type: ignore[no-any-return]
+        return self.cached("joints", lambda: Kinematics(self.pin))
 
     @property
     def dynamics(self) -> NewtonEuler:
