@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.identification.result import BaseEstimate, NotIdentifiable, aligned, shown, some
+from gdalembert.identification.result import Estimate, aligned, shown, some
 from gdalembert.spatial.arrays import Array
 
 _CORRECTIONS = 10
@@ -28,20 +26,12 @@ def _short(formula: str) -> str:
     return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """The result of :func:`~gdalembert.calibration.fit.fit`; ``str(result)`` is a report.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration(Estimate):
+    """The result of :func:`~gdalembert.calibration.fit.fit`; ``str(result)`` is a report. Parameters are in m and rad.
 
     Attributes:
-        robot, frame: their names.
-        names: of the parameters, as in ``kin.parameters.names``.
-        values: the estimate of p (n_p) [m, rad].
-        standard_deviation: of each parameter by itself (n_p); inf where the data tell no more than a combination of it
-            with others.
-        base: the combinations that the samples tell, as base parameters of an identification.
-        structural_rank: the number of combinations that anyone could know.
-        not_identifiable: what the data cannot know.
-        condition_number: of the weighted Jacobian of these combinations, with columns of unit length.
+        frame: its name.
         noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
             weight; nan if none has a weight.
         weights: of the rows of the samples that were fitted (N × 6 or N × 3), their mean being 1.
@@ -49,30 +39,14 @@ class Calibration:
             pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m]; NaN where
             nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
-        remarks: why the estimate is not to be trusted as it is, one sentence each.
     """
 
-    robot: str
     frame: str
-    names: tuple[str, ...]
-    values: Array
-    standard_deviation: Array
-    base: BaseEstimate
-    structural_rank: int
-    not_identifiable: NotIdentifiable
-    condition_number: float
     noise: Array
     weights: Array
     before: Array
     residuals: Array
     held_back: Array | None
-    remarks: tuple[str, ...]
-    _model: pin.Model | None
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        """The estimate of p by name."""
-        return MappingProxyType(dict(zip(self.names, self.values.tolist(), strict=True)))
 
     @property
     def model(self) -> pin.Model:

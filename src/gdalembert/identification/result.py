@@ -91,15 +91,13 @@ class NotIdentifiable:
     directions: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
-    """The result of :func:`~gdalembert.identification.fit.fit`; ``str(result)`` is a report.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimate:
+    """Parameters of a robot that a fit estimates.
 
     Attributes:
         robot: its name.
-        method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
-        names: of the parameters, as in ``dyn.parameters.names``. ``joints``: names of the entries of tau.
-        nominal: p of the model before (n_p).
+        names: of the parameters.
         values: the estimate of p (n_p).
         standard_deviation: of each parameter by itself (n_p), by least squares without constraints; inf where the data
             tell no more than a combination of it with others.
@@ -107,40 +105,52 @@ class Identification:
         structural_rank: the number of base parameters that the structure of the robot lets anyone know.
         not_identifiable: what the data cannot know.
         condition_number: of the weighted regressor of these base parameters, with columns of unit length.
-        noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
-            rows that remain after decimation, if there was any; nan for a torque without any weight.
-        residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
         remarks: why the estimate is not to be trusted as it is, one sentence each.
-        at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
-            were a little different: constraints decided these, not the data alone.
-        fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
-        least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
     """
 
     robot: str
-    method: str
     names: tuple[str, ...]
-    joints: tuple[str, ...]
-    nominal: Array
     values: Array
     standard_deviation: Array
     base: BaseEstimate
     structural_rank: int
     not_identifiable: NotIdentifiable
     condition_number: float
-    noise: Array
-    residual: Array
     remarks: tuple[str, ...]
-    at_bounds: tuple[str, ...]
-    fitted: Torques
-    held_back: Torques | None
-    least_eigenvalues: Mapping[str, float]
     _model: pin.Model | None
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """The estimate of p by name."""
         return MappingProxyType(dict(zip(self.names, self.values.tolist(), strict=True)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Identification(Estimate):
+    """The result of :func:`~gdalembert.identification.fit.fit`; ``str(result)`` is a report.
+
+    Attributes:
+        method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
+        joints: names of the entries of tau.
+        nominal: p of the model before (n_p).
+        noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
+            rows that remain after decimation, if there was any; nan for a torque without any weight.
+        residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
+        at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
+            were a little different: constraints decided these, not the data alone.
+        fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
+        least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
+    """
+
+    method: str
+    joints: tuple[str, ...]
+    nominal: Array
+    noise: Array
+    residual: Array
+    at_bounds: tuple[str, ...]
+    fitted: Torques
+    held_back: Torques | None
+    least_eigenvalues: Mapping[str, float]
 
     @property
     def is_consistent(self) -> bool | None:
