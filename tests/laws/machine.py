@@ -45,12 +45,12 @@ class Failure:
         return f"{self.law}: {self.what}\n\n{imports}\n{call}\n"
 
 
-def failure(case: Case, law: str | None = None) -> Failure | None:
-    """The first law that a case breaks, of all laws or of one."""
+def failure(case: Case, *laws: str) -> Failure | None:
+    """The first law that a case breaks, of all laws or of some."""
     at = "construction"
     try:
         robot = Robot(case)
-        for at in LAWS if law in (None, "construction") else [law]:
+        for at in LAWS if set(laws) <= {"construction"} else laws:
             for what, value, wanted, tolerance in LAWS[at](robot):
                 error = relative_error(value, wanted)
                 if not error <= tolerance:
@@ -71,14 +71,14 @@ def shrunk(found: Failure, breaks: Callable[[Case, str], Failure | None] = failu
     return found
 
 
-def check(case: Case, law: str | None = None) -> None:
-    """Fail unless a case obeys the laws, with the smallest case that does not.
+def check(case: Case, *laws: str) -> None:
+    """Fail unless a case obeys all laws, or some, with the smallest case that does not.
 
     Raises:
         AssertionError: with that case as code.
     """
     __tracebackhide__ = True
-    found = failure(case, law)
+    found = failure(case, *laws)
     if found is not None:
         raise AssertionError(str(shrunk(found)))
 
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = 0
     for seed in range(given.seed, given.seed + given.cases):
         case = draw(seed) if shutil.which("cc") else without_compiler(draw(seed))
-        found = failure(case, given.law)
+        found = failure(case, *([given.law] if given.law else []))
         if found is not None:
             failed += 1
             print(f"seed {seed}: {shrunk(found)}", flush=True)

@@ -28,6 +28,7 @@ from tests.laws.cases import (
     code,
     draw,
 )
+from tests.laws.laws import LAWS
 from tests.laws.machine import check, failure, main, shrunk, without_compiler
 from tests.laws.robots import Robot, model_of
 
@@ -36,9 +37,21 @@ SEEDS = range(92)
 QUICK_SEEDS = (1, 8, 9, 14, 16, 18, 24, 25, 26, 29, 30, 37, 44, 49)
 
 
+WITH_RODS = (3, 19, 75)
+"""Seeds of small arms with rods, one of each kind."""
+
+
 @pytest.mark.parametrize("seed", quick(SEEDS, *QUICK_SEEDS))
 def test_laws(seed: int) -> None:
-    check(without_compiler(draw(seed)))
+    """All of them on some robots; every second one on others, and every fourth one on large arms with rods."""
+    case = without_compiler(draw(seed))
+    large = any(joint.rod for joint in case.joints)
+    step = 1 if seed in (*QUICK_SEEDS, *WITH_RODS) else 4 if large else 2
+    check(case, *list(LAWS)[seed // 4 % step :: step])
+
+
+def test_each_law_holds_on_each_kind_of_rod() -> None:
+    assert {joint.rod for seed in WITH_RODS for joint in draw(seed).joints} == {"", *RODS}
 
 
 @pytest.mark.system

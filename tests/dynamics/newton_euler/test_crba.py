@@ -88,19 +88,20 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def draws_of(formulation: str, number: int) -> list[int]:
-    seeds = (seed for seed in range(1000) if draw(seed).formulation == formulation)
+    """Seeds of robots without rods, whose graphs are ten times as large."""
+    drawn = ((seed, draw(seed)) for seed in range(1000))
+    seeds = (seed for seed, case in drawn if case.formulation == formulation and not any(j.rod for j in case.joints))
     return list(itertools.islice(seeds, number))
 
 
-DRAWS = [*draws_of("newton_euler", 12), 78, *draws_of("flexible_arm", 12)]
+DRAWS = [*draws_of("newton_euler", 8), 78, *draws_of("flexible_arm", 8), 83]  # the last one has a rod
 
 
 @pytest.mark.usefixtures("swept")
 @pytest.mark.parametrize("seed", quick(DRAWS, 6))
 def test_what_is_swept_obeys_the_laws(seed: int) -> None:
     """Joints that share a coordinate, columns that are not constant, modes, wrenches and forces included."""
-    for law in ("equation_of_motion", "derivatives", "constraints", "regularized_constraints"):
-        check(draw(seed), law)
+    check(draw(seed), "equation_of_motion", "derivatives", "constraints", "regularized_constraints")
 
 
 # Instructions, at most: 0.1 % more than counted, as the processor decides which constants are equal in all digits.
