@@ -376,6 +376,65 @@ def test_doubtful(reason):
     assert load_urdf(text, check="off") == warned == pin.buildModelFromXML(text, True)
 
 
+def turned(rpy: str) -> str:
+    """An arm whose elbow stands at these angles."""
+    return arm(f'<origin xyz="0.1 0 0" rpy="{rpy}"/>' + REVOLUTE)
+
+
+ROUGH = (
+    "rpy misses a multiple of π/4 or π/6 by less than 0.0001 rad; with round_angles=0.0001, rotations of joints have "
+    "{} more zeros, and graphs are smaller"
+)
+
+
+@pytest.mark.parametrize(
+    ("rpy", "meant", "zeros"),
+    [
+        ("1.5708 0 0", (np.pi / 2, 0, 0), 2),
+        ("0 -3.1416 0", (0, -np.pi, 0), 2),
+        ("-1.57 0 1.5708", (-1.57, 0, np.pi / 2), 3),
+        ("1.5708 0 -0.7854", (np.pi / 2, 0, -np.pi / 4), 3),
+    ],
+)
+def test_angles_of_few_digits_are_taken_for_multiples_on_request(rpy, meant, zeros):
+    with pytest.warns(UrdfWarning) as caught:
+        as_given = load_urdf(turned(rpy))
+    assert [str(warning.message) for warning in caught] == [f"<text>: joint 'elbow': {ROUGH.format(zeros)}"]
+    rounded = load_urdf(turned(rpy), check="strict", round_angles=1e-4)
+    assert rounded.jointPlacements[1].rotation == pytest.approx(pin.rpy.rpyToMatrix(*meant), abs=1e-15)
+    assert as_given.jointPlacements[1].rotation == pytest.approx(
+        pin.rpy.rpyToMatrix(*map(float, rpy.split())), abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("rpy", ["1.57079632679 0 0", "0.00005 0 0", "0.3 0.2 0.1", "1.57 0 0", "0.5236 0.2 0.1"])
+def test_angles_that_no_rounding_makes_smaller_are_silent(rpy):
+    """They are exact but for rounding, lie near 0, are no multiples, or leave a rotation without zeros."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_urdf(turned(rpy))
+
+
+def test_the_rounded_angle_is_within_the_tolerance():
+    assert np.array_equal(
+        load_urdf(turned("1.57 0 0.00005"), round_angles=1e-3).jointPlacements[1].rotation,
+        pin.rpy.rpyToMatrix(np.pi / 2, 0, 0),
+    )
+    kept = load_urdf(turned("1.57 0 0"), check="off", round_angles=1e-4).jointPlacements[1].rotation
+    assert kept == pytest.approx(pin.rpy.rpyToMatrix(1.57, 0, 0), abs=1e-15)
+
+
+def test_rounded_angles_make_graphs_small():
+    """The xarm7 as published writes 1.5708 at six of its seven joints; so does this arm."""
+    text = chain(7, "revolute").replace("<parent", '<origin xyz="0 0.1 0.3" rpy="1.5708 0 0"/><parent')
+    counts = []
+    for angle in (0.0, 1e-4):
+        dyn = gd.NewtonEuler(load_urdf(text, check="off", round_angles=angle))
+        counts.append([f.n_instructions() for f in (dyn.inverse_dynamics, dyn.mass_matrix)])
+    assert counts[1][0] < 0.9 * counts[0][0]
+    assert counts[1][1] < 0.8 * counts[0][1]
+
+
 def test_ignored_mimic_is_doubtful():
     with pytest.warns(UrdfWarning, match="^<text>: joint 'zeigefinger': <mimic> is ignored, because mimic=False"):
         model = load_urdf(gripper(), mimic=False)
@@ -629,6 +688,16 @@ def test_a_directory(tmp_path):
             ("puma560", None, True, np.array([])),
             ArgumentError,
             "load_urdf: check: got array([], dtype=float64); give 'strict', 'warn' or 'off'",
+        ),
+        (
+            ("puma560", None, True, "warn", 1.0),
+            ArgumentError,
+            "load_urdf: round_angles: got 1.0; give an angle from 0 to 0.1 rad",
+        ),
+        (
+            ("puma560", None, True, "warn", "1e-4"),
+            ArgumentError,
+            "load_urdf: round_angles: got '1e-4'; give an angle from 0 to 0.1 rad",
         ),
     ],
 )
