@@ -443,3 +443,34 @@ def test_ends_that_are_refused_leave_nothing_behind() -> None:
     problem.end([0.5])
     problem.minimize(problem.integral(lambda u: u**2))
     assert problem.solve().q[-1, 0] == pytest.approx(0.5, rel=1e-9)
+
+
+# Integrals of one stage.
+
+
+def test_an_integral_of_degree_1_sees_what_swings_from_instant_to_instant() -> None:
+    """By midpoints alone, a mass that jumps from 1 to −1 and back would cost nothing."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 6, degree=1)
+    problem.start([1.0])
+    problem.minimize(problem.integral(lambda q: q**2) + 1e-9 * ca.sumsqr(problem.u))
+    solution = problem.solve()
+    assert np.abs(solution.q[1:]).max() < 0.5
+    assert solution.cost > 1 / 36  # of the first instant
+
+
+def test_an_integral_of_degree_1_is_exact_to_the_third_power() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 2.0, 3, degree=1)
+    moved = ca.Function("moved", [problem.opti.x], [problem.integral(lambda q, t: q + t**3)])
+    assert float(moved(0)) == pytest.approx(4.0, rel=1e-14)
+
+
+def test_degree_1_says_what_its_midpoints_hide() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1)
+    message = (
+        "slider: the integral of q, u sees q and v at midpoints alone, where what swings from instant to instant is "
+        "hidden; take degree=2, or make the terms without u an integral of their own"
+    )
+    with pytest.warns(ocp.SolutionWarning, match=f"^{message}$"):
+        problem.integral(lambda q, u: q**2 + u**2)
+    problem.integral(lambda u: u**2)
+    ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1, scheme="radau").integral(lambda q, u: q**2 + u**2)

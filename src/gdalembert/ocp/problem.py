@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError
 from gdalembert.model.limits import Bounds
+from gdalembert.nlp.program import SolutionWarning
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.ends import End, Fixed, constrain_grid
@@ -265,10 +267,30 @@ class Problem(OptimalControlProblem[Solution]):
     def integral(self, expression: Expression) -> ca.MX:
         """∫ expression dt over the motion, by the quadrature of the method: a column of the entries of the expression.
 
+        A method of one stage inside the interval, as collocation of ``degree=1``, would not see q and v swing from
+        instant to instant: an expression of them is integrated by Simpson's rule, which has the grid in it.
+
         Args:
             expression: as in :meth:`path`.
+
+        Warns:
+            SolutionWarning: if such a method sees q or v at midpoints alone, as the expression has a, u or forces too.
         """
-        return self._motion.integral(self._motion.evaluate(expression, "stages", self._parameters.symbols).values)
+        found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
+        at_stages, inputs = self._motion.integral(found.values), set(found.graph.name_in())
+        if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
+            return at_stages
+        if others := sorted(inputs & {"a", "u", "forces"}):
+            warnings.warn(
+                f"{self.dyn.tree.name}: the integral of {', '.join(sorted(inputs))} sees q and v at midpoints alone, "
+                "where what swings from instant to instant is hidden; take degree=2, or make the terms without "
+                f"{' and '.join(others)} an integral of their own",
+                SolutionWarning,
+                stacklevel=2,
+            )
+            return at_stages
+        at_grid = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
+        return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.

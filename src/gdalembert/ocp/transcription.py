@@ -375,6 +375,16 @@ class TranscribedMotion:
         weights = np.tile(self.rule.b, self.intervals) / self.intervals
         return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
 
+    @property
+    def sees_midpoints_alone(self) -> bool:
+        """Whether the only stage of an interval is inside it."""
+        return len(self.rule.c) == 1 and bool(0 < self.rule.c[0] < 1)
+
+    def integral_over_grid(self, values: ca.MX) -> ca.MX:
+        """The integral of values by the trapezoidal rule, a column for each instant of the grid."""
+        weights = np.r_[0.5, np.ones(self.intervals - 1), 0.5] / self.intervals
+        return ca.MX(values @ (self._durations * ca.DM(weights).T).T)
+
     @interruptible
     def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
         """An expression of q, v, a, u, t, p and the parameters ``named`` of the problem, compiled if steps are.
