@@ -29,6 +29,10 @@ _KINDS: dict[str, tuple[Any, str]] = {
 """The types of options, and what they are."""
 
 
+_SMALL = 1_000_000
+"""Instructions of a batch that keeps Python's global lock, for some tenths of a millisecond at most."""
+
+
 def share(work: Callable[[Part], None], parts: Sequence[Part]) -> None:
     """Do the work of all parts, the first one here, and raise what the earliest part raises."""
     first, *others = parts
@@ -113,7 +117,8 @@ class CompiledFunction:
     A batch of a Function of SX, as all of ``dyn`` are, evaluates several states at once (SIMD). It equals the single
     calls up to rounding, and the numbers of a state do not depend on the other states.
 
-    Any number of threads may call it at once. A single call keeps Python's global lock, a batch releases it.
+    Any number of threads may call it at once. A single call keeps Python's global lock, as a batch of up to a million
+    instructions does; a larger batch releases it.
 
     Attributes:
         function: the ``casadi.Function`` that it evaluates.
@@ -133,8 +138,9 @@ class CompiledFunction:
             for name, shape in self.inputs.items()
             if not function.sparsity_in(name).is_dense()
         }
-        self._one = _must_check if self._structural_zeros else code.one
-        self._names = tuple(self.inputs)
+        self._one, self._few = (_must_check if self._structural_zeros else each for each in (code.one, code.few))
+        self._names, self._shapes = tuple(self.inputs), tuple(self.inputs.values())
+        self._few_states = _SMALL // max(1, function.n_instructions()) if self.width > 1 else 0
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
@@ -180,9 +186,13 @@ class CompiledFunction:
             ArgumentError: as for a single call; also if the inputs differ in N, or none of them has N.
             ArgumentTypeError, UnknownNameError: as for a single call.
         """
+        if named:
+            inputs = self._in_order(inputs, named)
+        if threads == 1 and (found := self._together(inputs, out)) is not None:
+            return found
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
-        arrays = [self._checked(k, x, batch=True) for k, x in enumerate(self._in_order(inputs, named))]
+        arrays = [self._checked(k, x, batch=True) for k, x in enumerate(self._in_order(inputs, {}))]
         shapes = self.inputs.values()
         counts = {name: len(x) for name, shape, x in zip(self.inputs, shapes, arrays, strict=True) if x.shape != shape}
         if len(set(counts.values())) != 1:
@@ -196,6 +206,17 @@ class CompiledFunction:
         size = width * max(1, -(-n // (width * several)))  # so that only the last part may end within a vector
         share(evaluate, [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)])
         return _returned(results, out)
+
+    def _together(self, inputs: tuple[Any, ...], out: Any) -> Any:
+        """A batch of few states in one call of C, if its arrays are as they should be; otherwise ``None``."""
+        arrays = ((x, shape) for x, shape in zip(inputs, self._shapes, strict=False) if type(x) is np.ndarray)
+        n = next((len(x) for x, shape in arrays if x.ndim > len(shape)), 0)
+        if not 0 < n <= self._few_states:
+            return None
+        if out is not None:
+            return None if self._few(inputs, out if isinstance(out, tuple) else (out,)) else out
+        results = tuple([np.empty((n, *shape)) for shape in self.outputs.values()])
+        return None if self._few(inputs, results) else _returned(results, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(compile, **self._options), (self.function,)
@@ -276,7 +297,7 @@ def _unaliased(arrays: list[Array], results: list[Array]) -> list[Array]:
     return [x.copy() if any(np.may_share_memory(x, y) for y in results) else x for x in arrays]
 
 
-def _returned(results: list[Array], out: Any) -> Any:
+def _returned(results: Sequence[Array], out: Any) -> Any:
     if out is not None:
         return out
     return results[0] if len(results) == 1 else tuple(results)
@@ -290,7 +311,7 @@ class _Interpreter:
     """CasADi's virtual machine."""
 
     path, width = None, 1
-    one = staticmethod(_must_check)
+    one = few = staticmethod(_must_check)
 
     def __init__(self, function: ca.Function) -> None:
         self._function = row_major(function)

@@ -41,8 +41,8 @@ TIME_LIMIT = 600.0
 """How long the compiler may run by default [s]."""
 _COMPILERS = ("cc", "gcc", "clang")
 Loaded = TypeVar("Loaded")
-One = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
-"""Evaluates one state from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
+Call = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
+"""Evaluates states from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
 # Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
 _PYTHON = (
     *("PyTuple_Size", "PyTuple_GetItem", "PyObject_GetBuffer", "PyBuffer_Release"),
@@ -167,18 +167,23 @@ def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
 class Library:
     """Machine code: CasADi's for one state, that of :func:`vector_code` for many, and ``c/call.c`` around them.
 
+    ``few`` takes what ``one`` takes, with a row for each state.
+
     Attributes:
         width: the number of states that :meth:`many` evaluates at once.
     """
+
+    one: Call
+    few: Call
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
         holding = ctypes.PyDLL(str(path))
         shares_memory = holding.gdalembert_shares_memory()
-        holding.gdalembert_one.restype = ctypes.py_object
+        holding.gdalembert_call.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         python.append(ctypes.c_void_p(id(np.ndarray)))
-        self.one: One = holding.gdalembert_one((ctypes.c_void_p * len(python))(*python))
+        self.one, self.few = (holding.gdalembert_call((ctypes.c_void_p * len(python))(*python), k) for k in range(2))
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
         self._many.restype = ctypes.c_longlong

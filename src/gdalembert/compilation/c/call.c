@@ -49,13 +49,16 @@ static int is_array(void* object) {
   return type == ndarray;
 }
 
-/* One state, called from Python with the tuples of inputs and outputs. 0: done; otherwise they must be checked. */
-static void* one(void* self, void* const* tuples, ptrdiff_t n) {
+CASADI_SYMBOL_EXPORT casadi_int gdalembert_together(const casadi_int* task);
+
+/* Called from Python with the tuples of inputs and outputs: of one state, or of many, where outputs, and inputs that are
+   not the same for all states, have a row for each. 0: done; otherwise they must be checked. */
+static void* call(void* const* tuples, int many) {
   casadi_int task[2 * N + 1] = {1}, code = 1;
   buffer held[N + 1], *b = held;
-  int i, k, fit = count(tuples[0]) == N_IN && count(tuples[1]) == N - N_IN;
+  int i, k, varies = !many, fit = count(tuples[0]) == N_IN && count(tuples[1]) == N - N_IN;
   for (i = 0; i < N && fit; ++i) {
-    const ptrdiff_t* shape = shapes[i];
+    const ptrdiff_t *shape = shapes[i], *given;
     void* array = i < N_IN ? get_item(tuples[0], i) : get_item(tuples[1], i - N_IN);
     if (i < N_IN && !is_array(array)) {
       fit = 0;
@@ -66,20 +69,33 @@ static void* one(void* self, void* const* tuples, ptrdiff_t n) {
       fit = 0;
       break;
     }
-    fit = b->format[0] == 'd' && !b->format[1] && b->ndim == shape[0] && b->shape[0] == shape[1] &&
-          (b->ndim == 1 || b->shape[1] == shape[2]);
+    k = b->ndim - shape[0]; /* 1: a row for each state */
+    given = b->shape + k;
+    fit = b->format[0] == 'd' && !b->format[1] && (k == 0 || (k == 1 && many)) && (i < N_IN || k == many) &&
+          given[0] == shape[1] && (shape[0] == 1 || given[1] == shape[2]);
+    if (fit && k) {
+      fit = !varies || i == 0 || task[0] == b->shape[0];
+      task[0] = b->shape[0];
+    }
+    varies |= k;
+    fit = fit && (i < N_IN || varies);
     task[2 * i + 1] = (casadi_int) b++->buf;
+    task[2 * i + 2] = k * shape[1] * shape[2];
   }
   for (i = 0; i < N_IN && fit; ++i)
     for (k = N_IN; k < N; ++k) fit = fit && !overlap(held + i, held + k);
-  if (fit) code = gdalembert_in_turn(task);
+  if (fit) code = many ? gdalembert_together(task) : gdalembert_in_turn(task);
   while (b > held) release_buffer(--b);
   return new_int(code);
 }
 
-CASADI_SYMBOL_EXPORT void* gdalembert_one(void* const* python) {
-  static method definition = {"one", one, 0x80, 0}; /* a function of an array of arguments */
+static void* one(void* self, void* const* tuples, ptrdiff_t n) { return call(tuples, 0); }
+static void* few(void* self, void* const* tuples, ptrdiff_t n) { return call(tuples, 1); }
+
+/* The function of one state, or of few. */
+CASADI_SYMBOL_EXPORT void* gdalembert_call(void* const* python, int many) {
+  static method definitions[] = {{"one", one, 0x80, 0}, {"few", few, 0x80, 0}}; /* of an array of arguments */
   count = python[0], get_item = python[1], get_buffer = python[2], release_buffer = python[3];
   clear_error = python[4], new_int = python[5], type_of = python[7], release = python[8], ndarray = python[9];
-  return ((void* (*)(method*, void*, void*)) python[6])(&definition, 0, 0);
+  return ((void* (*)(method*, void*, void*)) python[6])(definitions + many, 0, 0);
 }
