@@ -210,6 +210,7 @@ def test_validate_options(capsys: Capture) -> None:
     assert "1/1" in err
 
 
+@pytest.mark.long
 def test_validate_and_count_with_parameters(capsys: Capture) -> None:
     options = ["--formulation", "newton_euler", "--parameters", "inertia=joint1,joint2", "--parameters", "gravity"]
     assert main(["validate", "two_link_arm", *options, "--samples", "5"]) == 0
@@ -222,6 +223,7 @@ def test_validate_and_count_with_parameters(capsys: Capture) -> None:
     assert "'inertias'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_validate_and_count_with_wrenches(capsys: Capture) -> None:
     options = ["--formulation", "newton_euler", "--wrench", "tip=LOCAL", "--wrench", "link1=WORLD"]
     assert main(["validate", "two_link_arm", "--samples", "10", *options]) == 0
@@ -246,6 +248,7 @@ def test_validate_formulations_in_the_order_given(capsys: Capture) -> None:
     assert [head.split()[1] for head in heads] == ["newton_euler", "lagrange_euler"]
 
 
+@pytest.mark.long
 def test_validate_as_json(capsys: Capture) -> None:
     assert main(["validate", "two_link_arm", "cart_pendulum", "--samples", "5", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -508,6 +511,7 @@ def test_derive_gives_the_matrices_of_the_equations_of_motion(capsys: Capture) -
         assert found[: len(names)] == names
 
 
+@pytest.mark.long
 def test_derive_simplified(capsys: Capture) -> None:
     argv = [*SIMPLIFY, "0.01", "--to", "python", "--a-max", "8,6,12, 25,25,25", "--v-max", "1", "--tau-max", "50"]
     assert main(argv) == 0

@@ -273,7 +273,7 @@ def test_point_forces_are_wrenches_without_moments(name: str, kind: str) -> None
             assert relative_error(own.full(), theirs.full()) < TIGHT
 
 
-@pytest.mark.parametrize("kind", POINTS)
+@pytest.mark.parametrize("kind", quick(POINTS, "forces"))
 def test_point_forces_act_wherever_wrenches_do(kind: str) -> None:
     """Torques, constrained robots, pickles, motions, and the validation."""
     model, references, forces, w = pushed_at_points(kind)

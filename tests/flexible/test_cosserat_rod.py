@@ -22,6 +22,7 @@ from gdalembert.flexible.centreline import centreline
 from gdalembert.flexible.reference import cetinkunt_book_1988
 from gdalembert.spatial.functions import function
 from tests.helpers import rod_reference
+from tests.helpers.sets import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore:link 'rod'. its body of")
 
@@ -84,7 +85,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("options", "bar"), CASES)
+@pytest.mark.parametrize(("options", "bar"), quick(CASES, *CASES[1:3]))
 def test_torque_is_that_of_the_rod(options: dict[str, object], bar: float) -> None:
     """Against ∫ Tr(∂W J (Ẅ − G)ᵀ) ds by matrix exponentials, at half a radian a segment."""
     dyn, rng = arm(gd.CosseratRod(BEAM, **options)), np.random.default_rng(1)
@@ -227,7 +228,12 @@ TAPERED = replace(BEAM, mass_per_length=lambda s: 1.5 - 0.5 * s, EI_z=lambda s: 
     [
         (BEAM, {"segments": 2, "degree": 0, "strains": PLANAR}, 0.5),
         pytest.param(BEAM, {"segments": 2, "degree": 1, "strains": SIX}, 0.5, marks=pytest.mark.long),
-        (TAPERED, {"degree": 2, "rest": {"bending_z": 0.5, "torsion": lambda s: 0.6 * s}}, LENGTH),
+        pytest.param(
+            TAPERED,
+            {"degree": 2, "rest": {"bending_z": 0.5, "torsion": lambda s: 0.6 * s}},
+            LENGTH,
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_derivatives_of_the_recursion(beam: gd.Beam, options: dict[str, object], at: float) -> None:
@@ -257,6 +263,7 @@ def test_derivatives_of_the_recursion(beam: gd.Beam, options: dict[str, object],
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
 
 
+@pytest.mark.long
 def test_zero_strain_has_derivatives() -> None:
     dyn = arm(gd.CosseratRod(BEAM, 1, 1, strains=SIX))
     zero = np.zeros(dyn.tree.nv)
@@ -283,6 +290,7 @@ def test_joints_give_numbers_for_numbers() -> None:
         assert p.shape == angular[:, 0].shape == (3, 1)
 
 
+@pytest.mark.long
 def test_a_rod_shares_coordinates_but_mimics_nothing() -> None:
     dyn = arm(
         gd.CosseratRod(BEAM, 2, 1, root=np.eye(4), children={"wrist": 0.3}, rayleigh=(0.0, 1e-3)),
@@ -385,6 +393,7 @@ def test_centreline_ends_at_the_tip() -> None:
     np.testing.assert_allclose(positions[:, 0], 0, atol=1e-14)
 
 
+@pytest.mark.long
 def test_sizes() -> None:
     """Constant strain, 4 segments, on a revolute joint."""
     for strains, beam, bars in (
@@ -408,6 +417,7 @@ def test_a_large_load_is_followed_from_the_rod_at_rest() -> None:
     np.testing.assert_allclose(found, q, rtol=0, atol=1e-9)
 
 
+@pytest.mark.long
 def test_two_segments_are_validated_beside_the_model() -> None:
     """All segments are on the link of the undeformed arm."""
     given = model()

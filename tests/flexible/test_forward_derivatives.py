@@ -9,6 +9,7 @@ from benchmarks.flexible import sizes
 pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 
+@pytest.mark.long
 def test_size() -> None:
     """Of a row of four links with four modes each; by M it takes 76339 instructions."""
     arm = sizes.arm(4, foreshortening=True)

@@ -177,7 +177,7 @@ ENDS: dict[str, Callable[[ocp.Problem], None]] = {
 }
 
 
-@pytest.mark.parametrize("ends", quick(ENDS, "crank and rocker"))
+@pytest.mark.parametrize("ends", quick(ENDS, "v alone"))
 def test_equations_are_independent_whatever_the_ends_fix(ends: str) -> None:
     """The linear independence of constraint gradients; where rows depend, the last singular value is 1e-16."""
     problem = crank(4)

@@ -129,6 +129,7 @@ def test_modes_that_intervals_cannot_resolve_follow_their_loads() -> None:
         stiff(dyn, 2.0, 4, quasi_static="none")
 
 
+@pytest.mark.long
 def test_modes_vibrate_where_they_cannot_follow_their_loads() -> None:
     joints = {"joint1": gd.FlexibleJoint(stiffness=1e6, rotor_inertia=0.1)}
     beam = gd.Beam(1.0, 0.6, EI_z=10.0)
@@ -141,6 +142,7 @@ def test_modes_vibrate_where_they_cannot_follow_their_loads() -> None:
     assert stiff(gd.NewtonEuler(MODEL), 2.0, 1) == 0
 
 
+@pytest.mark.long
 def test_a_failure_names_modes_that_are_too_fast() -> None:
     def said(**options: object) -> str:
         problem = ocp.Problem(arm(), 2.0, 10, **options)  # type: ignore[arg-type]

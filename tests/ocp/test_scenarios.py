@@ -64,6 +64,7 @@ def test_each_scenario_moves_as_its_robot() -> None:
     assert "in 3 scenarios" in str(found)
 
 
+@pytest.mark.long
 def test_the_worst_is_the_largest_cost_and_less_than_that_of_the_mean() -> None:
     worst, mean = (ocp.Scenarios([loaded(mass) for mass in MASSES], cost=cost).solve() for cost in ("worst", "mean"))
     assert worst.cost == pytest.approx(worst.costs.max(), abs=1e-6)

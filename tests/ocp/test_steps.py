@@ -133,6 +133,7 @@ def test_the_order_shows(scheme: str, order: int) -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)  # of a finite step
 
 
+@pytest.mark.long
 def test_legendre_keeps_unit_lengths() -> None:
     dyn = on_manifolds()
     x, u = state(dyn), effort(dyn, 1)

@@ -25,7 +25,7 @@ from tests.helpers.sets import quick
 from tests.helpers.torque_functions import PUMA, TRUE, Broken, mimic_model, tree_model
 
 
-@pytest.mark.parametrize("name", sorted(gd.formulations()))
+@pytest.mark.parametrize("name", quick(sorted(gd.formulations()), "generalized_dalembert"))
 @pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("make", [lambda: PUMA, *quick([tree_model]), mimic_model], ids=["puma560", "tree", "mimic"])
 def test_right_formulations_pass(name: str, clean: float, make: Callable[[], pin.Model]) -> None:
@@ -86,6 +86,7 @@ def random_tree(seed: int) -> pin.Model:
     return model
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [2, 3, 17, 147, 191])
 def test_torques_that_cancel_are_no_fault(seed: int) -> None:
     """Forces of 1e4 N at 100 rad/s whose torque is 0 but for rounding; a heavy mimic joint in balance."""
@@ -128,12 +129,14 @@ class WithoutForcesInForwardDynamics(Broken):
         return Broken(PUMA).forward_dynamics
 
 
+@pytest.mark.long
 def test_force_elements_that_are_forgotten() -> None:
     dyn = WithoutForcesInForwardDynamics(PUMA, forces=[Damping(np.eye(6))])
     report = validate(dyn, PUMA, samples=20)
     assert [check.name for check in report.checks if not check.ok] == ["forward_dynamics"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("b", [np.eye(3)[:, 1:], 100 * np.eye(3), np.eye(3)[:, ::-1]], ids=["few", "geared", "order"])
 def test_actuation(b: np.ndarray) -> None:
     arm = gd.load_urdf("puma560_3")

@@ -247,6 +247,7 @@ def test_armature_of_a_sliding_joint_is_a_mass() -> None:
     assert report.diagnosis == ("armature is missing at joint 'PX_0' (0.5 kg)",)
 
 
+@pytest.mark.long
 def test_a_fault_at_few_states_is_explained() -> None:
     """The states of the worst errors are examined, however late they come."""
     report = validate(lambda q, v, a: TRUE(q, v, a) - 2 * gravity(q) * (q[2] > 3), PUMA, samples=2000, seed=1)

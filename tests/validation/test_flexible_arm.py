@@ -281,6 +281,7 @@ def in_plane(of: type[gd.FlexibleArm] = gd.FlexibleArm) -> gd.FlexibleArm:
     return of(IN_PLANE, links, FLEXIBLE_JOINT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "message"),
     [

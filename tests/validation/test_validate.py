@@ -88,6 +88,7 @@ def test_batches_with_a_remainder(samples: int) -> None:
     assert len({q.tobytes() for q in seen}) == min(samples, 44)  # two of 45 states are at the neutral configuration
 
 
+@pytest.mark.long
 def test_more_samples_only_add() -> None:
     few, many = (validate(NEWTON_EULER, PUMA, samples=n) for n in (40, 700))
     for check in few.checks:

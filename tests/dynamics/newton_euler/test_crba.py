@@ -98,7 +98,7 @@ DRAWS = [*draws_of("newton_euler", 8), 78, *draws_of("flexible_arm", 8), 83]  # 
 
 
 @pytest.mark.usefixtures("swept")
-@pytest.mark.parametrize("seed", quick(DRAWS, 6))
+@pytest.mark.parametrize("seed", quick(DRAWS))
 def test_what_is_swept_obeys_the_laws(seed: int) -> None:
     """Joints that share a coordinate, columns that are not constant, modes, wrenches and forces included."""
     check(draw(seed), "equation_of_motion", "derivatives", "constraints", "regularized_constraints")

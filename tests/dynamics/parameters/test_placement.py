@@ -41,7 +41,7 @@ def given(robot: gd.Dynamics | gd.Kinematics, model: pin.Model, seed: int = 0) -
 
 
 @pytest.mark.parametrize("formulation", gd.formulations().values())
-@pytest.mark.parametrize("kind", quick(sorted(JOINTS), "FreeFlyer", "Spherical", "Universal", "Composite", "PX"))
+@pytest.mark.parametrize("kind", quick(sorted(JOINTS), "FreeFlyer", "Spherical", "PX"))
 def test_dynamics_are_those_of_a_model_with_these_placements(kind: str, formulation: type[gd.Dynamics]) -> None:
     model = robot_with_tool(kind)
     dyn = formulation(model, clean=0, parameters=ALL, wrenches={"tool": pin.LOCAL_WORLD_ALIGNED})
@@ -212,6 +212,7 @@ def test_loops_close_at_displaced_frames() -> None:
     assert relative_error(con.residual(q, p).full(), rigid.residual(q).full()) < TIGHT
 
 
+@pytest.mark.long
 def test_motions_are_those_of_a_model_with_these_placements() -> None:
     dyn = gd.NewtonEuler(PUMA, parameters={"placement": ["joint2"], "payload": ["wrist"]})
     p, other = given(dyn, PUMA)
