@@ -28,6 +28,9 @@ STATES = {"talos": 1000}
 PARALLEL = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
 """Pinocchio's functions of many states."""
 AT_ONCE, IN_TURN, PINOCCHIO = "several at once", "one after the other", "Pinocchio"
+FEW = 16
+"""States of a small batch, whose time is that of the call."""
+ONE_BATCH, SINGLE_CALLS = f"a batch of {FEW}", f"{FEW} single calls"
 
 ROUNDING = 4e-15
 
@@ -55,6 +58,27 @@ def _compare(model: pin.Model, name: str, ours: object, reference: object, toler
     for own, other in zip(ours if several else (ours,), reference if several else (reference,), strict=True):
         if np.abs(own - other).max() > tolerance * max(1.0, np.abs(other).max()):
             raise SystemExit(f"{model.name}: {name}: the batches do not agree")
+
+
+def few(model: pin.Model, name: str) -> dict[str, Call]:
+    """One batch of few states, and as many single calls."""
+    function, given = gd.compile(getattr(gd.NewtonEuler(model), name)), states(model, FEW)
+    inputs = [given[letter] for letter in FUNCTIONS[name][2]]
+    outputs = function.batch(*inputs)
+    singles = list(zip(zip(*inputs, strict=True), _rows(outputs), strict=True))
+
+    def in_turn() -> None:
+        for state, out in singles:
+            function(*state, out=out)
+
+    return {ONE_BATCH: partial(function.batch, *inputs, out=outputs), SINGLE_CALLS: in_turn}
+
+
+def _rows(outputs: object) -> list[object]:
+    """The outputs of each state, in arrays of their own."""
+    several = isinstance(outputs, tuple)
+    rows = [tuple(np.array(y) for y in row) for row in zip(*(outputs if several else (outputs,)), strict=True)]
+    return [row if several else row[0] for row in rows]
 
 
 Row = tuple[str, str, int, dict[str, Timing]]
@@ -91,6 +115,18 @@ def table(rows: Sequence[Row]) -> list[str]:
     return markdown(head, cells)
 
 
+def few_table(names: Sequence[str], rounds: int) -> list[str]:
+    """Microseconds of a small batch and of as many single calls."""
+    cells = []
+    for name in names:
+        model = load(name)
+        for function in FUNCTIONS:
+            timings = paired(few(model, function), SINGLE_CALLS, rounds)
+            times = (f"{1e6 * timings[way].seconds:.1f}" for way in (ONE_BATCH, SINGLE_CALLS))
+            cells.append((TITLES[name], FUNCTIONS[function][0], *times, f"{timings[ONE_BATCH].gain:.1f}×"))
+    return markdown(("", "", f"{ONE_BATCH} [µs]", f"{SINGLE_CALLS} [µs]", "ratio"), cells)
+
+
 NOTES = """\
 # Speed of batches
 
@@ -104,12 +140,18 @@ ours agree to 4e-15.
 {machine}
 
 {table}
+
+## Few states
+
+Microseconds, from Python, with `out=`: a small batch is one call of C, as a single state is.
+
+{few}
 """
 
 
-def report(rows: Sequence[Row], width: int) -> str:
+def report(rows: Sequence[Row], width: int, few_rows: Sequence[str]) -> str:
     """The page."""
-    return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)))
+    return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)), few="\n".join(few_rows))
 
 
 def main() -> None:
@@ -119,7 +161,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=31, metavar="N")
     arguments = parser.parse_args()
-    text = report(*measure(arguments.robots, arguments.rounds))
+    text = report(*measure(arguments.robots, arguments.rounds), few_table(arguments.robots, arguments.rounds))
     print(text)
     if arguments.robots == ROBOTS:
         (RESULTS / "batch.md").write_text(text, encoding="utf-8")

@@ -275,14 +275,22 @@ def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(gd, "compile", lambda f, **_: compile_(f, interpreter=True))
     monkeypatch.setattr(batch, "machine", lambda: "a machine")
     rows, width = batch.measure([PUMA], rounds=1, n=3)
-    text = batch.report(rows, width)
+    small = batch.few_table([PUMA], rounds=1)
+    text = batch.report(rows, width, small)
     assert [row[:3] for row in rows] == [(PUMA, function, 3) for function in speed.FUNCTIONS]
     gains = [timings[batch.AT_ONCE].gain for *_, timings in rows]
     assert [cells[5] for cells in re.findall(r"^\| (PUMA 560) " + 7 * r"\| (.*?) ", text, re.MULTILINE)] == [
         f"{gain:.2f}×" for gain in gains
     ]
+    assert len(small) == 2 + len(speed.FUNCTIONS)
+    assert all(row in text for row in small)
+    ways = batch.few(model := robots.load(PUMA), "inverse_dynamics")
+    whole = ways[batch.ONE_BATCH]()
+    ways[batch.SINGLE_CALLS]()
+    assert len(whole) == batch.FEW
+    assert [np.array_equal(row, out) for row, out in zip(whole, batch._rows(whole), strict=True)] == [True] * batch.FEW
     with pytest.raises(SystemExit, match=r"inverse_dynamics: the batches do not agree"):
-        batch._compare(robots.load(PUMA), "inverse_dynamics", np.ones(3), np.ones(3) + 1e-14, batch.ROUNDING)
+        batch._compare(model, "inverse_dynamics", np.ones(3), np.ones(3) + 1e-14, batch.ROUNDING)
 
 
 def test_compiled_motions_are_those_of_the_graphs_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:

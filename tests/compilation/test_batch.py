@@ -16,6 +16,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.compilation.compiled_function import CompiledFunction, compile, share
+from gdalembert.errors import ArgumentError
 from tests.helpers.models import build, relative_error, states
 
 ROUNDING = 4e-15
@@ -119,6 +120,44 @@ def test_inputs_may_be_shared_or_lie_apart(compiled: Compile) -> None:
         mixed = [first if alike else expected for alike in shared]
         correct = np.hstack([m[:, a:b] for m, a, b in zip(mixed, starts, starts[1:], strict=False)])
         assert relative_error(function.batch(*inputs), correct) < ROUNDING
+
+
+@pytest.mark.system
+def test_few_states_are_one_call_of_c(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python checks what does not fit, and batches of more than a million instructions."""
+    function = compiled(gd.NewtonEuler(gd.load_urdf("puma560")).inverse_dynamics)
+    q, v, a = np.random.default_rng(7).normal(size=(3, 16, 6))
+    expected, out = function.batch(q[:, ::-1].copy()[:, ::-1], v, a), np.empty((16, 6))
+    checked: list[int] = []
+    check = CompiledFunction._checked
+
+    def counted(self: CompiledFunction, k: int, x: object, *, batch: bool = False) -> np.ndarray:
+        checked.append(k)
+        return check(self, k, x, batch=batch)
+
+    monkeypatch.setattr(CompiledFunction, "_checked", counted)
+    assert np.array_equal(function.batch(q, v, a), expected)
+    assert np.array_equal(function.batch(q, a=a, v=v), expected)
+    assert function.batch(q, v, a, out=out) is out
+    assert np.array_equal(out, expected)
+    assert np.array_equal(function.batch(q, v[0], a), function.batch(q, np.tile(v[0], (16, 1)), a))
+    assert not checked
+    assert np.array_equal(function.batch(q.tolist(), v, a), expected)
+    assert function.batch(q, v, a, out=q) is q  # which is an input, too
+    assert np.array_equal(q, expected)
+    many = np.zeros((1 + 10**6 // function.function.n_instructions(), 6))
+    function.batch(many, many, many)
+    assert checked == 3 * [0, 1, 2]
+    for wrong, message in (
+        ((q[:3], v, a), "the inputs of a batch must have one number of states"),
+        ((q[0], v[0], a[0]), "each input is of one state"),
+        ((q[:, :5].copy(), v, a), r"input 'q' has shape \(16, 5\)"),
+        ((q, v), "'a' is missing"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            function.batch(*wrong)
+    with pytest.raises(ArgumentError, match="out must be writable"):
+        function.batch(q, v, a, out=np.empty((15, 6)))
 
 
 # Every operation
