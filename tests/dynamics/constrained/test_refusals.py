@@ -242,19 +242,20 @@ SETS: dict[str, Case] = {
         lambda: gd.ConstrainedDynamics(gd.NewtonEuler(bricard()), [gd.Loop("end", "universe")]),
         ArgumentError,
         "Loop('end', 'universe', '6D'): 1 of its 6 rows is redundant wherever it is closed, so that its forces are "
-        "not determined; give regularization=1e-6 for the smallest forces",
+        "not determined; give regularization=1e-6 (mu of ProximalSettings) for the smallest forces",
     ),
     "too many rows for a link": (
         lambda: held(gd.Contact("link3")),
         ArgumentError,
         "Contact('link3', '6D'): 3 of its 6 rows are redundant, so that its forces are not determined; hold less "
-        "('3D'), or give regularization=1e-6 for the smallest forces",
+        "('3D'), or give regularization=1e-6 (mu of ProximalSettings) for the smallest forces",
     ),
     "more rows than degrees of freedom": (
         lambda: held(HAND, gd.Loop("link5", "link1", "3D")),
         ArgumentError,
         "Loop('link5', 'link1', '3D'): 3 of its 3 rows are redundant beside Contact('link6', '6D'), so that its forces "
-        "are not determined; leave it out, or give regularization=1e-6 for the smallest forces",
+        "are not determined; leave it out, or give regularization=1e-6 "
+        "(mu of ProximalSettings) for the smallest forces",
     ),
     "one of three": (
         lambda: held(gd.Contact("link1", "3D", [0, 0, 0]), HAND),

@@ -29,7 +29,7 @@ NEARLY_DEPENDENT = 1e-6
 
 _CONFIGURATIONS = 3
 """Redundant constraints are so in all of them, but for a set of measure zero."""
-_WAY_OUT = "give regularization=1e-6 for the smallest forces"
+_WAY_OUT = "give regularization=1e-6 (mu of ProximalSettings) for the smallest forces"
 _Rows = npt.NDArray[np.signedinteger[Any]]
 
 
