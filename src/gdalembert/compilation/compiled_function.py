@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import TIME_LIMIT, Compiler, Library, load_library, row_major, shape_of
+from gdalembert.compilation.packed import OUTPUTS, Places, packed
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
-from gdalembert.spatial.arguments import MASKED, is_masked
+from gdalembert.spatial.arguments import MASKED, choice, is_masked
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Evaluation
 
@@ -62,6 +63,7 @@ def compile(
     cache: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     interpreter: bool = False,
+    output: str = "full",
 ) -> CompiledFunction:
     """The Function as machine code, called with NumPy arrays.
 
@@ -78,10 +80,14 @@ def compile(
             ``gdalembert cache --clear`` does.
         time_limit: how long the compiler may run [s]; by default 600, at most a day.
         interpreter: evaluate by CasADi's virtual machine, without a compiler: the same calls, slower.
+        output: what is written of matrices: ``"full"``; ``"nonzeros"``: the entries that are not always zero, an array
+            (n,); ``"upper"``: these of the upper triangle of symmetric matrices. ``f.places[name].full(numbers)`` makes
+            the matrix of them. Columns are always written in full.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
-        ArgumentError: if the interpreter is given an option of the compiler, or the time limit is out of range.
+        ArgumentError: if the upper triangle is asked for of a matrix that is not symmetric, if the interpreter is given
+            an option of the compiler, or the time limit is out of range.
         CompilationError: if there is no compiler, if it fails or takes too long, or if the cache cannot be used.
     """
     if not isinstance(function, ca.Function):
@@ -95,14 +101,17 @@ def compile(
             raise ArgumentTypeError(f"compile: {name} is {shown(value)}; give {_KINDS[name][1]}")
     if not isinstance(interpreter, bool):
         raise ArgumentTypeError(f"compile: interpreter is {shown(interpreter)}; give True or False")
+    choice("compile: output", output, OUTPUTS)
     if not 0 < options.get("time_limit", DAY) <= DAY:
         raise ArgumentError(f"compile: time_limit is {time_limit!r}; give seconds above 0 and at most {DAY:g}")
-    if not interpreter:
-        tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
-        return CompiledFunction(function, load_library(function, tool, cache), options)
-    if options:
+    if interpreter and options:
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
-    return CompiledFunction(function, _Interpreter(function), {"interpreter": True})
+    graph, places = packed(function, output)
+    again = functools.partial(compile, function, **options, interpreter=interpreter, output=output)
+    if interpreter:
+        return CompiledFunction(graph, _Interpreter(graph), places, again)
+    tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
+    return CompiledFunction(graph, load_library(graph, tool, cache), places, again)
 
 
 class CompiledFunction:
@@ -126,13 +135,20 @@ class CompiledFunction:
         width: the number of states that a batch evaluates at once; 1 where it evaluates one after the other.
         inputs: the shape of each input by name, in order.
         outputs: the shape of each output by name, in order.
+        places: of the matrices whose entries are written in part, where their numbers belong.
     """
 
-    def __init__(self, function: ca.Function, code: Library | _Interpreter, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        function: ca.Function,
+        code: Library | _Interpreter,
+        places: Mapping[str, Places],
+        again: functools.partial[CompiledFunction],
+    ) -> None:
         self.function, self.library, self.width = function, code.path, code.width
         self.inputs = {name: shape_of(function.size_in(name)) for name in function.name_in()}
         self.outputs = {name: shape_of(function.size_out(name)) for name in function.name_out()}
-        self._name, self._code, self._options = function.name(), code, options
+        self._name, self._code, self.places, self._again = function.name(), code, places, again
         self._structural_zeros = {
             name: (ca.DM(function.sparsity_in(name), 1).full() == 0).reshape(shape)
             for name, shape in self.inputs.items()
@@ -219,7 +235,7 @@ class CompiledFunction:
         return None if self._few(inputs, results) else _returned(results, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return functools.partial(compile, **self._options), (self.function,)
+        return self._again, ()
 
     def __repr__(self) -> str:
         kind = "interpreter" if self.library is None else "C"
