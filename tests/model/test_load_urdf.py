@@ -12,7 +12,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UrdfError, UrdfWarning
-from gdalembert.model.load_urdf import MAX_DEPTH, MAX_LINKS, MAX_SIZE, load_urdf, robots
+from gdalembert.model.load_urdf import MAX_LINKS, MAX_SIZE, load_urdf, robots
+from gdalembert.model.urdf_joints import MAX_DEPTH
 from tests.helpers.paths import ROOT
 
 BAD = Path(__file__).parent / "bad_urdfs"

@@ -29,7 +29,7 @@ def reaching(**options: Any) -> ocp.Problem:
     problem = ocp.Problem(DYN, 0.6, 6, bounds=ocp.Bounds.of(DYN, ARM), **options)
     target = problem.parameter("target", 2)
     problem.start(problem.parameter("q0", 2), problem.parameter("v0", 2))
-    effort = problem.integral(lambda u, v: 1e-4 * ca.sumsqr(u) + 0.1 * ca.sumsqr(v))
+    effort = problem.integral(lambda u: 1e-4 * ca.sumsqr(u)) + problem.integral(lambda v: 0.1 * ca.sumsqr(v))
     problem.minimize(problem.integral(lambda q: 10 * ca.sumsqr(PLACE(q)[[0, 2], 3] - target)) + effort)
     return problem
 
@@ -155,7 +155,7 @@ def test_a_start_that_is_measured_may_violate_paths(at: str | None, name: str) -
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1)
     problem.start(problem.parameter("q0"), problem.parameter("v0"))
     problem.path(lambda q, v: q**2 + 0.01 * v, upper=0.25, at=at)
-    problem.minimize(problem.integral(lambda q, u: (q - 0.8) ** 2 + 1e-3 * u**2))
+    problem.minimize(problem.integral(lambda q: (q - 0.8) ** 2) + problem.integral(lambda u: 1e-3 * u**2))
     solver = problem.solver(name)
     inside = solver(q0=0.45, v0=0.0)
     assert inside.violations["path 1"] < 1e-6

@@ -7,13 +7,12 @@ zero. So every number is read here, checked, and written again in the shortest f
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -27,14 +26,10 @@ from gdalembert import errors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
+from gdalembert.model.urdf_joints import UrdfJoint, check_mimic_joints, depth_first
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
-Refuse = Callable[[str | None, str], Never]
-"""Raises with where and why."""
-
-MAX_DEPTH = 1000
-"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
 MAX_SIZE = 10_000_000
 """Longest text of a URDF [bytes or characters]: what the largest robots need many times over."""
 MAX_LINKS = 5000
@@ -209,82 +204,6 @@ def _list(elements: list[str]) -> str:
     return f"{len(names)} {kind}s ({', '.join(names[:8])}{', …' if len(names) > 8 else ''})"
 
 
-class _Joint(NamedTuple):
-    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
-
-    name: str
-    where: str
-    type: str
-    parent: str
-    child: str
-    mimics: str | None
-
-
-def _depth_first(links: list[str], joints: list[_Joint], refuse: Refuse) -> list[_Joint]:
-    """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
-    above: dict[str, _Joint] = {}
-    below: dict[str, list[_Joint]] = {link: [] for link in links}
-    for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
-        for tag, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in below:
-                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
-        if joint.child in above:
-            pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
-            refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
-        above[joint.child] = joint
-        below[joint.parent].append(joint)
-    roots = [link for link in links if link not in above]
-    if len(roots) > 1:
-        refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
-    order: list[_Joint] = []
-    stack = [(joint, 1) for root in roots for joint in below[root]]
-    while stack:
-        joint, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
-        order.append(joint)
-        stack += [(child, depth + 1) for child in below[joint.child]]
-    reached = {joint.child for joint in order}.union(roots)
-    if loose := [link for link in links if link not in reached]:
-        refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
-    return order
-
-
-def _check_mimic_joints(order: Sequence[_Joint], refuse: Refuse) -> None:
-    """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
-    joints = {joint.name: joint for joint in order}
-    seen: set[str] = set()
-    for joint in order:
-        seen.add(joint.name)
-        if joint.mimics is None:
-            continue
-        what = f"mimics {quoted(joint.mimics)}, which"
-        other = joints.get(joint.mimics)
-        if other is None:
-            refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
-        if other is joint:
-            refuse(joint.where, "mimics itself; name another joint")
-        if other.mimics is not None:
-            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
-        types = {joint.type, other.type}
-        if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
-            hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
-            refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
-        if other.name not in seen:
-            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
-            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"; nearest: {_some(near)}" if near else ""
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(map(quoted, names[:4]))
-    return shown if len(names) <= 4 else f"{shown}, …"
-
-
 class _Attribute(NamedTuple):
     """An attribute that holds numbers; without a default it must be there. ``name`` and ``unit`` are for messages."""
 
@@ -382,7 +301,7 @@ class CheckedUrdf:
             self.link(link, node, ET.SubElement(clean, "link", name=link))
         nodes = self.unique("joint", root).items()
         joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
-        _check_mimic_joints(_depth_first(list(links), joints, self.refuse), self.refuse)
+        check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
         for where in self.zeros:
             self.warn(
@@ -495,7 +414,7 @@ class CheckedUrdf:
 
     # Joints.
 
-    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> _Joint:
+    def joint(self, name: str, node: ET.Element, clean: ET.Element) -> UrdfJoint:
         where = f"joint {quoted(name)}"
         kind = node.get("type")
         if kind not in _TYPES:
@@ -513,7 +432,7 @@ class CheckedUrdf:
             self.axis(where, node, kind, clean)
             self.limit(where, node, kind, clean)
         self.dynamics(where, node, kind, mimics, clean)
-        return _Joint(name, where, kind, ends["parent"], ends["child"], mimics)
+        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics)
 
     def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
         """The joint that this one mimics."""

@@ -1,0 +1,91 @@
+"""The joints of a URDF by the names of what they join: one tree, in Pinocchio's order, and what can mimic."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Never
+
+from gdalembert.errors import quoted
+
+Refuse = Callable[[str | None, str], Never]
+"""Raises with where and why."""
+
+MAX_DEPTH = 1000
+"""Longest chain of joints. The C++ parser recurses: about 2 kB of stack per joint, so 2 MB of the usual 8 MB."""
+
+
+class UrdfJoint(NamedTuple):
+    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
+
+    name: str
+    where: str
+    type: str
+    parent: str
+    child: str
+    mimics: str | None
+
+
+def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
+    """The joints in the order in which Pinocchio visits them; refuses what is not one tree."""
+    above: dict[str, UrdfJoint] = {}
+    below: dict[str, list[UrdfJoint]] = {link: [] for link in links}
+    for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
+        for tag, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in below:
+                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
+        if joint.child in above:
+            pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
+            refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [link for link in links if link not in above]
+    if len(roots) > 1:
+        refuse(None, f"has {len(roots)} root links ({_some(roots)}); join all but one to a parent")
+    order: list[UrdfJoint] = []
+    stack = [(joint, 1) for root in roots for joint in below[root]]
+    while stack:
+        joint, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
+        order.append(joint)
+        stack += [(child, depth + 1) for child in below[joint.child]]
+    reached = {joint.child for joint in order}.union(roots)
+    if loose := [link for link in links if link not in reached]:
+        refuse(None, f"has a loop of links ({_some(loose)}) without a root; a URDF is a tree")
+    return order
+
+
+def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
+    """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
+    joints = {joint.name: joint for joint in order}
+    seen: set[str] = set()
+    for joint in order:
+        seen.add(joint.name)
+        if joint.mimics is None:
+            continue
+        what = f"mimics {quoted(joint.mimics)}, which"
+        other = joints.get(joint.mimics)
+        if other is None:
+            refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
+        if other is joint:
+            refuse(joint.where, "mimics itself; name another joint")
+        if other.mimics is not None:
+            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
+        types = {joint.type, other.type}
+        if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
+            hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
+            refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
+        if other.name not in seen:
+            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
+            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"; nearest: {_some(near)}" if near else ""
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(quoted, names[:4]))
+    return shown if len(names) <= 4 else f"{shown}, …"
