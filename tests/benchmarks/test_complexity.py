@@ -149,6 +149,7 @@ def test_the_recorded_text_follows_from_the_recorded_counts() -> None:
     assert complexity.table(recorded()) == RECORDED
 
 
+@pytest.mark.long
 def test_the_orders_are_those_of_the_page() -> None:
     counts = recorded()
     degrees = {}

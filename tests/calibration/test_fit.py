@@ -103,6 +103,7 @@ def test_standard_deviations_are_those_of_repeated_measurements(model: pin.Model
     assert np.mean(squares) == pytest.approx(1.0, abs=4 * np.sqrt(2 / np.size(squares)))
 
 
+@pytest.mark.long
 def test_the_estimate_minimises_what_scipy_does(model: pin.Model) -> None:
     """Two ways: SciPy's Levenberg–Marquardt on Pinocchio's log6, with the noise that was found."""
     rng = np.random.default_rng(3)
@@ -181,6 +182,7 @@ def test_what_a_narrow_motion_does_not_tell_is_named(model: pin.Model) -> None:
     assert "not excited by the samples" in str(result)
 
 
+@pytest.mark.long
 def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
     """Both hold one rigid bar: no measurement but that it is rigid."""
     both = _two_arms()
@@ -196,6 +198,7 @@ def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
     assert points.residuals.shape == (20, 3)
 
 
+@pytest.mark.long
 def test_loops_measure_no_length() -> None:
     """A robot that is larger closes its loops as well: all lengths in proportion are a direction that is not known."""
     both = _two_arms()
@@ -275,6 +278,7 @@ def test_held_back_samples_are_predicted(model: pin.Model) -> None:
         result.model  # noqa: B018
 
 
+@pytest.mark.long
 def test_measurements_that_nothing_explains_are_told(model: pin.Model) -> None:
     rng = np.random.default_rng(12)
     kin = kinematics(model, "joint2", "tool")

@@ -37,6 +37,7 @@ def information(kin: gd.Kinematics, positions: bool = False) -> Callable[[np.nda
     return of
 
 
+@pytest.mark.long
 def test_chosen_poses_tell_more_than_random_ones(model: pin.Model, kin: gd.Kinematics) -> None:
     q = gd.calibration.poses(kin, "tool", 12, model, candidates=150)
     assert q.shape == (12, 6)
@@ -52,6 +53,7 @@ def test_chosen_poses_tell_more_than_random_ones(model: pin.Model, kin: gd.Kinem
     assert (gd.calibration.poses(kin, "tool", 12, model, candidates=150, seed=1) != q).any()
 
 
+@pytest.mark.long
 def test_no_single_exchange_tells_more(kin: gd.Kinematics) -> None:
     limits = -np.full(6, 2.0), np.full(6, 2.0)
     q = gd.calibration.poses(kin, "tool", 6, limits, candidates=40)
@@ -65,6 +67,7 @@ def test_no_single_exchange_tells_more(kin: gd.Kinematics) -> None:
             assert known(changed) < best + 1e-5  # the information before the first pose is 1e-6 of one
 
 
+@pytest.mark.long
 def test_positions_alone_need_more_poses(kin: gd.Kinematics) -> None:
     limits = -np.full(6, 2.0), np.full(6, 2.0)
     q = gd.calibration.poses(kin, "tool", 12, limits, positions=True, candidates=100)
@@ -73,6 +76,7 @@ def test_positions_alone_need_more_poses(kin: gd.Kinematics) -> None:
     assert (finer != gd.calibration.poses(kin, "tool", 12, limits, candidates=100)).any()
 
 
+@pytest.mark.long
 def test_what_is_not_accepted_is_not_chosen(kin: gd.Kinematics) -> None:
     limits = -np.full(6, 2.0), np.full(6, 2.0)
     q = gd.calibration.poses(kin, "tool", 10, limits, accept=lambda x: x[0] > 1.0, candidates=50)

@@ -87,6 +87,7 @@ def test_robots(capsys: Capture) -> None:
     assert any(line.startswith("puma560 ") and "6   6   6  PUMA 560, six joints" in line for line in lines)
 
 
+@pytest.mark.long
 def test_info(capsys: Capture) -> None:
     assert main(["info", "puma560"]) == 0
     out, err = capsys.readouterr()
@@ -113,6 +114,7 @@ def test_info(capsys: Capture) -> None:
     assert lines[-1] == "cleaning with tolerance 0 changes 0 numbers"
 
 
+@pytest.mark.long
 def test_info_as_json(capsys: Capture) -> None:
     assert main(["info", "panda7", "--json", "--free-flyer"]) == 0
     robot = json.loads(capsys.readouterr().out)
@@ -168,6 +170,7 @@ def test_validate(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.long
 def test_validate_goes_on_after_a_bad_robot(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "cut.urdf").write_text(DOUBTFUL[:200])
     bad = [str(tmp_path / "cut.urdf"), str(tmp_path / "missing.urdf")]
@@ -186,6 +189,7 @@ def test_validate_goes_on_after_a_bad_robot(capsys: Capture, tmp_path: Path) -> 
     assert list(answer["errors"]) == bad[:1]
 
 
+@pytest.mark.long
 def test_validate_shows_its_progress_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     argv = ["validate", "two_link_arm", "--samples", "2", "--formulation", "newton_euler"]
@@ -241,6 +245,7 @@ def test_validate_and_count_with_wrenches(capsys: Capture) -> None:
     assert "no frame named 'tipp'; nearest: 'tip'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_validate_formulations_in_the_order_given(capsys: Capture) -> None:
     names = ["newton_euler", "lagrange_euler", "newton_euler"]
     assert main(["validate", "cart_pendulum", "--samples", "2", *(x for n in names for x in ("--formulation", n))]) == 0
@@ -648,6 +653,7 @@ def test_an_output_that_cannot_be_written_is_one_line(command: str, error: str) 
         assert (done.returncode, done.stderr) == (2, f"gdalembert: error: {error}\n")
 
 
+@pytest.mark.long
 def test_as_a_module() -> None:
     done = run("validate", "two_link_arm", "--samples", "5", "--formulation", "newton_euler")
     assert (done.returncode, done.stderr) == (0, "")
@@ -706,6 +712,7 @@ def test_a_reader_that_goes_away() -> None:
         assert process.wait(timeout=60) == 141
 
 
+@pytest.mark.long
 def test_without_matplotlib_only_plot_fails(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None; "

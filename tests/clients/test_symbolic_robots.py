@@ -65,6 +65,7 @@ def test_a_payload_alone_brings_its_own_numbers_alone() -> None:
     assert {name.split(".")[0] for name in payload.parameters.names} == {"tool"}
 
 
+@pytest.mark.long
 def test_a_floating_base_takes_parameters() -> None:
     floating = gd.load_urdf("two_link_arm", root_joint=pin.JointModelFreeFlyer())
     assert_valid(gd.NewtonEuler(floating, parameters={"inertia": ["joint2"]}), floating, samples=20)

@@ -395,6 +395,7 @@ def test_a_compiler_that_reports_success_without_a_library_is_named(cache: Path,
         compile(square(), compiler=nothing)
 
 
+@pytest.mark.long
 def test_a_compiler_that_hangs_is_ended_with_what_it_has_started(cache: Path, tmp_path: Path) -> None:
     late = tmp_path / "late"
     hanging = fake_compiler(tmp_path / "hanging", build=f"(sleep 2; touch {late}) & wait")

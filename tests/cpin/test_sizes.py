@@ -192,6 +192,7 @@ def test_several_results_are_hardly_larger_than_our_own(name: str, robot: str) -
     assert theirs <= bound * count(model, lambda s: own(model, gd.Kinematics(model), frames, s), len(frames))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("robot", quick(ROBOTS, "quadruped"))
 def test_the_rate_of_the_momentum_alone_is_smaller_by_its_own_name(robot: str) -> None:
     model, kin = ROBOTS[robot](), gd.Kinematics(ROBOTS[robot]())

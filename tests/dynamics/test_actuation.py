@@ -233,6 +233,7 @@ def test_work_is_tension_times_shortening() -> None:
     assert motion.relative_balance < 1e-8
 
 
+@pytest.mark.long
 def test_tendons_work_wherever_actuators_do() -> None:
     dyn, model = arm({**BOTH, "motor": [0.0, 1.0]}), gd.load_urdf("two_link_arm")
     q, v, u = np.array([0.3, -0.5]), np.array([0.2, 0.4]), np.array([20.0, 5.0, 8.0, -1.0])

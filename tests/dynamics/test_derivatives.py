@@ -89,6 +89,7 @@ def test_what_a_formulation_writes_down_itself_is_used_for_both() -> None:
 # Size.
 
 
+@pytest.mark.long
 @mostly_newton_euler
 @pytest.mark.parametrize("robot", quick(["panda7", "solo12"], "panda7"))
 def test_derivatives_are_taken_in_the_smaller_way(robot: str, name: str) -> None:
@@ -104,6 +105,7 @@ def test_derivatives_are_taken_in_the_smaller_way(robot: str, name: str) -> None
     assert dyn.inverse_dynamics_derivatives.n_instructions() <= min(sizes)
 
 
+@pytest.mark.long
 @mostly_newton_euler
 def test_there_is_one_division_for_each_pivot(name: str) -> None:
     graph = gd.formulations()[name](chain(8)).forward_dynamics_derivatives

@@ -281,6 +281,7 @@ def test_branches_do_not_couple_in_the_graph() -> None:
         assert [m[i, j].is_zero() for i in range(3) for j in range(3) if i != j] == [True] * 6
 
 
+@pytest.mark.long
 def test_forward_dynamics_of_a_mass_matrix_that_is_always_singular() -> None:
     """A free-flyer on a massless base: it can turn against the first joint with nothing moving."""
     model = gd.load_urdf("panda7", root_joint=pin.JointModelFreeFlyer())

@@ -62,6 +62,7 @@ def test_what_does_not_depend_on_the_base_is_zero_to_the_bit() -> None:
     assert relative_error(da_dv[:3, :3], -pin.skew(v[3:6])) < EXACT
 
 
+@pytest.mark.long
 def test_which_bases_are_free() -> None:
     held = build(np.random.default_rng(1), ["RX", "FreeFlyer"], [0, 1])
     heavy = build(np.random.default_rng(1), ["FreeFlyer", "RX"], [0, 1])

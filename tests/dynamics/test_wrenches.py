@@ -78,6 +78,7 @@ def test_the_page_says_how_large_the_graphs_are(robot: str) -> None:
     assert checked > 0
 
 
+@pytest.mark.long
 def test_a_wrench_in_the_axes_of_its_frame_costs_next_to_nothing() -> None:
     """Also in the derivatives, where it moves with its link."""
     model = load("panda7")
@@ -129,6 +130,7 @@ def robot(**options: Any) -> gd.NewtonEuler:
     return gd.NewtonEuler(small(), wrenches=GIVEN, **options)
 
 
+@pytest.mark.long
 def test_wrenches_come_before_the_parameters_of_what_they_act_on() -> None:
     dyn, bare = robot(parameters=["gravity"]), gd.NewtonEuler(small(), parameters=["gravity"])
     for name in FUNCTIONS:
@@ -225,6 +227,7 @@ def test_a_problem_has_the_constant_wrenches() -> None:
 # Flexible arms.
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link .* its body of")
 def test_validity_of_an_arm_with_wrenches_knows_accelerations_that_are_given() -> None:
     dyn, bare = planar(wrenches={"link1 tip": pin.LOCAL}), planar()
@@ -253,6 +256,7 @@ def pushed_at_points(kind: str) -> tuple[pin.Model, dict[str, pin.ReferenceFrame
     return model, {name: entry[0] for name, entry in given.items()}, (w[:3] if all(is_force) else np.hstack(rows)), w
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", POINTS)
 @pytest.mark.parametrize("name", quick(gd.formulations(), "newton_euler"))
 def test_point_forces_are_wrenches_without_moments(name: str, kind: str) -> None:
@@ -273,6 +277,7 @@ def test_point_forces_are_wrenches_without_moments(name: str, kind: str) -> None
             assert relative_error(own.full(), theirs.full()) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", quick(POINTS, "forces"))
 def test_point_forces_act_wherever_wrenches_do(kind: str) -> None:
     """Torques, constrained robots, pickles, motions, and the validation."""

@@ -386,6 +386,7 @@ NO_INERTIA = (
 )
 
 
+@pytest.mark.long
 def test_torsion_needs_something_to_turn() -> None:
     """A distal link is enough, unless its joint lets it turn about the beam; section inertia or armature always."""
     gd.FlexibleArm(roll((0, 1, 0)), {"rod1": TWIST})

@@ -150,6 +150,7 @@ def test_a_bent_line_keeps_its_length() -> None:
     assert wrong[0] / wrong[1] == pytest.approx(16, rel=0.05)
 
 
+@pytest.mark.long
 def test_of_a_pickled_arm() -> None:
     arm, links = spatial()
     q = states(arm, 0)

@@ -26,6 +26,7 @@ def flexible_four_bar() -> gd.ConstrainedDynamics:
     return gd.ConstrainedDynamics(gd.FlexibleArm(four_bar(), links), [LOOP], **STABILISED)
 
 
+@pytest.mark.long
 def test_a_flexible_linkage_stays_closed_and_keeps_its_energy() -> None:
     con = flexible_four_bar()
     q = con.closed_configuration([*closed_four_bar(0.4), 0, 0, 0], hold=["crank", "coupler bar", "rocker bar"])

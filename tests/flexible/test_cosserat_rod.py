@@ -129,6 +129,7 @@ def test_elastica(options: dict[str, object], load: float, bar: float) -> None:
     assert np.linalg.norm(found - elastica(force)) < bar * LENGTH
 
 
+@pytest.mark.long
 def test_a_moment_bends_it_to_a_circle() -> None:
     moment = BEAM.EI_y * np.pi / LENGTH
     for options in ({"degree": 0, "segments": 2}, {"degree": 2}):
@@ -153,6 +154,7 @@ def test_frequencies_of_a_beam() -> None:
     assert found == pytest.approx(wanted, rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [{"segments": 2, "degree": 1, "strains": PLANAR}, {"segments": 1, "degree": 1, "strains": THREE}]
 )
@@ -185,6 +187,7 @@ def test_a_rod_stiffens_as_it_spins() -> None:
         assert least / unit == pytest.approx(wanted, abs=6e-5)
 
 
+@pytest.mark.long
 def test_a_swing_keeps_its_energy() -> None:
     dyn = arm(gd.CosseratRod(BEAM, strains=PLANAR, degree=2), gravity=(0, -9.81, 0))
     run = gd.simulate(dyn, (np.zeros(dyn.tree.nq), np.zeros(dyn.tree.nv)), 0.5, np.zeros(dyn.nu))
@@ -194,6 +197,7 @@ def test_a_swing_keeps_its_energy() -> None:
     np.testing.assert_allclose(kinetic + potential, potential[0], atol=1e-6 * kinetic.max())
 
 
+@pytest.mark.long
 def test_a_curved_rod_at_rest() -> None:
     """q = 0 has no stress; it is an arc, and the function of the abscissa is the same arc."""
     for curvature in (2.0, lambda s: 2.0 + 0 * s):

@@ -26,6 +26,7 @@ def arm(model: pin.Model | None = None, **links: gd.FlexibleLink) -> gd.Flexible
     return gd.FlexibleArm(skeleton(in_gravity=True) if model is None else model, given)
 
 
+@pytest.mark.long
 def test_a_planar_arm_has_no_modes_across_its_plane() -> None:
     """It moves as the one that has them: they stay at rest."""
     planar = arm()
@@ -110,6 +111,7 @@ def test_a_wrench_that_needs_them_is_refused() -> None:
     assert planar.static_deflection(q, "link1", [0, 0, 1.0, 0, 0, 0], reference=pin.LOCAL)[2] < 0  # on its root
 
 
+@pytest.mark.long
 def test_an_arm_that_takes_wrenches_has_them() -> None:
     """A wrench may act across the plane, also on the first link, which then turns the second one out of it."""
     for frame in ("tip", "link1 tip"):
@@ -124,6 +126,7 @@ def test_an_arm_that_takes_wrenches_has_them() -> None:
     np.testing.assert_allclose(bent, pushed, rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_the_links_of_a_planar_arm_are_found_again() -> None:
     planar = arm()
     again = pickle.loads(pickle.dumps(planar))

@@ -66,6 +66,7 @@ def random_p(given: gd.FlexibleArm) -> np.ndarray:
     return np.array(given.parameters.random(np.random.default_rng(6)))
 
 
+@pytest.mark.long
 def test_equations_of_motion_at_all_kinds_at_once() -> None:
     """Those without derivatives; the other tests compare all Functions."""
     joint_and_link = ("j1", "l0")

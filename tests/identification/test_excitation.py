@@ -139,6 +139,7 @@ def test_accelerations_and_paths_are_kept(found: gd.identification.Excitation) -
     assert "path 2" in low.limits
 
 
+@pytest.mark.long
 def test_a_base_that_is_not_actuated_is_held() -> None:
     rng = np.random.default_rng(2)
     model = models.build(rng, ["FreeFlyer", "RX", "RevoluteUnaligned", "PX"], [0, 1, 2, 3])

@@ -179,6 +179,7 @@ def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base(
     assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.torque.names[k] for k in own}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:fit. .* of 57 base parameters are uncertain")
 def test_values_that_small_motion_tells_are_not_listed() -> None:
     """The directions that it does not excite have small parts of every parameter."""
@@ -194,6 +195,7 @@ def test_values_that_small_motion_tells_are_not_listed() -> None:
     assert np.abs((result.values[friction] - 0.5) / result.standard_deviation[friction]).max() < 4
 
 
+@pytest.mark.long
 def test_ordinary_least_squares_are_those_of_the_stacked_regressor() -> None:
     e = panda()
     y, tau = stacked(e), e.measured(2)

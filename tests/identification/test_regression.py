@@ -21,6 +21,7 @@ def spoiled(array: np.ndarray, row: int, column: int, value: float) -> np.ndarra
     return array
 
 
+@pytest.mark.long
 def test_wrong_samples_are_refused_in_one_sentence() -> None:
     e = panda(600)
     with pytest.raises(ArgumentError, match=r"^fit: q has 600 rows, a has 599; give one row for each sample$"):
@@ -95,6 +96,7 @@ def test_wrong_bounds_are_refused_in_one_sentence() -> None:
         refused(bounds={"joint7.m": (0, 1)}, method="weighted")
 
 
+@pytest.mark.long
 def test_robots_that_cannot_be_identified_are_refused() -> None:
     model = gd.load_urdf("panda7")
     with pytest.raises(ArgumentError, match=r"has no parameters to identify; make it with parameters=\{'inertia': Tru"):

@@ -34,7 +34,7 @@ from tests.laws.robots import Robot, model_of
 
 SEEDS = range(92)
 """As many as there are pairs of a joint type and a formulation or a flexible arm."""
-QUICK_SEEDS = (1, 8, 9, 14, 16, 25, 29, 30, 37, 44, 49)
+QUICK_SEEDS = (1, 8, 9, 25, 29, 30, 37, 44, 49)
 
 
 WITH_RODS = (3, 19, 75)
@@ -136,6 +136,7 @@ def test_a_thousand_states_of_a_tree_of_all_joint_types() -> None:
     assert_valid(gd.NewtonEuler(model, clean=0), model, samples=1000, seed=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["HX", "HelicalUnaligned"])
 def test_a_mimicked_helical_joint(kind: str) -> None:
     """Pinocchio is not a reference here: its motion subspace forgets the pitch, or it crashes."""

@@ -156,6 +156,7 @@ def assert_same_outside(model: pin.Model, *, coriolis: bool = True) -> None:
             assert relative_error(dyn.coriolis_matrix(q, v).full(), reference.coriolis_matrix(q, v).full()) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "follows"),
     # Pinocchio forgets the pitch of a helical joint that mimics
@@ -192,6 +193,7 @@ def test_axes_of_both_signs_in_a_row(axis: Array, kind: str) -> None:
     assert_same_outside(model, coriolis=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tilt", quick([1e-3, 1e-6, 1e-9, 1e-13], 1e-13))
 def test_axes_that_are_almost_parallel(tilt: float) -> None:
     rng = np.random.default_rng(24)

@@ -133,6 +133,7 @@ def check_equations(model: pin.Model, rotors: Rotors) -> None:
         assert relative_error(pin.rnea(geared, geared.createData(), q, v, a), tau) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", quick(ROBOTS, "floating_tree"))
 def test_rotors_obey_the_equations_of_the_source(name: str) -> None:
     check_equations(*robot(name))

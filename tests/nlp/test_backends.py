@@ -75,6 +75,7 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
     assert relative_error(other.u, one.u) < 1e-4
 
 
+@pytest.mark.long
 def test_fatrop_refuses_what_connects_intervals() -> None:
     made = swing()
     made.opti.subject_to(made.u[0, 0] == made.u[0, 3])

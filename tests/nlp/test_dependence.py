@@ -77,6 +77,7 @@ def test_a_path_that_a_motion_may_leave_is_not_named() -> None:
     assert hints(problem) == ()
 
 
+@pytest.mark.long
 def test_of_two_equal_equations_the_second_is_named() -> None:
     problem = stance(leg())
     for factor in (1.0, 2.0):
@@ -87,12 +88,14 @@ def test_of_two_equal_equations_the_second_is_named() -> None:
     assert "opti.subject_to" in second
 
 
+@pytest.mark.long
 def test_an_equation_of_one_variable_that_is_fixed_already_hinders_no_solver() -> None:
     problem = stance(leg())
     problem.path(lambda q: 2 * q[0], 1.2, 1.2, at="end")
     assert hints(problem) == ()
 
 
+@pytest.mark.long
 def test_a_slow_solve_warns_and_a_quick_one_does_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
     model = leg()
     problem, place = stance(model), gd.Kinematics(model).frame_placement("foot")
@@ -107,6 +110,7 @@ def test_a_slow_solve_warns_and_a_quick_one_does_not_look(monkeypatch: pytest.Mo
         assert problem.solver()().hints
 
 
+@pytest.mark.long
 def test_what_the_next_phase_implies_is_named() -> None:
     model = leg()
     place = gd.Kinematics(model).frame_placement("foot")
@@ -119,6 +123,7 @@ def test_what_the_next_phase_implies_is_named() -> None:
     assert "follows from phase 1: Contact('foot', '3D')" in hint
 
 
+@pytest.mark.long
 def test_scenarios_are_checked_too() -> None:
     model = leg()
     place = gd.Kinematics(model).frame_placement("foot")

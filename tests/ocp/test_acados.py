@@ -17,6 +17,7 @@ from tests.helpers.models import relative_error
 from tests.helpers.ocp import turning
 
 
+@pytest.mark.long
 def test_explicit_and_implicit_dynamics_are_pinocchios(monkeypatch: pytest.MonkeyPatch) -> None:
     model = gd.load_urdf("puma560")
     dyn = gd.NewtonEuler(model, parameters={"armature": True}, actuation=2 * np.eye(6))

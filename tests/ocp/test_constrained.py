@@ -93,6 +93,7 @@ def wheel(**options: Any) -> gd.ConstrainedDynamics:
     return gd.ConstrainedDynamics(dyn, [rolls], regularization=1e-6)
 
 
+@pytest.mark.long
 def test_a_wheel_rolls_by_the_least_torque() -> None:
     """Its turn is no unknown of its own, so that its inertia adds to its mass: I / r²; the ground bears the weight."""
     problem = ocp.Problem(wheel(), TIME, 6, control="linear", degree=2)
@@ -177,6 +178,7 @@ ENDS: dict[str, Callable[[ocp.Problem], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ends", quick(ENDS, "v alone"))
 def test_equations_are_independent_whatever_the_ends_fix(ends: str) -> None:
     """The linear independence of constraint gradients; where rows depend, the last singular value is 1e-16."""
@@ -242,6 +244,7 @@ def measured_five_bar() -> ocp.Problem:
 HANDS = np.array([2.0, -1.2, 1.1, 1.2])
 
 
+@pytest.mark.long
 def test_a_measured_start_is_moved_onto_the_constraints() -> None:
     """As closed_configuration and consistent_velocity do; the solution says how far."""
     problem = measured_five_bar()

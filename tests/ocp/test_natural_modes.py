@@ -76,6 +76,7 @@ def test_modal_coordinates_do_not_matter() -> None:
     assert ca.norm_fro(tips[0] - tips[1]) < 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", quick(["collocation", "rk4"], "collocation"))
 def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None:
     """The solver has opti's variables and rows in other coordinates, and each gap is closed by variables of its own."""

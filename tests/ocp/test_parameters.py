@@ -47,6 +47,7 @@ def assert_same(one: ocp.Solution, other: ocp.Solution) -> None:
 # Fixed numbers.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["collocation", "rk4"])
 def test_fixed_p_is_the_robot_that_has_it(method: str) -> None:
     model, dyn = arm()
@@ -86,6 +87,7 @@ def test_a_guess_holds_the_load() -> None:
 # Set anew.
 
 
+@pytest.mark.long
 def test_a_solve_at_another_p_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     _, dyn = arm()
     problem = lift(dyn, p={"tip.m": 0.5})
@@ -120,6 +122,7 @@ def test_p_holds_until_it_is_given_again(built: bool) -> None:
     assert [each.q[-1, 0] for each in found] == pytest.approx([0.5] * 5)
 
 
+@pytest.mark.long
 def test_what_was_found_is_judged_at_its_p() -> None:
     _, dyn = arm()
     solution = lift(dyn).solve(p={"tip.m": 1.5})

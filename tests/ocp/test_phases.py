@@ -117,6 +117,7 @@ def sitting_down() -> ocp.Phases:
     return ocp.Phases([down, held])
 
 
+@pytest.mark.long
 def test_contacts_that_are_kept_get_impulses_too() -> None:
     """In the least time, by −30 N at the leg: (30 + 19.62) N pull 2 kg down by 0.2 m."""
     solution = sitting_down().solve()
@@ -130,6 +131,7 @@ def test_contacts_that_are_kept_get_impulses_too() -> None:
     assert relative_error(solution.impulses[1], impulses.full().ravel()) < 1e-6
 
 
+@pytest.mark.long
 def test_impacts_are_those_of_constrained_dynamics(hopped: ocp.PhasesSolution) -> None:
     before, after = hopped.phases[1], hopped.phases[2]
     v, impulses = after.dyn.impact(before.q[-1], before.v[-1])

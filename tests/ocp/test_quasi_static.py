@@ -117,6 +117,7 @@ def stiff(dyn: gd.Dynamics, duration: float | tuple[float, float], intervals: in
     return ocp.Problem(dyn, duration, intervals, **options)._system.stiff  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_modes_that_intervals_cannot_resolve_follow_their_loads() -> None:
     """Of 0.8, 4.8, 17 and 59 Hz those of more than four periods in an interval, by default."""
     dyn = arm()

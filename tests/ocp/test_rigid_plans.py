@@ -26,6 +26,7 @@ def least_effort(dyn: gd.Dynamics) -> ocp.Problem:
     return problem
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link", "ignore::gdalembert.ocp.SolutionWarning")
 def test_a_flexible_arm_begins_at_the_rigid_plan() -> None:
     """Its optimum is near, and found in 60 % of the iterations."""

@@ -30,6 +30,7 @@ def loaded(mass: float, weight: float = 1.0, **options: object) -> ocp.Problem:
     return problem
 
 
+@pytest.mark.long
 def test_one_force_for_several_masses_is_that_of_a_robot_of_several_sliders() -> None:
     """The same as one robot, whose three sliders one actuator pushes."""
     found = ocp.Scenarios([loaded(mass) for mass in MASSES], cost="sum").solve()
@@ -108,6 +109,7 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
     assert scenarios.solve(q0=[0.5]).scenarios[0].p[0] == 2.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cost", quick(ocp.joined.COSTS, "worst"))
 def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
     problems = [loaded(mass) for mass in MASSES]

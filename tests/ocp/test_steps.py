@@ -220,6 +220,7 @@ def test_derivatives_are_those_of_the_graph(make: object) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11 * abs(other).max())
 
 
+@pytest.mark.long
 def test_a_step_costs_little_more_than_its_inverse_dynamics() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("panda7"))
     assert ocp.collocation(dyn, degree=3).n_instructions() < 3 * (dyn.inverse_dynamics.n_instructions() + 170)

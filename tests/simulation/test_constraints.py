@@ -78,6 +78,7 @@ def mass_center_acceleration(motion: gd.Simulation) -> np.ndarray:
     return np.column_stack([turning.real, turning.imag, np.zeros(len(turning))])
 
 
+@pytest.mark.long
 def test_a_five_bar_robot_is_driven_in_closed_loop() -> None:
     con = five_bar_loop(**STABILISED)
     q = con.closed_configuration([2.0, -1.0, 1.0, 1.0], hold=["a1", "b1"])

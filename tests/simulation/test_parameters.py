@@ -87,6 +87,7 @@ def test_springs_and_dampers_see_p() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_flexible_arm_with_a_payload() -> None:
     model = gd.load_urdf("two_link_flexible")
     links = {

@@ -43,6 +43,7 @@ def at_rest(dyn: gd.FlexibleArm) -> Array:
     return x0
 
 
+@pytest.mark.long
 def test_a_flexible_arm_needs_few_calls_of_python() -> None:
     """Two seconds of the case study, whose fastest mode makes 550 turns: each step of Adams' method has two calls."""
     dyn, calls = arm(DEFAULT, 10.0), []
@@ -58,6 +59,7 @@ def test_a_flexible_arm_needs_few_calls_of_python() -> None:
     assert np.abs(same.q - motion.q[:41]).max() < 1e-8
 
 
+@pytest.mark.long
 def test_steps_do_not_shrink_with_what_hardly_vibrates() -> None:
     """A mode of 8.7 kHz: Adams' method makes 110,000 steps in a second."""
     dyn, calls = arm(DEFAULT, 1e4), []
@@ -69,6 +71,7 @@ def test_steps_do_not_shrink_with_what_hardly_vibrates() -> None:
     assert np.abs(motion.q[:, :2] - rigid.q).max() < 1e-4
 
 
+@pytest.mark.long
 def test_rows_and_parameters_are_those_of_adams() -> None:
     start = [0.1, 0.2], [0.3, 0.4]
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), parameters=["armature"])
@@ -105,6 +108,7 @@ def test_a_digital_controller_is_no_reason_for_it() -> None:
         assert blown.method == "radau"
 
 
+@pytest.mark.long
 def test_without_scipy_it_is_another_method(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("scipy", "scipy.integrate"):
         monkeypatch.setitem(sys.modules, name, None)

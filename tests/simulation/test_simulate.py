@@ -215,6 +215,7 @@ def test_actuators_of_a_flexible_arm() -> None:
     assert motion.relative_balance < 1e-9
 
 
+@pytest.mark.long
 def test_dampers_take_what_is_lost() -> None:
     arm = beam_arm(damping=2e-2)
     x0 = np.zeros(arm.tree.nq + arm.tree.nv)
@@ -466,6 +467,7 @@ def test_what_balances_within_the_tolerances_asked_for_is_not_said() -> None:
 # Failures.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", quick(METHODS, "radau"))
 def test_a_hopeless_motion_ends(method: str) -> None:
     """Negative damping of 1e3 N m s/rad."""

@@ -118,6 +118,7 @@ def test_numbers_are_equal_to_their_polynomials() -> None:
         Polynomial.of(math.nan)
 
 
+@pytest.mark.long
 def test_pickles_are_read_by_other_processes() -> None:
     """Where other names came first."""
     given = Polynomial.of(M * sin(Y - X) * cos(Y) / 3 + N**2 * sin(X - 2 * Y) - M / 7 + 5 * cos(X))
@@ -289,6 +290,7 @@ def test_shipped_robots(robot: str, formulation: type[gd.Dynamics]) -> None:
     check_robot(gd.load_urdf(robot), formulation, "inverse_dynamics")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formulation", quick(FORMULATIONS, gd.LagrangeEuler))
 @pytest.mark.parametrize(
     ("joints", "parents"),

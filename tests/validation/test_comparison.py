@@ -113,6 +113,7 @@ def test_springs() -> None:
     assert not validate(dyn.inverse_dynamics, model, samples=5).ok  # a Function's springs are not known
 
 
+@pytest.mark.long
 def test_force_elements() -> None:
     """They are added to Pinocchio's tau: at rest to gravity, the rest to the velocity terms."""
     damping = Damping(np.diag([1.0, 0.0, 2.0, 0.0, 0.0, 0.5]))

@@ -95,6 +95,7 @@ def test_more_samples_only_add() -> None:
         assert many[check.name].error >= check.error
 
 
+@pytest.mark.long
 def test_progress(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     validate(NEWTON_EULER, PUMA, samples=700, progress=True)
@@ -243,6 +244,7 @@ class FrozenMass(Frozen):
     frozen = (f"{TOOL}.m",)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("of", quick([FrozenInertia, FrozenPayload, FrozenMass], FrozenMass))
 def test_the_parameters_that_a_failure_is_due_to(of: type[Frozen]) -> None:
     report = validate(of(MODEL, parameters=GIVEN["all"], **SPRINGS), MODEL, samples=5)

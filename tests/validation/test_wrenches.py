@@ -83,6 +83,7 @@ def test_derivatives_are_those_under_wrenches() -> None:
     assert wrong == {name for name in wrong if "derivatives" in name} != set()
 
 
+@pytest.mark.long
 def test_wrong_wrenches_are_told() -> None:
     report = validate(WrongSign(MODEL, wrenches=GIVEN), MODEL, samples=20)
     assert {*UNDER} <= {check.name for check in report.checks if not check.ok}

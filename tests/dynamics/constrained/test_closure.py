@@ -104,6 +104,7 @@ def test_contacts_without_an_anchor_stay_where_they_are() -> None:
     assert relative_error(q, closed_four_bar(0.4)) < CLOSED
 
 
+@pytest.mark.long
 def test_stiffness_needs_to_know_where_a_contact_is_held() -> None:
     """But only that of the contact: a loop beside it can be stabilised."""
     dyn, loop = gd.NewtonEuler(four_bar()), gd.Loop("coupler end", "rocker end", "3D")
@@ -119,6 +120,7 @@ def test_stiffness_needs_to_know_where_a_contact_is_held() -> None:
     assert np.isfinite(con.anchored(state[0]).forward_dynamics(*state)[0].full()).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("joint", quick(["Spherical", "RUBX"], "RUBX"))
 def test_consistent_velocities_are_those_after_an_impact(joint: str) -> None:
     rng = np.random.default_rng(3)

@@ -126,6 +126,7 @@ def test_redundant_constraints_equal_pinocchio(mu: float) -> None:
     assert max(errors[1], errors[2], errors[4], errors[5]) < rounding
 
 
+@pytest.mark.long
 def test_a_copy_is_the_same() -> None:
     model = gd.load_urdf("puma560_3")
     con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("wrist", "3D", anchor=[1, 2, 3])], damping=2.0)
@@ -134,6 +135,7 @@ def test_a_copy_is_the_same() -> None:
     assert relative_error(copy.forward_dynamics(q, v, tau)[0], con.forward_dynamics(q, v, tau)[0]) == 0
 
 
+@pytest.mark.long
 def test_a_robot_without_constraints_moves_as_its_dynamics() -> None:
     """The Functions of a free robot, of the same size, and a motion of the same steps."""
     model = build(np.random.default_rng(6), ["FreeFlyer", "RX", "Spherical"], [0, 1, 1])

@@ -115,6 +115,7 @@ def test_rigid_constraint_models_equal_pinocchio(
     check_against_pinocchio(model, gd.ConstrainedDynamics(gd.NewtonEuler(model, clean=0), [given]), [given])
 
 
+@pytest.mark.long
 def test_derivatives_of_an_open_loop_equal_differences() -> None:
     """Pinocchio's by q, in LOCAL_WORLD_ALIGNED, are not those of its accelerations."""
     model = robot()
@@ -172,6 +173,7 @@ def test_anchors_equal_pinocchio(where: str, anchor: type) -> None:
     check_against_pinocchio(model, con, [same])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("joint", quick(["SphericalZYX", "Composite", "Universal"], "Universal"))
 def test_they_are_loops_of_frames(joint: str) -> None:
     """A joint of Pinocchio may be several of the tree; Pinocchio's own constraints are not tested with all of these."""

@@ -88,6 +88,7 @@ def test_parallel_axes_leave_a_turn_about_z() -> None:
         assert relative_error(matrix(fixed), joint.rotation) < ROUNDING
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["fixed", *quick(["mimic"]), *with_extras(["legs"])])
 def test_any_link_that_turns_about_z_may_keep_axes(name: str) -> None:
     model = MODELS[name]()

@@ -112,6 +112,7 @@ def flexible(kinds: list[str], **options: object) -> gd.FlexibleArm:
 KINDS = ["FreeFlyer", "Spherical", "PZ", "Ellipsoid", "Planar", "RUBX", "HY"]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link")
 @pytest.mark.parametrize("kind", quick(KINDS, "Ellipsoid"))
 def test_of_flexible_links_between_joints_of_any_kind(kind: str) -> None:
@@ -125,6 +126,7 @@ def test_of_flexible_links_between_joints_of_any_kind(kind: str) -> None:
 WRENCHES = {"link0 tip": pin.LOCAL, "link1": pin.LOCAL_WORLD_ALIGNED, "link2": pin.LOCAL, "link1 tip": pin.WORLD}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link")
 @pytest.mark.parametrize("kind", quick(["RZ", "Ellipsoid"], "Ellipsoid"))
 def test_under_wrenches(kind: str) -> None:
@@ -206,6 +208,7 @@ LIMITS = {"one": (192, 97, 84, 96, 8), "three": (12040, 6280, 2517, 1030, 547), 
 """Instructions of each of FUNCTIONS, at most; those of M of three links depend on the processor, by one."""
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link")
 @pytest.mark.parametrize("name", ["one", *quick(["three"]), *with_extras(["z1"])])
 def test_graphs_of_arms_stay_within_their_limits(name: str) -> None:

@@ -78,6 +78,7 @@ def test_mimic_joints_move_with_displaced_placements() -> None:
     assert relative_error(found, pin.rnea(other, other.createData(), q, v, a)) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", quick(sorted(JOINTS), "FreeFlyer", "Universal", "PX"))
 def test_kinematics_are_those_of_a_model_with_these_placements(kind: str) -> None:
     model = robot_with_tool(kind)
@@ -150,6 +151,7 @@ def test_derivatives_at_zero_are_the_kinematic_regressor() -> None:
     assert relative_error(-graph(q, zero).full(), regressor) < TIGHT
 
 
+@pytest.mark.long
 def test_second_derivatives_at_zero_are_right() -> None:
     dyn, rng = gd.NewtonEuler(PANDA, parameters={"placement": ["joint3"]}), np.random.default_rng(0)
     (q, v, a), (x, y), p = rng.normal(size=(3, 7)), rng.normal(size=(2, 6)), ca.SX.sym("p", 6)
@@ -164,6 +166,7 @@ def test_second_derivatives_at_zero_are_right() -> None:
     assert relative_error(second, (4 * steps[0] - steps[1]) / 3) < 1e-6  # differences of the fourth order
 
 
+@pytest.mark.long
 def test_a_payload_hangs_at_the_displaced_frame() -> None:
     dyn = gd.NewtonEuler(PANDA, parameters={"payload": ["flange"], "placement": ["flange"]})
     p = dyn.parameters.vector({"flange.m": 2.0, "flange.x": 0.1})
@@ -173,6 +176,7 @@ def test_a_payload_hangs_at_the_displaced_frame() -> None:
     assert relative_error(dyn.generalized_gravity(q, p).full(), held.full()) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "rows"), quick([("3D", {}), ("3D", {"rows": ("x", "z")}), ("1D", {})], ("1D", {})))
 def test_contacts_hold_displaced_frames(kind: str, rows: dict[str, Any]) -> None:
     dyn = gd.NewtonEuler(PUMA, parameters={"placement": ["wrist", "joint2"]})
@@ -192,6 +196,7 @@ def test_contacts_hold_displaced_frames(kind: str, rows: dict[str, Any]) -> None
     assert np.abs(anchored.residual(q, p).full()).max() < TIGHT
 
 
+@pytest.mark.long
 def test_a_motion_holds_a_displaced_frame_where_it_begins() -> None:
     dyn = gd.NewtonEuler(PUMA, parameters={"placement": ["wrist"]})
     con, q = gd.ConstrainedDynamics(dyn, [gd.Contact("wrist", "1D")], damping=3.0), np.array([0.1, 0.5, -1.0])
@@ -202,6 +207,7 @@ def test_a_motion_holds_a_displaced_frame_where_it_begins() -> None:
     assert abs(place(motion.q[-1]).full()[2, 3] - place(q).full()[2, 3]) < 1e-6  # of the integration
 
 
+@pytest.mark.long
 def test_loops_close_at_displaced_frames() -> None:
     dyn = gd.NewtonEuler(PANDA, parameters={"placement": ["joint3", "flange"]})
     p, other = given(dyn, PANDA)
