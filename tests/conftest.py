@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# Tests start many processes; without bytecode each of them would compile the package and the tests again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _LONGEST = 1200
 """[s] The time limit of a test that is not quick."""
