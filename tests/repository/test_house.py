@@ -26,7 +26,7 @@ ALLOWED = {
     "cpin": DYNAMICS,
     "validation": ROBOTS,
     "compilation": {"errors", "spatial"},
-    "nlp": {"errors", "spatial"},
+    "nlp": {"compilation", "errors", "spatial"},
     "symbolic": ROBOTS,
     "simulation": {*DYNAMICS, "compilation"},
     "export": {*DYNAMICS, "symbolic"},

@@ -362,6 +362,11 @@ def load_library(function: ca.Function, tool: Compiler, cache: str | os.PathLike
     return _load(tool, cache, determines, lambda: _source(function, graph), Library)
 
 
+def library_of(tool: Compiler, source: str, open_library: Callable[[Path], Loaded]) -> Loaded:
+    """What the library of a C source gives when it is opened, from the cache or built now."""
+    return _load(tool, None, (source,), lambda: source, open_library)
+
+
 def _load(
     tool: Compiler,
     cache: str | os.PathLike[str] | None,

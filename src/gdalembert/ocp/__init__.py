@@ -3,6 +3,7 @@
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.solver import Solver
+from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
@@ -25,6 +26,8 @@ __all__ = [
     "Solution",
     "SolutionWarning",
     "Solver",
+    "StageQP",
+    "StageQPSolution",
     "Stages",
     "acados_expressions",
     "add_to_rockit",

@@ -1,0 +1,311 @@
+/* A quadratic program of an optimal control problem, by an interior point and a Riccati recursion.
+
+     min  sum_k  z_k' H_k z_k / 2 + g_k' z_k + penalties,      z_k = (u_k, x_k),  k = 0 ... n,
+          x_(k+1) = A_k z_k + b_k,  x_0 given,   lower_k <= c_k = (z_k, G_k z_k) <= upper_k.
+
+   Limits are hard, or soft: to be s beyond one costs w1 s + w2 s^2 / 2. Of a limit c <= h + s with slack t = h + s - c, a
+   force l on c, and a force p that keeps s >= 0, the conditions are l t = mu, p s = mu, w1 + w2 s = l + p. In their Newton
+   step, with d = l / t and f = s / (w2 s + p), or f = 0 if it is hard, l changes by d / (1 + d f) times the step of c and
+   by a number, `fixed`. Predictor and corrector (Mehrotra 1992) share a factorization.
+
+   Macros: NX, NU, NG. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles, and so are rows of limits. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined __AVX512F__
+#define WIDE 8
+#elif defined __AVX__
+#define WIDE 4
+#else
+#define WIDE 2
+#endif
+enum { NZ = NX + NU, ZB = (NZ + WIDE - 1) / WIDE, GB = (NG + WIDE - 1) / WIDE, CB = ZB + GB, NZP = WIDE * ZB, NC = WIDE * CB };
+typedef double V __attribute__((vector_size(8 * WIDE)));
+typedef int64_t I __attribute__((vector_size(8 * WIDE)));
+typedef V Row[ZB];
+
+typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft` where it is soft */
+  V h[CB], on[CB], soft[CB], t[CB], l[CB], s[CB], p[CB], dt[CB], dl[CB], ds[CB], dp[CB];
+} Side;
+typedef struct {
+  Row P[NX], L[NU + !NU]; /* of the cost to go; of the Cholesky factor */
+  V z[ZB], step[ZB], c[CB], D[CB], r[CB];
+  double inverse[NU + !NU], p[NX], feed[NU + !NU], Pb[NX];
+  Side side[2];
+} Stage;
+typedef struct { /* of all stages, one after the other; the weights are those of each of them */
+  const Row *A, *H, *g, *G;
+  const double *b, *lower, *upper, *x_0, *w1, *w2;
+} Program;
+
+static inline V every(double x) { return x - (V) {0}; }
+static inline V larger(V a, V b) { I more = a > b; return (V) ((more & (I) a) | (~more & (I) b)); }
+static inline double sum(V a) { double y = 0; for (int i = 0; i < WIDE; ++i) y += a[i]; return y; }
+static inline double largest(V a) { double y = a[0]; for (int i = 1; i < WIDE; ++i) y = a[i] > y ? a[i] : y; return y; }
+static inline double dot(const V* a, const V* b) {
+  V y = a[0] * b[0];
+  for (int c = 1; c < ZB; ++c) y += a[c] * b[c];
+  return sum(y);
+}
+static inline void add(double x, const V* row, V* to, int from) {
+  for (int c = from; c < ZB; ++c) to[c] += x * row[c];
+}
+
+/* out[i] += sum_j a(i, j) m[j], for R rows and W vectors of each from c on; a is by columns if `turned`. */
+static inline __attribute__((always_inline)) void
+block(int R, int W, int turned, const double* a, const Row* m, int n, Row* out, int c) {
+  V y[8][3];
+#pragma GCC unroll 8
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 3
+    for (int k = 0; k < W; ++k) y[i][k] = out[i][c + k];
+  for (int j = 0; j < n; ++j)
+#pragma GCC unroll 8
+    for (int i = 0; i < R; ++i) {
+      V x = every(turned ? a[j * NZP + i] : a[i * NZP + j]);
+#pragma GCC unroll 3
+      for (int k = 0; k < W; ++k) y[i][k] += x * m[j][c + k];
+    }
+#pragma GCC unroll 8
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 3
+    for (int k = 0; k < W; ++k) out[i][c + k] = y[i][k];
+}
+
+static inline __attribute__((always_inline)) void
+rows(int R, int turned, const double* a, const Row* m, int n, Row* out, int from) {
+  int c = from;
+  for (; c + 3 <= ZB; c += 3) block(R, 3, turned, a, m, n, out, c);
+  if (ZB - c == 2) block(R, 2, turned, a, m, n, out, c);
+  if (ZB - c == 1) block(R, 1, turned, a, m, n, out, c);
+}
+
+/* out += a m of `count` rows; of a symmetric matrix whose row `first` is out[0], right of the diagonal alone. */
+static void product(int turned, const double* a, const Row* m, int n, Row* out, int count, int first) {
+  for (int i = 0, R; i < count; i += R) {
+    int from = first < 0 ? 0 : (first + i) / WIDE;
+    const double* at = a + (turned ? i : i * NZP);
+    R = count - i >= 8 ? 8 : count - i >= 4 ? 4 : 1;
+    if (R == 8) rows(8, turned, at, m, n, out + i, from);
+    else if (R == 4) rows(4, turned, at, m, n, out + i, from);
+    else rows(1, turned, at, m, n, out + i, from);
+  }
+}
+
+/* Costs to go and Cholesky factors, from the last stage to the first. */
+static void factor(int n, const Program* q, Stage* stages) {
+  Row rest[NX + NG + 1], all[NX + NG + 1], S[NZ], minus[NU + !NU];
+  for (int k = n; k >= 0; --k) {
+    Stage* own = stages + k;
+    const double* D = (const double*) own->D;
+    int m = 0;
+    memcpy(S, q->H + k * NZ, sizeof S);
+    for (int i = 0; i < NZ; ++i) ((double*) S[i])[i] += D[i];
+    if (k < n) {
+      memcpy(all, q->A + k * NX, sizeof(Row) * NX);
+      memset(rest, 0, sizeof(Row) * NX);
+      product(0, (const double*) own[1].P[0] + NU, (const Row*) all, NX, rest, NX, -1);
+      m = NX;
+    }
+    for (int j = 0; j < NG; ++j) {
+      if (!D[NZP + j]) continue;
+      for (int c = 0; c < ZB; ++c) all[m][c] = q->G[k * NG + j][c], rest[m][c] = D[NZP + j] * all[m][c];
+      ++m;
+    }
+    product(1, (const double*) all, (const Row*) rest, m, S, NZ, 0);
+    for (int i = 0; i < NU && k < n; ++i) {
+      for (int j = 0; j < i; ++j) add(-((double*) own->L[j])[i], own->L[j], S[i], i / WIDE);
+      own->inverse[i] = 1 / sqrt(((double*) S[i])[i]);
+      for (int c = 0; c < ZB; ++c) own->L[i][c] = own->inverse[i] * S[i][c];
+      for (int c = 0; c < i; ++c) ((double*) own->L[i])[c] = 0;
+      for (int c = 0; c < ZB; ++c) minus[i][c] = -own->L[i][c];
+    }
+    if (k < n) product(1, (const double*) minus + NU, (const Row*) own->L, NU, S + NU, NX, NU);
+    for (int i = 0; i < NX; ++i)
+      for (int j = i; j < NX; ++j)
+        ((double*) own->P[i])[NU + j] = ((double*) own->P[j])[NU + i] = ((double*) S[NU + i])[NU + j];
+    for (int i = 0; i < NX && k; ++i) {
+      own[-1].Pb[i] = 0;
+      for (int j = 0; j < NX; ++j) own[-1].Pb[i] += ((double*) own->P[i])[NU + j] * q->b[(k - 1) * NX + j];
+    }
+  }
+}
+
+/* The minimum with the weights D and gradients r of limits, as `step`. */
+static void solve(int n, const Program* q, Stage* stages) {
+  for (int k = n; k >= 0; --k) {
+    Stage* own = stages + k;
+    const double* r = (const double*) own->r;
+    V h[ZB];
+    for (int c = 0; c < ZB; ++c) h[c] = q->g[k][c] + own->r[c];
+    for (int j = 0; j < NG; ++j) add(r[NZP + j], q->G[k * NG + j], h, 0);
+    for (int j = 0; j < NX && k < n; ++j) add(own[1].p[j] + own->Pb[j], q->A[k * NX + j], h, 0);
+    for (int i = 0; i < NU && k < n; ++i) {
+      own->feed[i] = ((double*) h)[i] * own->inverse[i];
+      add(-own->feed[i], own->L[i], h, 0);
+    }
+    memcpy(own->p, (double*) h + NU, sizeof own->p);
+  }
+  for (int k = 0; k <= n; ++k) {
+    Stage* own = stages + k;
+    double* z = (double*) own->step;
+    memset(z, 0, sizeof own->step);
+    for (int j = 0; j < NX; ++j) z[NU + j] = k ? q->b[(k - 1) * NX + j] + dot(q->A[(k - 1) * NX + j], own[-1].step) : q->x_0[j];
+    for (int i = NU - 1; i >= 0 && k < n; --i) z[i] = -(own->feed[i] + dot(own->L[i], own->step)) * own->inverse[i];
+  }
+}
+
+static void values(int k, const Program* q, const V* z, V* c) {
+  memcpy(c, z, sizeof(V) * ZB);
+  memset(c + ZB, 0, sizeof(V) * GB);
+  for (int j = 0; j < NG; ++j) ((double*) (c + ZB))[j] = dot(q->G[k * NG + j], z);
+}
+
+typedef struct {
+  V d, f, q, fixed, share, by_t, by_s;
+} Newton;
+
+/* What a step of c changes on one side, and what changes without it; `corrected` by the predictor, or not. */
+static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, double corrected) {
+  Newton y;
+  y.d = x->l[i] / x->t[i];
+  y.f = x->soft[i] * x->s[i] / (w2 * x->s[i] + x->p[i]);
+  y.by_t = x->on[i] * (x->h[i] + x->soft[i] * x->s[i] - c - x->t[i]);
+  y.by_s = x->soft[i] * ((mu - corrected * x->dp[i] * x->ds[i]) / x->s[i] - x->p[i]);
+  V force = x->on[i] * (mu - corrected * x->dt[i] * x->dl[i]) / x->t[i] - x->l[i] - y.d * y.by_t;
+  y.q = x->soft[i] * (x->l[i] + x->p[i] - w1 - w2 * x->s[i] + force + y.by_s);
+  y.share = 1 / (1 + y.d * y.f);
+  y.fixed = force - y.d * y.f * y.share * y.q;
+  return y;
+}
+
+/* Slacks and forces where the search begins; returns how many pairs there are. */
+static int begin(int n, const Program* q, Stage* stages, double mu) {
+  int pairs = 0;
+  for (int k = 0; k <= n; ++k) {
+    Stage* own = stages + k;
+    for (int i = 0; i < NC; ++i) {
+      int none = k ? k == n && i < NU : i >= NU && i < NZ; /* x_0 is given, and the last stage has no u */
+      double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
+      double margin = high - low < 1 ? 0.01 * (high - low) : 0.01;
+      margin = margin > 1e-8 ? margin : 1e-8;
+      for (int side = 0; side < 2; ++side) {
+        Side* x = own->side + side;
+        double h = side ? high : -low, left = side ? high - c : c - low;
+        int on = !none && h < INFINITY, soft = on && q->w1[i] >= 0;
+        double t = on && left > margin ? left : on ? margin : 1, s = soft && t - left > margin ? t - left : soft ? margin : 1;
+        ((double*) x->h)[i] = on ? h : 0, ((double*) x->on)[i] = on, ((double*) x->soft)[i] = soft;
+        ((double*) x->t)[i] = t, ((double*) x->l)[i] = on ? mu / t : 0;
+        ((double*) x->s)[i] = s, ((double*) x->p)[i] = soft ? mu / s : 1;
+        pairs += on + soft;
+      }
+    }
+    for (int side = 0; side < 2; ++side) memset(own->side[side].dt, 0, 4 * sizeof own->side[side].dt);
+  }
+  return pairs;
+}
+
+/* Sum of forces times slacks after a part `alpha` of the step. */
+static double gap(int n, const Stage* stages, double alpha) {
+  V y = {0};
+  for (int k = 0; k <= n; ++k)
+    for (int side = 0; side < 2; ++side)
+      for (int i = 0; i < CB; ++i) {
+        const Side* x = stages[k].side + side;
+        y += (x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) * x->on[i];
+        y += (x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) * x->soft[i];
+      }
+  return sum(y);
+}
+
+/* The step towards products mu; returns the part of it that leaves slacks and forces positive, at most 1. */
+static double direction(int n, const Program* q, Stage* stages, double mu, int corrected) {
+  const V *w1 = (const V*) q->w1, *w2 = (const V*) q->w2;
+  for (int k = 0; k <= n; ++k) {
+    Stage* own = stages + k;
+    for (int i = 0; i < CB; ++i) {
+      Newton low = newton(own->side, i, -own->c[i], w1[i], w2[i], mu, corrected);
+      Newton high = newton(own->side + 1, i, own->c[i], w1[i], w2[i], mu, corrected);
+      own->D[i] = low.d * low.share + high.d * high.share;
+      own->r[i] = own->side[1].l[i] + high.fixed - own->side[0].l[i] - low.fixed - own->D[i] * own->c[i];
+    }
+  }
+  if (!corrected) factor(n, q, stages);
+  solve(n, q, stages);
+  V most = every(1e-12);
+  for (int k = 0; k <= n; ++k) {
+    Stage* own = stages + k;
+    V c[CB];
+    values(k, q, own->step, c);
+    for (int side = 0; side < 2; ++side)
+      for (int i = 0; i < CB; ++i) {
+        Side* x = own->side + side;
+        V sign = every(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
+        Newton y = newton(x, i, sign * own->c[i], w1[i], w2[i], mu, corrected);
+        x->dl[i] = y.fixed + y.d * y.share * change;
+        x->ds[i] = y.f * y.share * (y.d * change + y.q);
+        x->dt[i] = x->on[i] * (x->ds[i] - change + y.by_t);
+        x->dp[i] = y.by_s - x->soft[i] * x->p[i] / x->s[i] * x->ds[i];
+        V off = 1 - x->on[i];
+        most = larger(larger(-x->dt[i] / x->t[i], -x->dl[i] / (x->l[i] + off)), most);
+        most = larger(larger(-x->ds[i] / x->s[i], -x->dp[i] / x->p[i]), most);
+      }
+  }
+  double part = (corrected ? 0.995 : 1) / largest(most);
+  return part < 1 ? part : 1;
+}
+
+static int is_finite(int n, const Stage* stages) {
+  V y = {0};
+  for (int k = 0; k <= n; ++k)
+    for (int side = 0; side < 2; ++side)
+      for (int i = 0; i < CB; ++i) {
+        const Side* x = stages[k].side + side;
+        y += 0 * (x->dt[i] + x->dl[i] + x->ds[i] + x->dp[i]) + (i < ZB ? 0 * stages[k].step[i] : every(0));
+      }
+  return sum(y) == 0;
+}
+
+/* Minimise from z (n + 1 rows) on. `found` receives the iterations, the mean product of a force and its slack, the part
+   of the first violations of limits and dynamics that is left, and the status: 0: solved, 1: at the cap of iterations,
+   2: a number was not finite, and z is the last that was. */
+int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance, double mu_0, double* z, double* found) {
+  int status = 1, iteration = 0;
+  double mu = 0, left = 1;
+  for (int k = 0; k <= n; ++k) {
+    memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
+    values(k, q, stages[k].z, stages[k].c);
+  }
+  int pairs = begin(n, q, stages, mu_0);
+  for (;; ++iteration) {
+    double now = gap(n, stages, 0);
+    mu = pairs ? now / pairs : 0;
+    if (mu <= tolerance && left <= 1e-8) status = 0;
+    if (!status || iteration == most) break;
+    double part = direction(n, q, stages, 0, 0);
+    double rest = pairs ? gap(n, stages, part) / now : 0;
+    if (pairs) part = direction(n, q, stages, mu * rest * rest * rest, 1);
+    if (!is_finite(n, stages)) {
+      status = 2;
+      break;
+    }
+    left *= 1 - part;
+    for (int k = 0; k <= n; ++k) {
+      Stage* own = stages + k;
+      for (int c = 0; c < ZB; ++c) own->z[c] += part * (own->step[c] - own->z[c]);
+      values(k, q, own->z, own->c);
+      for (int side = 0; side < 2; ++side)
+        for (int i = 0; i < CB; ++i) {
+          Side* x = own->side + side;
+          x->t[i] += part * x->dt[i], x->l[i] += part * x->dl[i];
+          x->s[i] += part * x->ds[i], x->p[i] += part * x->dp[i];
+        }
+    }
+  }
+  for (int k = 0; k <= n; ++k) memcpy(z + k * NZP, stages[k].z, sizeof stages[k].z);
+  found[0] = iteration, found[1] = mu, found[2] = left, found[3] = status;
+  return status;
+}
+
+int64_t stage_qp_layout(int what) { return what == 0 ? sizeof(Stage) : what == 1 ? NZP : NC; }

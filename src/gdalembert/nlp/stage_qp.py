@@ -1,0 +1,181 @@
+"""Quadratic programs of optimal control, as machine code for their sizes: an interior point and a Riccati recursion.
+
+The recursion goes backwards through the stages, so that the time grows with their number and not with its cube; limits
+of states may be soft, so that every start has a solution. ``c/stage_qp.c`` has the equations (ours, after Mehrotra 1992
+and Rao, Wright and Rawlings 1998).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.compilation.machine_code import Compiler, library_of
+from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arguments import integer, number, vector
+from gdalembert.spatial.arrays import Array
+
+_STATUS = ("solved", "iterations", "not finite")
+
+
+@dataclass(frozen=True, eq=False)
+class StageQPSolution:
+    """What :class:`StageQP` found.
+
+    Attributes:
+        u: of each interval (N × nu). ``x``: of each instant (N + 1 × nx).
+        status: ``"solved"``; ``"iterations"``: their cap was reached, as where hard limits have no solution; ``"not
+            finite"``: numbers overflowed, or are no numbers, and u and x are the last that were.
+        iterations: of the interior point.
+        gap: the mean product of a force and the slack of its limit; 0 at the optimum.
+        infeasibility: the part of the first violations of limits and dynamics that is left.
+    """
+
+    u: Array
+    x: Array
+    status: str
+    iterations: int
+    gap: float
+    infeasibility: float
+
+    @property
+    def solved(self) -> bool:
+        return self.status == _STATUS[0]
+
+
+class StageQP:
+    """The least cost of a linear motion of N intervals, with limits: for controllers that solve one each tick.
+
+        min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
+             x_{k+1} = A_k z_k + b_k,     lower_k ≤ z_k ≤ upper_k,     rows_lower_k ≤ G_k z_k ≤ rows_upper_k
+
+    Its arrays are filled in place before it is called. At first, the dynamics and costs are zero and there are no
+    limits. Limits of u are hard, those of x and of rows soft, where ``soften`` says so. H_k must be such that the cost
+    is convex in u.
+
+    Args:
+        nx, nu: numbers of states and inputs. ``intervals``: N.
+        rows: number of rows of G_k.
+
+    Attributes:
+        dynamics: A (N × nx × (nu + nx)). ``offset``: b (N × nx).
+        hessian: H (N + 1 × (nu + nx) × (nu + nx)), symmetric. ``gradient``: g (N + 1 × (nu + nx)); at the last stage
+            those of u are zero.
+        lower, upper: limits of z (N + 1 × (nu + nx)); those of x_0, which is given, and of the last u are not read.
+        rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if a size cannot be used.
+        CompilationError: if there is no C compiler, or it fails.
+    """
+
+    def __init__(self, nx: int, nu: int, intervals: int, *, rows: int = 0) -> None:
+        self.nx, self.nu = integer("StageQP: nx", nx, 1, 100), integer("StageQP: nu", nu, 0, 100)
+        self.intervals = integer("StageQP: intervals", intervals, 1, 10_000)
+        count = integer("StageQP: rows", rows, 0, 200)
+        self._library = _library(self.nx, self.nu, count)
+        size, wide, limits = (self._library.stage_qp_layout(k) for k in range(3))
+        n, nz = self.intervals, self.nx + self.nu
+        self._memory = _aligned((n + 1) * size // 8)
+        self._wide = {
+            "A": _aligned(n, self.nx, wide),
+            "H": _aligned(n + 1, nz, wide),
+            "g": _aligned(n + 1, wide),
+            "G": _aligned(n + 1, count, wide),
+            "b": _aligned(n, self.nx),
+            "lower": _aligned(n + 1, limits),
+            "upper": _aligned(n + 1, limits),
+            "x_0": _aligned(self.nx),
+            "w1": _aligned(limits),
+            "w2": _aligned(limits),
+        }
+        self._wide["lower"][:], self._wide["upper"][:], self._wide["w1"][:] = -np.inf, np.inf, -1.0
+        self._z, self._found, self._first_row = _aligned(n + 1, wide), np.zeros(4), wide
+        addresses = [array.ctypes.data for array in self._wide.values()]
+        self._program = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.dynamics, self.hessian, self.gradient, self.rows = (self._wide[key][..., :nz] for key in "AHgG")
+        self.offset = self._wide["b"]
+        self.lower, self.upper = (self._wide[key][:, :nz] for key in ("lower", "upper"))
+        self.rows_lower, self.rows_upper = (self._wide[key][:, wide : wide + count] for key in ("lower", "upper"))
+
+    def soften(self, linear: float, quadratic: float, *, x: bool = True, rows: bool = True) -> None:
+        """Let limits be exceeded, by s at the cost linear · s + quadratic · s² / 2, at least one of them positive.
+
+        Args:
+            linear, quadratic: the weights; a large linear one keeps limits wherever that is possible.
+            x, rows: whether those of the states, and those of the rows.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if they are no numbers of at least 0, or both are 0.
+        """
+        weights = [
+            number(f"soften: {name}", w, inclusive=True) for name, w in (("linear", linear), ("quadratic", quadratic))
+        ]
+        if not any(weights):
+            raise ArgumentError("soften: both weights are 0, so that limits would cost nothing; give one above 0")
+        for key, weight in zip(("w1", "w2"), weights, strict=True):
+            self._wide[key][self.nu : self.nu + self.nx] = weight if x else (-1.0 if key == "w1" else 0.0)
+            self._wide[key][self._first_row :] = weight if rows else (-1.0 if key == "w1" else 0.0)
+
+    def __call__(
+        self,
+        x_0: npt.ArrayLike,
+        *,
+        iterations: int = 60,
+        tolerance: float = 1e-8,
+        first_gap: float = 1.0,
+    ) -> StageQPSolution:
+        """Solve from a state on; the search begins at zero, so that a controller takes steps from its last plan as z.
+
+        Args:
+            x_0: the first state (nx).
+            iterations: at most so many; three or four are enough for a controller that begins near its last solution.
+            tolerance: of the gap, in units of the cost.
+            first_gap: the products of forces and slacks where the search begins, in units of the cost.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        self._wide["x_0"][:] = vector("StageQP: x_0", x_0, self.nx)
+        cap = integer("StageQP: iterations", iterations, 1, 1000)
+        gaps = number("StageQP: tolerance", tolerance), number("StageQP: first_gap", first_gap)
+        self._z[:] = 0.0
+        pointers = (ctypes.c_void_p(array.ctypes.data) for array in (self._z, self._found))
+        self._library.stage_qp(
+            self.intervals,
+            self._program,
+            ctypes.c_void_p(self._memory.ctypes.data),
+            cap,
+            *map(ctypes.c_double, gaps),
+            *pointers,
+        )
+        steps, gap, left, status = self._found.tolist()
+        u, x = self._z[:-1, : self.nu].copy(), self._z[:, self.nu : self.nu + self.nx].copy()
+        return StageQPSolution(u, x, _STATUS[int(status)], int(steps), gap, left)
+
+
+def _library(nx: int, nu: int, rows: int) -> ctypes.CDLL:
+    """The engine for these sizes, from the cache or compiled now."""
+    text = resources.files(__package__).joinpath("c", "stage_qp.c").read_text(encoding="utf-8")
+    tool = Compiler("StageQP", without="StageQP needs one").find()
+    sizes = "\n".join(f"#define {name} {size}" for name, size in (("NX", nx), ("NU", nu), ("NG", rows)))
+
+    def opened(path: Path) -> ctypes.CDLL:
+        library = ctypes.CDLL(str(path))
+        library.stage_qp_layout.restype = ctypes.c_int64
+        return library
+
+    return library_of(tool, f"{sizes}\n{text}", opened)
+
+
+def _aligned(*shape: int) -> Array:
+    """Zeros that begin at a multiple of 64 bytes."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 8)
+    first = -(memory.ctypes.data // 8) % 8
+    return memory[first : first + size].reshape(shape)
