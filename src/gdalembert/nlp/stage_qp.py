@@ -68,6 +68,8 @@ class StageQP:
             those of u are zero.
         lower, upper: limits of z (N + 1 × (nu + nx)); those of x_0, which is given, and of the last u are not read.
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
+        memory: of these by name, N + 1 stages of each, with rows of ``wide`` numbers, and of ``limits`` for limits:
+            first those of z, and from ``wide`` on those of G z.
 
     Raises:
         ArgumentTypeError, ArgumentError: if a size cannot be used.
@@ -80,28 +82,29 @@ class StageQP:
         count = integer("StageQP: rows", rows, 0, 200)
         self._library = _library(self.nx, self.nu, count)
         size, wide, limits = (self._library.stage_qp_layout(k) for k in range(3))
+        self.wide, self.limits = wide, limits
         n, nz = self.intervals, self.nx + self.nu
         self._memory = _aligned((n + 1) * size // 8)
-        self._wide = {
-            "A": _aligned(n, self.nx, wide),
+        self.memory = {
+            "A": _aligned(n + 1, self.nx, wide),
             "H": _aligned(n + 1, nz, wide),
             "g": _aligned(n + 1, wide),
             "G": _aligned(n + 1, count, wide),
-            "b": _aligned(n, self.nx),
+            "b": _aligned(n + 1, self.nx),
             "lower": _aligned(n + 1, limits),
             "upper": _aligned(n + 1, limits),
             "x_0": _aligned(self.nx),
             "w1": _aligned(limits),
             "w2": _aligned(limits),
         }
-        self._wide["lower"][:], self._wide["upper"][:], self._wide["w1"][:] = -np.inf, np.inf, -1.0
+        self.memory["lower"][:], self.memory["upper"][:], self.memory["w1"][:] = -np.inf, np.inf, -1.0
         self._z, self._found, self._first_row = _aligned(n + 1, wide), np.zeros(4), wide
-        addresses = [array.ctypes.data for array in self._wide.values()]
+        addresses = [array.ctypes.data for array in self.memory.values()]
         self._program = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.dynamics, self.hessian, self.gradient, self.rows = (self._wide[key][..., :nz] for key in "AHgG")
-        self.offset = self._wide["b"]
-        self.lower, self.upper = (self._wide[key][:, :nz] for key in ("lower", "upper"))
-        self.rows_lower, self.rows_upper = (self._wide[key][:, wide : wide + count] for key in ("lower", "upper"))
+        self.hessian, self.gradient, self.rows = (self.memory[key][..., :nz] for key in "HgG")
+        self.dynamics, self.offset = self.memory["A"][:n, :, :nz], self.memory["b"][:n]
+        self.lower, self.upper = (self.memory[key][:, :nz] for key in ("lower", "upper"))
+        self.rows_lower, self.rows_upper = (self.memory[key][:, wide : wide + count] for key in ("lower", "upper"))
 
     def soften(self, linear: float, quadratic: float, *, x: bool = True, rows: bool = True) -> None:
         """Let limits be exceeded, by s at the cost linear · s + quadratic · s² / 2, at least one of them positive.
@@ -119,8 +122,8 @@ class StageQP:
         if not any(weights):
             raise ArgumentError("soften: both weights are 0, so that limits would cost nothing; give one above 0")
         for key, weight in zip(("w1", "w2"), weights, strict=True):
-            self._wide[key][self.nu : self.nu + self.nx] = weight if x else (-1.0 if key == "w1" else 0.0)
-            self._wide[key][self._first_row :] = weight if rows else (-1.0 if key == "w1" else 0.0)
+            self.memory[key][self.nu : self.nu + self.nx] = weight if x else (-1.0 if key == "w1" else 0.0)
+            self.memory[key][self._first_row :] = weight if rows else (-1.0 if key == "w1" else 0.0)
 
     def __call__(
         self,
@@ -141,7 +144,7 @@ class StageQP:
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
-        self._wide["x_0"][:] = vector("StageQP: x_0", x_0, self.nx)
+        self.memory["x_0"][:] = vector("StageQP: x_0", x_0, self.nx)
         cap = integer("StageQP: iterations", iterations, 1, 1000)
         gaps = number("StageQP: tolerance", tolerance), number("StageQP: first_gap", first_gap)
         self._z[:] = 0.0

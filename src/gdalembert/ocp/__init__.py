@@ -8,6 +8,7 @@ from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
 from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import OptimizationError, Solution
 from gdalembert.ocp.steps import RungeKutta, collocation, rk4, transcription
 from gdalembert.ocp.transcription import Stages
@@ -20,6 +21,7 @@ __all__ = [
     "Phases",
     "PhasesSolution",
     "Problem",
+    "RealTimeSolver",
     "RungeKutta",
     "Scenarios",
     "ScenariosSolution",

@@ -96,7 +96,16 @@ class Constraints:
 
     def next_path(self) -> str:
         """The name of the next path."""
-        return f"{_PATH} {sum(name.startswith(_PATH) for name in self._rows) + 1}"
+        return f"{_PATH} {self.paths + 1}"
+
+    @property
+    def paths(self) -> int:
+        """The number of paths."""
+        return sum(name.startswith(_PATH) for name in self._rows)
+
+    def has_others(self) -> bool:
+        """Whether the ``Opti`` has constraints that were added elsewhere."""
+        return len(self._opti.advanced.constraints()) > len(self._own)
 
     def violations(self, opti: ca.OptiAdvanced) -> dict[str, ca.MX]:
         """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together."""

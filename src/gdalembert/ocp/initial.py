@@ -67,11 +67,16 @@ class Initial:
         equations = motion.k.shape[0] * np.arange(motion.k.shape[1])[:, None] + nv + of_modes
         return ChangeOfVariables(modes.shapes, [*variables, (motion.k, nv - n)], equations, modes.forces)
 
-    def variables(self, guess: Any) -> Array:
-        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``."""
+    def motion(self, guess: Any) -> Guess:
+        """A guess; that of the problem, if it is ``None``."""
         found = self._known_guess() if guess is None else self._checked(guess)
         if found is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q) with all of q")
+        return found
+
+    def variables(self, guess: Any) -> Array:
+        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``."""
+        found = self.motion(guess)
         check_mass_matrix("solve", self._motion.system.dynamics, found.q[0], self._motion.parameters.last)
         motion, bounds, p = self._motion, self._motion.bounds, self._motion.parameters
         opti, n, duration = motion.opti, motion.intervals, self._duration(found)

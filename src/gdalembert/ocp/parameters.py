@@ -59,6 +59,11 @@ class ProblemParameters:
 
     def set(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> None:
         """Take the values of a solve, of all or some names; those that are missing keep their last ones."""
+        for name, array in self.taken(where, given, names).items():
+            self._opti.set_value(self.symbols[name], array)
+
+    def taken(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> Mapping[str, Array]:
+        """Take the values of a solve, but for the ``Opti``; those that were given."""
         taken, names = {}, self.symbols if names is None else names
         for name, value in given.items():
             if name not in names:
@@ -74,8 +79,7 @@ class ProblemParameters:
         if missing:
             raise ArgumentError(f"{where}: no value of the parameter {missing[0]!r}; give {missing[0]}=…")
         self.values |= taken
-        for name, array in taken.items():
-            self._opti.set_value(self.symbols[name], array)
+        return taken
 
     def of(self, expression: ca.MX) -> Array:
         """The value of an expression of these parameters alone."""

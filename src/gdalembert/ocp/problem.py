@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,14 @@ from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
+from gdalembert.ocp.real_time import RealTimeProblem, RealTimeSolver
 from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.expressions import Expression
+from gdalembert.spatial.expressions import EvaluatedExpression, Expression
 from gdalembert.spatial.interrupts import interruptible
 
 PLACES = ("stages", "grid")
@@ -124,6 +125,7 @@ class Problem(OptimalControlProblem[Solution]):
         self._cost: ca.MX | None = None
         self._paths: dict[str, FollowedPath] = {}
         self._cones: list[ca.Function] = []
+        self._integrals: dict[int, tuple[ca.MX, ca.Function]] = {}
         self._motion = TranscribedMotion(
             self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
         )
@@ -277,6 +279,11 @@ class Problem(OptimalControlProblem[Solution]):
             SolutionWarning: if such a method sees q or v at midpoints alone, as the expression has a, u or forces too.
         """
         found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
+        integral = self._integral(expression, found)
+        self._integrals[hash(integral)] = integral, found.graph
+        return integral
+
+    def _integral(self, expression: Expression, found: EvaluatedExpression) -> ca.MX:
         at_stages, inputs = self._motion.integral(found.values), set(found.graph.name_in())
         if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
             return at_stages
@@ -286,11 +293,46 @@ class Problem(OptimalControlProblem[Solution]):
                 "where what swings from instant to instant is hidden; take degree=2, or make the terms without "
                 f"{' and '.join(others)} an integral of their own",
                 SolutionWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             return at_stages
         at_grid = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
         return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
+
+    @interruptible
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
+        """Build a solver once, which is called with the parameters of each solve: for receding horizons.
+
+        Args:
+            solver: as of :meth:`solve`; or ``"rti"``: one Gauss–Newton step a call, as machine code
+                (:class:`~gdalembert.ocp.RealTimeSolver`), of a cost that is a sum of squares.
+            options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3), ``"penalty"`` of
+                limits of q, v and paths, and ``"first_gap"``, where it begins; by default these follow the cost.
+
+        Returns:
+            A :class:`~gdalembert.ocp.Solver`, or a :class:`~gdalembert.ocp.RealTimeSolver`.
+
+        Raises:
+            ArgumentError, UnsupportedError: as :meth:`OptimalControlProblem.solver`; also, of ``"rti"``, if the problem
+                has what it cannot take, which the message names.
+            CompilationError: if ``"rti"`` finds no C compiler.
+        """
+        if solver != "rti":
+            return super().solver(solver, options)
+        self._check_costs()
+        formulated = RealTimeProblem(
+            motion=self._motion,
+            parameters=self._parameters,
+            robot=self._robot,
+            start=self._ends[0],
+            end=self._ends[1],
+            initial=self._initial,
+            paths=dict(self._paths),
+            terms=list(self._terms()),
+            has_other_constraints=self._constraints.has_others(),
+            has_paths_of_forces=self._constraints.paths > len(self._paths),
+        )
+        return RealTimeSolver(formulated, options or {})
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
@@ -309,6 +351,30 @@ class Problem(OptimalControlProblem[Solution]):
         of the rigid robot: modes and rotors then deflect by the forces that it exerts on them.
         """
         self._initial.set(motion)
+
+    def _terms(self) -> Iterator[tuple[ca.MX, ca.Function | None, ca.MX]]:
+        """The terms of the cost: a weight, and an integral by its Function, or another expression of the motion."""
+        assert self._cost is not None
+        motion = [x for x in (self._motion.state, self._motion.u, self._motion.k) if x is not None]
+        left = [(self._cost, ca.MX(1))]
+        while left:
+            term, weight = left.pop()
+            parts = [term.dep(k) for k in range(term.n_dep())]
+            moving = [any(ca.depends_on(part, x) for x in motion) for part in parts]
+            if hash(term) in self._integrals:
+                yield weight, self._integrals[hash(term)][1], term
+            elif not any(ca.depends_on(term, x) for x in motion):
+                continue
+            elif term.op() in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
+                left += [(parts[0], weight), (parts[1], weight if term.op() == ca.OP_ADD else -weight)]
+            elif term.op() in (ca.OP_NEG, ca.OP_TWICE):
+                left.append((parts[0], -weight if term.op() == ca.OP_NEG else 2 * weight))
+            elif term.op() == ca.OP_MUL and not all(moving):
+                left.append((parts[moving.index(True)], weight * parts[moving.index(False)]))
+            elif term.op() == ca.OP_DIV and not moving[1]:
+                left.append((parts[0], weight / parts[1]))
+            else:
+                yield weight, None, term
 
     def _check_costs(self) -> None:
         if self._cost is None:

@@ -86,7 +86,7 @@ static void product(int turned, const double* a, const Row* m, int n, Row* out, 
   for (int i = 0, R; i < count; i += R) {
     int from = first < 0 ? 0 : (first + i) / WIDE;
     const double* at = a + (turned ? i : i * NZP);
-    R = count - i >= 8 ? 8 : count - i >= 4 ? 4 : 1;
+    R = WIDE == 8 && count - i >= 8 ? 8 : count - i >= 4 ? 4 : 1; /* R W vectors stay in registers */
     if (R == 8) rows(8, turned, at, m, n, out + i, from);
     else if (R == 4) rows(4, turned, at, m, n, out + i, from);
     else rows(1, turned, at, m, n, out + i, from);

@@ -1,0 +1,330 @@
+"""Real-time iterations: the same optimum as by IPOPT, closed loops, limits, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.ocp.real_time import RealTimeSolver, squares
+from tests.helpers.models import relative_error
+from tests.helpers.ocp import slider
+
+ARM = gd.load_urdf("two_link_arm", check="off")
+DYN = gd.NewtonEuler(ARM)
+PLACE = gd.Kinematics(ARM).frame_placement(ARM.nframes - 1)
+
+
+def reaching(dyn: Any = DYN, intervals: int = 8, **options: Any) -> ocp.Problem:
+    """The hand follows a reference from a measured state."""
+    problem = ocp.Problem(dyn, 0.4, intervals, **options)
+    nv = dyn.tree.nv
+    problem.start(problem.parameter("q0", nv), problem.parameter("v0", nv))
+    problem.parameter("target", 2, at="grid")
+    weight = problem.parameter("weight")
+    place = problem.integral(lambda q, target: ca.sumsqr(PLACE(q[:2])[[0, 2], 3] - target))
+    effort = problem.integral(lambda u: 1e-3 * ca.sumsqr(u)) + problem.integral(lambda v: ca.dot(v, v) / 50)
+    problem.minimize(100 * weight * place + effort + 2 * ca.sumsqr(problem.v[:, -1]))
+    return problem
+
+
+def numbers(nv: int = 2, n: int = 8) -> dict[str, Any]:
+    target = np.array([[0.6], [0.3]]) + np.linspace(0, 0.1, n + 1)
+    return {"q0": [0.2, 0.4] + [0.0] * (nv - 2), "v0": np.full(nv, 0.1), "target": target, "weight": 1.5}
+
+
+def by_ipopt(values: dict[str, Any], u_most: float = np.inf, n: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    """The same discretisation by hand: the implicit midpoint rule, costs at the grid."""
+    opti, h = ca.Opti(), 0.4 / n
+    q, v, u, a = (opti.variable(2, n + k) for k in (1, 1, 0, 0))
+    cost = 2 * ca.sumsqr(v[:, -1])
+    for k in range(n + 1):
+        w = h if 0 < k < n else h / 2
+        error = ca.sumsqr(PLACE(q[:, k])[[0, 2], 3] - values["target"][:, k])
+        cost += w * (100 * values["weight"] * error + ca.sumsqr(v[:, k]) / 50)
+        if k == n:
+            break
+        cost += h * 1e-3 * ca.sumsqr(u[:, k])
+        middle = q[:, k] + h / 2 * v[:, k] + h**2 / 4 * a[:, k], v[:, k] + h / 2 * a[:, k], a[:, k]
+        opti.subject_to(DYN.inverse_dynamics(*middle) == u[:, k])
+        opti.subject_to(q[:, k + 1] == q[:, k] + h * v[:, k] + h**2 / 2 * a[:, k])
+        opti.subject_to(v[:, k + 1] == v[:, k] + h * a[:, k])
+    if np.isfinite(u_most):
+        opti.subject_to(opti.bounded(-u_most, ca.vec(u), u_most))
+    opti.subject_to(q[:, 0] == values["q0"])
+    opti.subject_to(v[:, 0] == values["v0"])
+    opti.minimize(cost)
+    opti.solver("ipopt", {"print_time": False, "ipopt.print_level": 0, "ipopt.tol": 1e-11})
+    found = opti.solve()
+    return found.value(q).T, found.value(u).T
+
+
+# Squares
+
+
+def test_a_cost_is_taken_apart_into_squares() -> None:
+    x, w = ca.SX.sym("x", 3), ca.SX.sym("w")
+    cost = w * ca.sumsqr(x - 1) / 2 - (-((x[0] * x[1]) ** 2)) + ca.dot(x, x) + w**3 + 2 * (x[2] + w) ** 2
+    found = squares(cost, x, "the cost")
+    assert len(found) == 8
+    rest = cost - sum((each.weight * each.residual**2 for each in found), ca.SX(0))
+    graph = ca.Function("rest", [x, w], [rest])
+    one, other = (float(graph(point, 0.7)) for point in np.random.default_rng(0).normal(size=(2, 3)))
+    assert one == pytest.approx(other, abs=1e-12) == pytest.approx(0.7**3, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "term", [lambda x: x[0] * x[1], lambda x: ca.norm_2(x), lambda x: x[0], lambda x: ca.exp(x[1])]
+)
+def test_what_is_no_square_is_refused(term: Callable[[ca.SX], ca.SX]) -> None:
+    x = ca.SX.sym("x", 2)
+    with pytest.raises(UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a and u; take 'ipopt'$"):
+        squares(ca.sumsqr(x) + term(x), x, "the cost")
+
+
+# The optimum
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("most", [np.inf, 12.0])
+def test_the_first_call_finds_the_optimum(most: float) -> None:
+    bounds = None if np.isinf(most) else ocp.Bounds.of(DYN, u=dict.fromkeys(DYN.actuator_names, most))
+    solver = reaching(bounds=bounds).solver("rti", {"first_gap": 1e-9})
+    found = solver(**numbers())
+    q, u = by_ipopt(numbers(), most)
+    assert found.solved
+    assert relative_error(found.q, q) < 1e-4  # where the steps end, and the interior point
+    assert relative_error(found.u, u) < 1e-4
+    if np.isfinite(most):
+        assert np.abs(u).max() > most - 1e-3
+        assert np.abs(found.u).max() <= most
+
+
+@pytest.mark.system
+def test_a_tick_is_one_step_of_many() -> None:
+    """From its last plan, to the optimum of another start in some calls."""
+    solver, values = reaching().solver("rti"), numbers()
+    solver(**values)
+    other = values | {"q0": [0.25, 0.3], "v0": [0.0, 0.2]}
+    errors = []
+    q, _ = by_ipopt(other)
+    for _ in range(5):
+        found = solver(**other)
+        assert found.status == "Real_Time_Iteration"
+        assert found.iterations <= 3
+        errors.append(np.abs(found.q - q).max())
+    assert errors[0] < 0.02
+    assert errors[-1] < 0.1 * errors[0]
+    assert found.q[0] == pytest.approx(other["q0"], abs=1e-3)
+
+
+@pytest.mark.system
+def test_the_stages_obey_the_equations_of_motion() -> None:
+    found = reaching().solver("rti")(**numbers())
+    stages = found.stages
+    tau = np.array(
+        [DYN.inverse_dynamics(*each).full().ravel() for each in zip(stages.q, stages.v, stages.a, strict=True)]
+    )
+    assert relative_error(tau, found.u) < 1e-5
+    assert found.duration == pytest.approx(0.4)
+    assert found.step_error < 0.05
+
+
+@pytest.mark.system
+def test_preparation_and_feedback_are_a_call() -> None:
+    one, other, values = reaching().solver("rti"), reaching().solver("rti"), numbers()
+    for each in (one, other):
+        each(**values)
+    next_start = {"q0": [0.21, 0.41], "v0": [0.2, 0.1]}
+    whole = one(shift=1, **next_start)
+    other.prepare(shift=1)
+    fed = other(**next_start)
+    assert np.array_equal(whole.q, fed.q)
+    assert np.array_equal(whole.u, fed.u)
+    moved = values["target"] + 0.05
+    other.prepare(shift=1)
+    late = other(target=moved, **next_start)  # which is not only of the start: linearised again
+    one.prepare(shift=1, target=moved)
+    assert np.array_equal(late.q, one(**next_start).q)
+    with pytest.raises(ArgumentError, match="prepare: there is no plan yet; call the solver first"):
+        reaching().solver("rti").prepare()
+
+
+# Closed loops
+
+
+def followed(
+    solver: RealTimeSolver, dyn: Any, q: np.ndarray, ticks: int, h: float, values: Callable[[float], Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """States, and u, of a robot under the first u of each plan."""
+    x_0, held, steps = ca.SX.sym("x", 2 * dyn.tree.nv), ca.SX.sym("u", dyn.nu), 200
+    move = ca.Function("move", [x_0, held], [ocp.rk4(dyn)(x_0, held, h / steps)[0]]).mapaccum(steps)
+    x, states, inputs = np.concatenate([q, np.zeros(dyn.tree.nv)]), [], []
+    for k in range(ticks):
+        u = solver(q0=x[: len(q)], v0=x[len(q) :], shift=int(k > 0), **values(k * h)).u[0]
+        x = move(x, ca.repmat(u, 1, steps))[:, -1].full().ravel()
+        states.append(x)
+        inputs.append(u)
+    return np.array(states), np.array(inputs)
+
+
+@pytest.mark.system
+def test_a_panda_follows_within_its_limits() -> None:
+    model = gd.load_urdf("panda7")
+    dyn, place = gd.NewtonEuler(model), gd.Kinematics(model).frame_placement("flange")
+    home, h, n = np.array([0, -0.6, 0, -2.2, 0, 1.6, 0.785]), 0.05, 20
+    problem = ocp.Problem(dyn, n * h, n, bounds=ocp.Bounds.of(dyn, model))
+    problem.start(problem.parameter("q0", 7), problem.parameter("v0", 7))
+    problem.parameter("target", 3, at="grid")
+    there = problem.integral(lambda q, target: 100 * ca.sumsqr(place(q)[:3, 3] - target))
+    rest = problem.integral(lambda v: 1e-2 * ca.sumsqr(v)) + problem.integral(lambda u: 1e-6 * ca.sumsqr(u))
+    problem.minimize(there + rest)
+    begin = place(home).full()[:3, 3]
+
+    def target(t: np.ndarray) -> np.ndarray:
+        return (begin + np.stack([0 * t, 0.2 * np.sin(2 * t), 0.1 * (1 - np.cos(2 * t))], -1)).T
+
+    grid = h * np.arange(n + 1)
+    states, u = followed(problem.solver("rti"), dyn, home, 40, h, lambda t: {"target": target(t + grid)})
+    at = np.array([place(x[:7]).full()[:3, 3] for x in states])
+    errors = np.linalg.norm(at - target(h * np.arange(1, 41)).T, axis=1)
+    assert np.median(errors[10:]) < 1e-3
+    assert np.all(np.abs(u) <= model.effortLimit)
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.errors.TipWarning")
+def test_a_flexible_arm_moves_its_tip() -> None:
+    model = gd.load_urdf("two_link_flexible")
+    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
+    links = {name: gd.FlexibleLink(beam, gd.modes.hermite(), modal_damping=0.02) for name, beam in beams.items()}
+    dyn = gd.FlexibleArm(model, links)
+    nv, h, n = dyn.tree.nv, 0.05, 20
+    tip = gd.Kinematics(dyn.tree).frame_placement(len(dyn.tree.frames) - 1)
+    problem = ocp.Problem(dyn, n * h, n, quasi_static=None)
+    problem.start(problem.parameter("q0", nv), problem.parameter("v0", nv))
+    goal = tip(np.r_[0.4, 0.3, np.zeros(nv - 2)]).full()[:3, 3]
+    away = problem.integral(lambda q: 100 * ca.sumsqr(tip(q)[:3, 3] - goal))
+    rest = problem.integral(lambda v: 0.1 * ca.sumsqr(v[:2])) + problem.integral(lambda u: 0.1 * ca.sumsqr(u))
+    problem.minimize(away + rest)
+    states, _ = followed(problem.solver("rti"), dyn, np.zeros(nv), 50, h, lambda t: {})
+    assert np.linalg.norm(tip(states[-1][:nv]).full()[:3, 3] - goal) < 1e-3
+    assert np.abs(states[-1][nv : nv + 2]).max() < 0.02
+
+
+# Limits
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_a_start_beyond_limits_comes_back_and_paths_are_kept() -> None:
+    dyn = gd.NewtonEuler(model := slider())
+    problem = ocp.Problem(dyn, 2.0, 20, bounds=ocp.Bounds.of(dyn, model, q={"slide": (-1.0, 0.5)}))
+    problem.start(problem.parameter("q0"), problem.parameter("v0"))
+    problem.path(lambda v: v, upper=0.8)
+    problem.minimize(problem.integral(lambda q: (q - 2) ** 2) + problem.integral(lambda u: 1e-3 * u**2))
+    solver = problem.solver("rti", {"iterations": 30})
+    inside = solver(q0=-0.5, v0=0.0)
+    assert inside.q.max() < 0.5 + 1e-3
+    assert inside.v.max() < 0.8 + 1e-3
+    assert inside.v.max() > 0.7
+    for _ in range(3):
+        beyond = solver(q0=0.4, v0=1.5)  # 1.5 m/s² brake it after 0.75 m
+    assert beyond.solved
+    assert 0.9 < beyond.q.max() < 1.3
+    assert beyond.q[-1, 0] < 0.55
+    assert np.abs(beyond.u).max() <= 3.0
+
+
+@pytest.mark.system
+def test_parameters_of_the_robot_are_inputs() -> None:
+    dyn = gd.NewtonEuler(slider(), parameters={"inertia": ["slide"]})
+    problem = ocp.Problem(dyn, 1.0, 10)
+    problem.start(problem.parameter("q0"))
+    problem.minimize(problem.integral(lambda q: (q - 1) ** 2) + problem.integral(lambda u: 1e-2 * u**2))
+    solver = problem.solver("rti")
+    light = solver(q0=0.0, p={"slide.m": 1.0}, guess=None)
+    heavy = problem.solver("rti")(q0=0.0, p={"slide.m": 4.0})
+    assert heavy.p[0] == 4.0
+    for mass, found in ((1.0, light), (4.0, heavy)):
+        assert found.u == pytest.approx(mass * found.stages.a, abs=1e-4)
+
+
+@pytest.mark.system
+def test_numbers_that_overflow_leave_the_last_plan() -> None:
+    solver, values = reaching().solver("rti"), numbers()
+    plan = solver(**values)
+    with pytest.warns(ocp.SolutionWarning, match="two_link_arm: the step is not finite, or out of all"):
+        stands = solver(**values | {"v0": [1e200, 0.0]})
+    assert not stands.solved
+    assert np.array_equal(stands.q, plan.q)
+    assert solver(**values).solved
+    with pytest.raises(ocp.OptimizationError):
+        reaching().solver("rti")(**values | {"v0": [1e200, 0.0]})
+
+
+# What is refused
+
+
+def problem_of(change: Callable[[ocp.Problem], Any], **options: Any) -> ocp.Problem:
+    problem = ocp.Problem(DYN, **({"duration": 0.4, "intervals": 4} | options))
+    problem.start([0.2, 0.4])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    change(problem)
+    return problem
+
+
+def nothing(problem: ocp.Problem) -> None: ...
+
+
+REFUSED: dict[str, Callable[[], ocp.Problem]] = {
+    "the problem has a free duration": lambda: problem_of(nothing, duration=(0.1, 1.0)),
+    "the problem has control='linear'": lambda: problem_of(nothing, control="linear"),
+    "the problem has a fixed end": lambda: problem_of(lambda problem: problem.end([0.1, 0.2])),
+    "the problem has a start of which some entries are free": lambda: problem_of(lambda problem: problem.start(None)),
+    "the problem has opti.subject_to": lambda: problem_of(
+        lambda problem: problem.opti.subject_to(problem.q[0, 2] == 0.1)
+    ),
+    "the problem has paths of a, u or forces": lambda: problem_of(
+        lambda problem: problem.path(lambda u, v: u[0] * v[0], upper=10.0)
+    ),
+    "an integral of the cost is no sum of squares": lambda: problem_of(
+        lambda problem: problem.minimize(problem.integral(lambda u, v: ca.dot(u, v)))
+    ),
+    "what is no integral in the cost has more than q and v of the end": lambda: problem_of(
+        lambda problem: problem.minimize(ca.sumsqr(ca.diff(problem.u, 1, 1)))
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.system
+def test_what_it_cannot_take_is_refused_by_name(what: str) -> None:
+    with pytest.raises(UnsupportedError, match=what) as refused:
+        REFUSED[what]().solver("rti")
+    assert "take 'ipopt'" in str(refused.value)
+
+
+def test_robots_without_vectors_of_q_and_contacts_are_refused() -> None:
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    turning = ocp.Problem(gd.NewtonEuler(model), 1.0, 4)
+    turning.start([0, 0, 0, 1])
+    turning.minimize(turning.integral(lambda u: ca.sumsqr(u)))
+    with pytest.raises(UnsupportedError, match="the problem has configurations that are no vectors; take 'ipopt'"):
+        turning.solver("rti")
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(ArgumentError, match="rti: got the option 'steps'; give any of iterations, penalty, first_gap"):
+        problem_of(nothing).solver("rti", {"steps": 3})
+    with pytest.raises(ArgumentError, match="rti: iterations: got 0"):
+        problem_of(nothing).solver("rti", {"iterations": 0})
