@@ -363,7 +363,7 @@ class RealTimeSolver:
         self._prepared = True
 
     def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Solution:
-        """Take one step at these parameters; after :meth:`prepare`, from there, if no others than the start's are given.
+        """Take one step at these parameters; after :meth:`prepare`, from there, if those given are the start's alone.
 
         Args:
             shift, p, values: as of :meth:`~gdalembert.ocp.Solver.__call__`.
