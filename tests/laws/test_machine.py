@@ -37,7 +37,7 @@ SEEDS = range(92)
 QUICK_SEEDS = (1, 8, 9, 25, 29, 30, 37, 44, 49)
 
 
-WITH_RODS = (3, 19, 75)
+WITH_RODS = (3, 19, 35)
 """Seeds of small arms with rods, one of each kind."""
 
 
