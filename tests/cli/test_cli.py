@@ -263,6 +263,7 @@ def test_validate_as_json(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("wrong")
 def test_validate_fails(capsys: Capture) -> None:
     options = ["--samples", "20", "--formulation", "newton_euler", "--formulation", "upside_down"]

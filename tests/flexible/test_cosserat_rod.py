@@ -85,6 +85,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("options", "bar"), quick(CASES, *CASES[1:3]))
 def test_torque_is_that_of_the_rod(options: dict[str, object], bar: float) -> None:
     """Against ∫ Tr(∂W J (Ẅ − G)ᵀ) ds by matrix exponentials, at half a radian a segment."""

@@ -306,6 +306,7 @@ def spinning(arm: gd.FlexibleArm, spin: float) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("shapes", "slow", "fast"),
     [

@@ -71,6 +71,7 @@ BENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:link 'link2'")
 @pytest.mark.parametrize("why", BENT)
 def test_what_bends_it_across_has_its_modes(why: str) -> None:

@@ -78,6 +78,7 @@ DIMENSIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", DIMENSIONS)
 def test_nodes_anywhere(kind: str) -> None:
     """As many particles as the masses have dimensions, and one; tau and M are those of the explicit equations."""

@@ -104,6 +104,7 @@ def test_a_free_flyer_ends_where_it_shall() -> None:
     np.testing.assert_allclose(reached, [0.3, -0.2, 0.5, np.sin(0.5), 0, 0, np.cos(0.5)], rtol=0, atol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("control", ["constant", "linear"])
 @pytest.mark.parametrize("method", ["collocation", "rk4"])
 def test_an_arm_without_a_motor_at_the_elbow_swings(method: str, control: str) -> None:

@@ -302,6 +302,7 @@ def test_terms_of_the_wrong_shape(given: dict[str, ca.SX | None], message: str) 
         validate(in_plane(Other), against=IN_PLANE, samples=5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("of", quick(WRONG, Asymmetric))
 def test_wrong_arms_are_found(of: type[gd.FlexibleArm]) -> None:
     report = validate(in_plane(of), against=IN_PLANE, samples=50)

@@ -73,6 +73,7 @@ def test_seed_decides() -> None:
     assert run(3)["checks"] != run(4)["checks"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("samples", [1, 2, 499, 500, 501, 1003])
 def test_batches_with_a_remainder(samples: int) -> None:
     model = gd.load_urdf("two_link_arm")

@@ -101,6 +101,7 @@ def test_impacts_give_back_a_part_of_the_velocity(restitution: float) -> None:
     assert relative_error(j @ after, -restitution * j @ v) < TIGHT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mu", [1e-3, 1.0])
 def test_redundant_constraints_equal_pinocchio(mu: float) -> None:
     """Twelve rows hold eight degrees of freedom; with as many proximal steps Pinocchio's forces are the same.

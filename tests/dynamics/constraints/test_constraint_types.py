@@ -189,6 +189,7 @@ def test_holonomic_rows_are_the_rates_of_the_residual(case: str) -> None:
     assert not (after - before)[~held].any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", quick(LOOPS, "wheel, contact", "tether, contact"))
 def test_a_motion_keeps_the_constraint_and_its_energy(case: str) -> None:
     name, is_loop = LOOPS[case]
