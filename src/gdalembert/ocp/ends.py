@@ -125,6 +125,11 @@ class End(BoundaryCondition):
         ]
         return np.concatenate(parts)
 
+    def parameters_of(self, parameters: ProblemParameters) -> list[str]:
+        """The names of the parameters that q and v are; "" where one is none, but numbers or another expression."""
+        names = {hash(symbol): name for name, symbol in parameters.symbols.items()}
+        return [names.get(hash(given), "") if isinstance(given, ca.MX) else "" for given in self._given]
+
     @property
     def measured(self) -> str:
         """``"q"``, ``"v"``, ``"qv"`` or ``""``: what parameters give as a whole."""

@@ -332,6 +332,8 @@ class RealTimeSolver:
         self._q, self._v = np.zeros((n + 1, nv)), np.zeros((n + 1, nv))
         self._u, self._a = np.zeros((n + 1, nu)), np.zeros((n + 1, nv))
         self._start = _function_of_parameters(problem, problem.start.expression)
+        self._plain, self._gap = problem.start.parameters_of(problem.parameters), 1.0
+        self._weight = 0.0
         ones = np.ones(n + 1)
         self._weights = np.column_stack([ones, ones, 0 * ones]) * self._h
         self._weights[[0, -1], 0] /= 2
@@ -391,6 +393,7 @@ class RealTimeSolver:
         for _ in range(_FIRST_STEPS if first else 1):
             if not prepared:
                 self._linearise()
+            self._scale()
             step = self._step(60 if first else self._iterations)
             if step is None and first:
                 raise OptimizationError(self._solution(solved=False))
@@ -445,13 +448,8 @@ class RealTimeSolver:
 
     def _step(self, iterations: int) -> float | None:
         """Add the step to the plan; its size relative to the plan, or ``None`` if it is not finite."""
-        nv, values = self._dyn.tree.nv, self._problem.parameters.values
-        start = self._start(*(values[name] for name in self._start.name_in())).full().ravel()
-        slope = float(np.abs(self._qp.gradient).max())
-        penalty = max(slope, 1e-6) * 10 if self._penalty is None else self._penalty
-        self._qp.soften(penalty, penalty)
-        gap = max(1e-9, 1e-3 * float(self._cost.sum()) / self._n) if self._first_gap is None else self._first_gap
-        x_0 = start - np.concatenate([self._q[0], self._v[0]])
+        nv, gap = self._dyn.tree.nv, self._gap
+        x_0 = self._measured() - np.concatenate([self._q[0], self._v[0]])
         found = self._qp(x_0, iterations=iterations, first_gap=gap, tolerance=1e-6 * gap)
         size = float(np.abs(found.x).max() / max(1.0, np.abs(self._q).max(), np.abs(self._v).max()))
         if found.status == "not finite" or size > _LARGE:
@@ -464,6 +462,22 @@ class RealTimeSolver:
         self._a[:-1] = np.diff(self._v, axis=0) / self._h
         self._used = found.iterations
         return size
+
+    def _measured(self) -> Array:
+        """[q; v] where the motion starts."""
+        values = self._problem.parameters.values
+        if all(self._plain):
+            return np.concatenate([values[name].ravel() for name in self._plain])
+        return np.array(self._start(*(values[name] for name in self._start.name_in())).full().ravel())
+
+    def _scale(self) -> None:
+        """Weigh limits by the steepest cost so far, and begin the interior point by the cost of the plan."""
+        steepest = max(-float(self._qp.gradient.min()), float(self._qp.gradient.max()), 1e-6)
+        penalty = 10 * steepest if self._penalty is None else self._penalty
+        if penalty > self._weight:
+            self._weight = penalty
+            self._qp.soften(penalty, penalty)
+        self._gap = max(1e-9, 1e-3 * float(self._cost.sum()) / self._n) if self._first_gap is None else self._first_gap
 
     def _solution(self, *, solved: bool) -> Solution:
         problem, bounds, h = self._problem, self._problem.motion.bounds, self._h
