@@ -194,10 +194,16 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
         Side* x = own->side + side;
         double h = side ? high : -low, left = side ? high - c : c - low;
         int on = !none && h < INFINITY, soft = on && q->w1[i] >= 0;
-        double t = on && left > margin ? left : on ? margin : 1, s = soft && t - left > margin ? t - left : soft ? margin : 1;
+        double w1 = q->w1[i], w2 = q->w2[i], t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
+        if (soft && left > margin) { /* p s = mu, and p = w1 + w2 s - l */
+          p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
+          s = mu / p, t = left + s;
+        } else if (soft) { /* beyond; both forces share w1 + w2 s */
+          s = margin - left, t = margin, l = p = 0.5 * (w1 + w2 * s);
+        }
         ((double*) x->h)[i] = on ? h : 0, ((double*) x->on)[i] = on, ((double*) x->soft)[i] = soft;
-        ((double*) x->t)[i] = t, ((double*) x->l)[i] = on ? mu / t : 0;
-        ((double*) x->s)[i] = s, ((double*) x->p)[i] = soft ? mu / s : 1;
+        ((double*) x->t)[i] = t, ((double*) x->l)[i] = on ? l : 0;
+        ((double*) x->s)[i] = s, ((double*) x->p)[i] = p;
         pairs += on + soft;
       }
     }
