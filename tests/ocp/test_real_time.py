@@ -81,7 +81,7 @@ def test_a_cost_is_taken_apart_into_squares() -> None:
 
 
 @pytest.mark.parametrize(
-    "term", [lambda x: x[0] * x[1], lambda x: ca.norm_2(x), lambda x: x[0], lambda x: ca.exp(x[1])]
+    "term", [lambda x: x[0] * x[1], lambda x: ca.norm_2(x), lambda x: ca.exp(x[1]), lambda x: -3 * x[0] ** 2]
 )
 def test_what_is_no_square_is_refused(term: Callable[[ca.SX], ca.SX]) -> None:
     x = ca.SX.sym("x", 2)
@@ -155,6 +155,19 @@ def test_preparation_and_feedback_are_a_call() -> None:
     assert np.array_equal(late.q, one(**next_start).q)
     with pytest.raises(ArgumentError, match="prepare: there is no plan yet; call the solver first"):
         reaching().solver("rti").prepare()
+
+
+@pytest.mark.system
+def test_a_shift_repeats_the_last_instant() -> None:
+    """Also of u and of a, which it has not."""
+    solver = reaching().solver("rti")
+    plan = solver(**numbers())
+    for by in (1, 3):
+        before = solver._u[:-1].copy(), solver._a[:-1].copy(), solver._q.copy()
+        solver._shift(by)
+        for rows, old in zip((solver._u[:-1], solver._a[:-1], solver._q), before, strict=True):
+            assert np.array_equal(rows, np.vstack([old[by:], np.tile(old[-1], (by, 1))]))
+    assert plan.stats.keys() == {"step", "gap", "infeasibility"}
 
 
 # Closed loops
@@ -292,7 +305,10 @@ REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "the problem has opti.subject_to": lambda: problem_of(
         lambda problem: problem.opti.subject_to(problem.q[0, 2] == 0.1)
     ),
-    "the problem has paths of a, u or forces": lambda: problem_of(
+    "the problem has paths that are equations": lambda: problem_of(
+        lambda problem: problem.path(lambda q: q[0], lower=0.2, upper=0.2)
+    ),
+    "the problem has paths of a, u, forces or one end": lambda: problem_of(
         lambda problem: problem.path(lambda u, v: u[0] * v[0], upper=10.0)
     ),
     "an integral of the cost is no sum of squares": lambda: problem_of(

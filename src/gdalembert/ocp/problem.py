@@ -330,7 +330,7 @@ class Problem(OptimalControlProblem[Solution]):
             paths=dict(self._paths),
             terms=list(self._terms()),
             has_other_constraints=self._constraints.has_others(),
-            has_paths_of_forces=self._constraints.paths > len(self._paths),
+            has_other_paths=self._constraints.paths > len(self._paths),
         )
         return RealTimeSolver(formulated, options or {})
 

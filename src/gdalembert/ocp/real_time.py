@@ -47,7 +47,7 @@ class RealTimeProblem(NamedTuple):
         motion, parameters, robot, start, end, initial, paths: of the problem.
         terms: of the cost: a weight, and an integral by its Function, or another expression of the motion.
         has_other_constraints: whether ``opti`` has constraints that are not those of the problem.
-        has_paths_of_forces: whether a path has a, u or forces.
+        has_other_paths: whether a path has a, u or forces, or holds at one end.
     """
 
     motion: TranscribedMotion
@@ -59,7 +59,7 @@ class RealTimeProblem(NamedTuple):
     paths: Mapping[str, FollowedPath]
     terms: list[tuple[ca.MX, ca.Function | None, ca.MX]]
     has_other_constraints: bool
-    has_paths_of_forces: bool
+    has_other_paths: bool
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
     """The squares that a cost is the sum of, but for terms free of the motion.
 
     Raises:
-        UnsupportedError: if a term is no square of an expression.
+        UnsupportedError: if a term is no square of an expression, or has a number below zero as its weight.
     """
     found: list[Square] = []
     left = [(cost, ca.SX(1))]
@@ -83,10 +83,11 @@ def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
         if not ca.depends_on(term, motion):
             continue
         op = ca.OP_PARAMETER if term.is_symbolic() else term.op()
+        less = weight.is_constant() and float(weight) < 0
         parts = [] if term.is_symbolic() else [term.dep(k) for k in range(term.n_dep())]
         fixed = [part for part in parts if not ca.depends_on(part, motion)]
         moving = [part for part in parts if ca.depends_on(part, motion)]
-        if op == ca.OP_SQ or (op == ca.OP_MUL and ca.is_equal(parts[0], parts[1], 4)):
+        if not less and (op == ca.OP_SQ or (op == ca.OP_MUL and ca.is_equal(parts[0], parts[1], 4))):
             found.append(Square(weight, parts[0]))
         elif op in (ca.OP_ADD, ca.OP_SUB):
             left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
@@ -274,6 +275,12 @@ def _solved(matrix: ca.SX, right: ca.SX) -> ca.SX:
     return ca.vertcat(*b)
 
 
+def _is_equation(path: FollowedPath) -> bool:
+    if isinstance(path.lower, ca.MX) or isinstance(path.upper, ca.MX):
+        return path.lower is path.upper
+    return bool(np.any(path.lower == path.upper))
+
+
 def _check(problem: RealTimeProblem) -> None:
     """Refuse what has no such step."""
     dyn, system, motion = problem.motion.dyn, problem.motion.system, problem.motion
@@ -283,11 +290,12 @@ def _check(problem: RealTimeProblem) -> None:
         "a free duration": motion.free_time,
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
-        "quasi-static modes": bool(system.stiff),
+        "quasi-static modes (give quasi_static=None)": bool(system.stiff),
         "a fixed end": any(each.any() for each in problem.end.fixed),
         "a start of which some entries are free": not all(each.all() for each in problem.start.fixed),
         "opti.subject_to": problem.has_other_constraints,
-        "paths of a, u or forces": problem.has_paths_of_forces,
+        "paths of a, u, forces or one end": problem.has_other_paths,
+        "paths that are equations": any(_is_equation(path) for path in problem.paths.values()),
     }
     if tree.nq == tree.nv:
         q, v = rng.normal(size=(2, tree.nv))
@@ -342,6 +350,7 @@ class RealTimeSolver:
         names = ("A", "b", "H", "g", *["G"][: stage.rows], "lower", "upper")
         self._out = (*(self._qp.memory[name] for name in names), self._cost)
         self._prepared, self._used = False, 0
+        self._stats: dict[str, float] = {}
         self.last: Solution | None = None
 
     def __repr__(self) -> str:
@@ -372,7 +381,8 @@ class RealTimeSolver:
             guess: where to begin instead of the last plan, as in :meth:`Problem.guess`.
 
         Returns:
-            The plan, with the status ``"Real_Time_Iteration"`` and the cost before the step. If the step is not finite,
+            The plan, with the status ``"Real_Time_Iteration"`` and the cost before the step; ``stats`` has the size of
+            the step, and what the interior point left of its gap and of violations (0 to 1). If the step is not finite,
             or a million times as large as the plan: the last plan, shifted, with ``solved=False``.
 
         Raises:
@@ -429,9 +439,11 @@ class RealTimeSolver:
     def _shift(self, by: int) -> None:
         by = integer("solver: shift", by, 0, self._n)
         if by:
-            for rows in (self._q, self._v, self._u, self._a):
-                rows[: len(rows) - by] = rows[by:].copy()
-                rows[len(rows) - by :] = rows[len(rows) - by - 1]
+            n = self._n
+            for rows in (self._q, self._v, self._u[:n], self._a[:n]):  # the last instant has neither u nor a
+                kept = max(len(rows) - by, 1)
+                rows[:kept] = rows[-kept:].copy()
+                rows[kept:] = rows[kept - 1]
 
     def _linearise(self) -> None:
         ahead = (np.concatenate([rows[1:], rows[-1:]]) for rows in (self._q, self._v))
@@ -461,6 +473,7 @@ class RealTimeSolver:
         np.clip(self._u, bounds.u_lower, bounds.u_upper, out=self._u)  # to the last digit
         self._a[:-1] = np.diff(self._v, axis=0) / self._h
         self._used = found.iterations
+        self._stats = {"step": size, "gap": found.gap, "infeasibility": found.infeasibility}
         return size
 
     def _measured(self) -> Array:
@@ -511,7 +524,7 @@ class RealTimeSolver:
             length_violation=0.0,
             constraint_drift=0.0,
             violations=violations,
-            stats={},
+            stats=dict(self._stats),
             accuracy=Accuracy(problem.motion.system, bounds, "constant", t, x, u, p, problem.paths),
             solved=solved,
         )

@@ -8,7 +8,8 @@
    step, with d = l / t and f = s / (w2 s + p), or f = 0 if it is hard, l changes by d / (1 + d f) times the step of c and
    by a number, `fixed`. Predictor and corrector (Mehrotra 1992) share a factorization.
 
-   Macros: NX, NU, NG. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles, and so are rows of limits. */
+   Macros: NX, NU, NG. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
+   and so are rows of limits. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
