@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers.models import relative_error
 
 ROUNDING = 4e-15
@@ -87,3 +87,5 @@ def test_what_is_refused() -> None:
     places = gd.compile(dyn.mass_matrix, output="upper", interpreter=True).places["M"]
     with pytest.raises(ArgumentError, match=r"^full: got the shape \(3,\); give \(43,\) or \(N, 43\)$"):
         places.full(np.zeros(3))
+    with pytest.raises(ArgumentTypeError, match=r"^full: expected numbers, got 'x'$"):
+        places.full("x")

@@ -339,6 +339,16 @@ def test_robots_without_vectors_of_q_and_contacts_are_refused() -> None:
         turning.solver("rti")
 
 
+def test_it_is_a_solver_of_one_problem_tick_by_tick() -> None:
+    first, second = problem_of(nothing), problem_of(nothing)
+    both = ocp.Scenarios([first, second])
+    for call in (lambda: first.solve("rti"), lambda: both.solver("rti")):
+        with pytest.raises(
+            UnsupportedError, match=r"^rti: .*s: real-time iterations are of one problem, tick by tick;"
+        ):
+            call()
+
+
 def test_options_are_checked() -> None:
     with pytest.raises(ArgumentError, match="rti: got the option 'steps'; give any of iterations, penalty, first_gap"):
         problem_of(nothing).solver("rti", {"steps": 3})

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
+from gdalembert.spatial.arguments import numbers as numbers_of
 from gdalembert.spatial.arrays import Array
 
 OUTPUTS = ("full", "nonzeros", "upper")
@@ -38,9 +39,9 @@ class Places:
         """The matrix (rows, columns) of packed numbers (n,), or matrices (N, rows, columns) of (N, n).
 
         Raises:
-            ArgumentError: if their number is wrong.
+            ArgumentTypeError, ArgumentError: if they are no numbers, or their number is wrong.
         """
-        packed = np.asarray(numbers, dtype=np.float64)
+        packed = numbers_of("full", numbers, finite=False)
         if packed.ndim not in (1, 2) or packed.shape[-1] != len(self):
             raise ArgumentError(f"full: got the shape {packed.shape}; give ({len(self)},) or (N, {len(self)})")
         found = np.zeros((*packed.shape[:-1], *self.shape))

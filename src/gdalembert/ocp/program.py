@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
@@ -143,6 +143,11 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
                 connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
         """
+        if solver == "rti":
+            raise UnsupportedError(
+                f"rti: {self._kind}s: real-time iterations are of one problem, tick by tick; call "
+                "problem.solver('rti'), or take 'ipopt'"
+            )
         self._check_costs()
         given, stagewise = checked_options("solver", options), backend(solver).stagewise
         return Solver(Program(self, stagewise=stagewise), solver, given)
@@ -183,7 +188,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         self._set(p, values)
         key = solver, self._contents()
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
-            self._built = key, wanted, self.solver(solver, wanted)
+            self._built = key, wanted, OptimalControlProblem.solver(self, solver, wanted)
         solution = self._built[2].cold()
         if not solution.solved:
             raise OptimizationError(solution)
