@@ -156,7 +156,9 @@ def test_a_type_obeys_the_kkt_system_of_its_rows(case: str) -> None:
         assert np.abs(con.acceleration_error(q, v, a).full()).max() < TIGHT * np.abs(wanted).max()
         assert relative_error(con.inverse_dynamics(q, v, a, forces).full().ravel(), tau) < TIGHT
         assert relative_error(ca.vertcat(*con.impact(q, v)).full().ravel(), hit) < TIGHT
-    stabilised = gd.ConstrainedDynamics(con.dynamics, [constraint_of(name, is_loop)], stiffness=4.0, damping=3.0)
+    stabilised = gd.ConstrainedDynamics(
+        con.dynamics, [constraint_of(name, is_loop)], stiffness=4.0, damping=3.0, restitution=0.4
+    )
     check_derivatives(stabilised, q, v, tau)
 
 
@@ -171,6 +173,24 @@ def check_derivatives(con: gd.ConstrainedDynamics, *arguments: Vector) -> None:
     for blocks, rows in zip((found[:3], found[3:]), np.vsplit(wanted, [con.tree.nv]), strict=True):
         assert relative_error(np.hstack(blocks), rows) < TIGHT
     assert np.array_equal(found[2], found[2].T)
+    a = np.random.default_rng(2).normal(size=con.nv)  # which violates the constraints
+    forces = np.random.default_rng(3).normal(size=con.nc)
+    for name, given in (
+        ("inverse_dynamics", (*arguments[:2], a, forces)),
+        ("acceleration_error", (*arguments[:2], a)),
+        ("impact", arguments[:2]),
+    ):
+        of, derivatives = getattr(con, name), getattr(con, f"{name}_derivatives")
+        inputs = derivatives.sx_in()
+        tangent = con.tree.tangent_map(inputs[0])
+        slopes = [
+            ca.horzcat(ca.jacobian(value, inputs[0]) @ tangent, ca.jacobian(value, inputs[1]))
+            for value in of.call(inputs)
+        ]
+        wanted = ca.Function("slopes", inputs, slopes).call(list(given))
+        blocks = [block.full() for block in derivatives.call(list(given))]
+        for own, slope in zip(zip(blocks[::2], blocks[1::2], strict=True), wanted, strict=True):
+            assert relative_error(np.hstack(own), slope.full()) < TIGHT
 
 
 @pytest.mark.parametrize("case", quick(LOOPS, "wheel, contact", "line, loop"))

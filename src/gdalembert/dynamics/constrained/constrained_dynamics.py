@@ -52,7 +52,7 @@ from gdalembert.dynamics.constrained.checks import (
 from gdalembert.dynamics.constrained.closure import Closure
 from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
-from gdalembert.dynamics.constraints.relative_motion import FramePair
+from gdalembert.dynamics.constraints.relative_motion import FramePair, RelativeMotion
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FreeBases
 from gdalembert.dynamics.frame_motion import placement
@@ -290,6 +290,66 @@ class ConstrainedDynamics(Closure):
         names = [f"{what}_{by}" for what in ("da", "dforces") for by in ("dq", "dv", "dtau")]
         return function("forward_dynamics_derivatives", s, dict(zip(names, blocks, strict=True)))
 
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> ca.Function:
+        """(q, v, a, forces) → (dtau_dq, dtau_dv), nv × nv each, of :attr:`inverse_dynamics`.
+
+        Columns by q are in the tangent space, as those of :attr:`~gdalembert.Dynamics.inverse_dynamics_derivatives`. By
+        a it is the mass matrix, by forces −Jᵀ.
+        """
+        nv, robot = self.tree.nv, self._robot
+        s = symbols(q=self.tree.nq, v=nv, a=nv, forces=self.nc) | self.symbols("wrenches")
+        q, v, a, wrenches = s["q"], s["v"], s["a"], robot.wrenches_of(s)
+        dtau_dq, dtau_dv = robot.inverse_dynamics_derivatives_expression(q, v, a, wrenches)
+        force_dq, force_dv = robot.force_derivatives_expression(q, v)
+        by_constraints, _, _ = _of_constraints(
+            ConstraintJacobian(self._set, robot.tree, q), q, v, a, s["forces"], errors=False
+        )
+        blocks = {"dtau_dq": dtau_dq + force_dq - by_constraints, "dtau_dv": dtau_dv + force_dv}
+        return function("inverse_dynamics_derivatives", s, blocks)
+
+    @cached_property
+    def acceleration_error_derivatives(self) -> ca.Function:
+        """(q, v, a) → (derror_dq, derror_dv), nc × nv each, of :attr:`acceleration_error`.
+
+        Columns by q are in the tangent space. By a it is J.
+        """
+        s, robot = self.symbols("q", "v", "a"), self._robot
+        rows = ConstraintJacobian(self._set, robot.tree, s["q"])
+        _, by_q, by_v = _of_constraints(rows, s["q"], s["v"], s["a"], ca.DM(self.nc, 1))
+        blocks = {"derror_dq": rows.to_first_frames(by_q), "derror_dv": rows.to_first_frames(by_v)}
+        return function("acceleration_error_derivatives", s, blocks)
+
+    @cached_property
+    def impact_derivatives(self) -> ca.Function:
+        """(q, v) → (dv_after_dq, dv_after_dv, dimpulses_dq, dimpulses_dv), of :attr:`impact`.
+
+        Columns by q are in the tangent space. By the implicit function theorem: M Δv = Jᵀ λ and J (v_after + e v) = 0,
+        with the restitution e, hold at every q (ours; ``pin.computeImpulseDynamicsDerivatives`` is of v_after by q and
+        v too).
+        """
+        s, nv, robot = self.symbols("q", "v"), self.tree.nv, self._robot
+        q, v, zero = s["q"], s["v"], ca.DM(self.tree.nv, 1)
+        v_after, impulses = self.impact(*s.values())
+        if not self.nc:
+            blocks = [ca.DM(nv, nv), ca.DM.eye(nv), ca.DM(0, nv), ca.DM(0, nv)]
+        else:
+            rows = ConstraintJacobian(self._set, robot.tree, q)
+            kkt = KKTInverse(robot.mass_matrix_expression(q) + robot._armature_matrix, rows)
+            moved, _, _ = _of_constraints(rows, q, zero, zero, impulses, errors=False)
+            at_rest, _ = robot.inverse_dynamics_derivatives_expression(q, zero, zero)
+            by_change, _ = robot.inverse_dynamics_derivatives_expression(q, zero, v_after - v)
+            rebound = ca.diag(spatial.constant(self._set.restitution))
+            after_dq, before_dq = (_of_velocity(rows, q, each) for each in (v_after, v))
+            turned = rows.from_first_frames(rebound @ rows.to_first_frames(before_dq))
+            lost = rows.from_first_frames((ca.DM.eye(self.nc) + rebound) @ rows.to_first_frames(rows.matrix))
+            torques = ca.horzcat(moved - (by_change - at_rest), ca.DM(nv, nv))
+            changes, loads = kkt.solve(torques, -ca.horzcat(after_dq + turned, lost))
+            by_q, by_v = ca.horzsplit(changes, nv)
+            blocks = [by_q, ca.DM.eye(nv) + by_v, *ca.horzsplit(loads, nv)]
+        names = [f"{what}_{by}" for what in ("dv_after", "dimpulses") for by in ("dq", "dv")]
+        return function("impact_derivatives", s, dict(zip(names, blocks, strict=True)))
+
 
 def check_driven_by_u(where: str, dyn: object) -> None:
     """Refuse what is no robot, and a robot whose motion does not follow from u alone.
@@ -358,9 +418,12 @@ def constrained_dynamics_derivatives(
 
 
 def _of_constraints(
-    rows: ConstraintJacobian, q: Matrix, v: Matrix, a: Matrix, forces: Matrix
+    rows: ConstraintJacobian, q: Matrix, v: Matrix, a: Matrix, forces: Matrix, *, errors: bool = True
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """∂(Jᵀ f)/∂q, and ∂e/∂q and ∂e/∂v in the axes of the pairs; f is given in the axes of the first frames."""
+    """∂(Jᵀ f)/∂q, and ∂e/∂q and ∂e/∂v in the axes of the pairs; f is given in the axes of the first frames.
+
+    Without ``errors`` the second and third are of no meaning.
+    """
     constraints, tree = rows.constraints, rows.tree
     if tree.is_first_order:  # S is not the derivative of the placement to the last digit
         return _by_differentiation(constraints, tree, q, v, a, forces)
@@ -369,18 +432,38 @@ def _of_constraints(
         if not motion.has_derivatives:
             parts.append(_by_differentiation(alone, tree, q, v, a, f))
             continue
-        found = motion.derivatives(v, a)
-        by_q, by_v = found.acceleration_dq, found.acceleration_dv
-        if alone.damping.any():
-            damping = ca.diag(spatial.constant(alone.damping))
-            by_q += motion.from_first_frame(damping @ motion.to_first_frame(found.velocity_dq))
-            by_v += motion.from_first_frame(damping @ motion.to_first_frame(motion.jacobian))
-        if alone.stiffness.any():
-            stiffness = ca.diag(spatial.constant(alone.stiffness))
-            by_q += motion.from_first_frame(stiffness @ motion.residual_derivative())
-        parts.append((motion.torque_derivatives(motion.from_first_frame(f)), by_q, by_v))
+        moved = motion.torque_derivatives(motion.from_first_frame(f))
+        parts.append((moved, *(_of_error(alone, motion, v, a) if errors else (ca.DM(0, tree.nv),) * 2)))
     moved, errors_dq, errors_dv = zip(*parts, strict=True)
     return sum(moved, ca.DM(tree.nv, tree.nv)), ca.vertcat(*errors_dq), ca.vertcat(*errors_dv)
+
+
+def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
+    """∂e/∂q and ∂e/∂v of one constraint, in the axes of its pair."""
+    found = motion.derivatives(v, a)
+    by_q, by_v = found.acceleration_dq, found.acceleration_dv
+    if alone.damping.any():
+        damping = ca.diag(spatial.constant(alone.damping))
+        by_q += motion.from_first_frame(damping @ motion.to_first_frame(found.velocity_dq))
+        by_v += motion.from_first_frame(damping @ motion.to_first_frame(motion.jacobian))
+    if alone.stiffness.any():
+        stiffness = ca.diag(spatial.constant(alone.stiffness))
+        by_q += motion.from_first_frame(stiffness @ motion.residual_derivative())
+    return by_q, by_v
+
+
+def _of_velocity(rows: ConstraintJacobian, q: Matrix, v: Matrix) -> Matrix:
+    """∂(J v)/∂q in the axes of the pairs."""
+    tree, parts = rows.tree, []
+    for alone, motion in zip(rows.constraints.each, rows.motions, strict=True):
+        if motion.has_derivatives and not tree.is_first_order:
+            parts.append(motion.derivatives(v, ca.DM(tree.nv, 1)).velocity_dq)
+            continue
+        s = symbols(q=tree.nq, v=tree.nv)
+        velocity = ca.cse([ca.SX(alone.velocity(tree, s["q"], s["v"]))])[0]
+        slope = derivative_along(velocity, s["q"], tree.tangent_map(s["q"]))
+        parts.append(ca.Function("of_velocity", [*s.values()], [slope], {"allow_free": True})(q, v))
+    return ca.vertcat(*parts)
 
 
 def _by_differentiation(
