@@ -20,7 +20,13 @@ from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values,
 from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.cleaning import Change, clean_tree
-from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import (
+    difference,
+    integrate,
+    integrate_derivatives,
+    unit_and_scale,
+    unit_blocks,
+)
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -377,13 +383,7 @@ class Kinematics:
     def integrate_derivatives(self) -> ca.Function:
         """(q, v) → (dq_dq, dq_dv), nv × nv each, in the tangent spaces of q and q_next; equals ``pin.dIntegrate``."""
         s = symbols(q=self.tree.nq, v=self.tree.nv)
-        reached = integrate(self.tree, s["q"], s["v"])
-
-        def moved(q: Matrix, v: Matrix) -> Matrix:
-            return difference(self.tree, reached, integrate(self.tree, q, v))
-
-        by_q = self._slope(lambda d: moved(integrate(self.tree, s["q"], d), s["v"]))
-        by_v = self._slope(lambda d: moved(s["q"], s["v"] + d))
+        by_q, by_v = integrate_derivatives(self.tree, s["v"])
         return function("integrate_derivatives", s, {"dq_dq": by_q, "dq_dv": by_v})
 
     @cached_property

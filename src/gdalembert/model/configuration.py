@@ -33,6 +33,13 @@ def difference(tree: Tree, q0: Matrix, q1: Matrix) -> Matrix:
     return ca.vertcat(*(joint.type.difference(joint.configuration(q0), joint.configuration(q1)) for joint in own))
 
 
+def integrate_derivatives(tree: Tree, v: Matrix) -> tuple[Matrix, Matrix]:
+    """What is reached from any q with v, by q and by v (nv × nv each), in the tangent spaces."""
+    own = tree.independent_joints
+    by_q, by_v = zip(*(joint.type.integrate_derivatives(joint.velocity(v)) for joint in own), strict=True)
+    return ca.diagcat(*by_q), ca.diagcat(*by_v)
+
+
 def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
     """The configuration (nq) that is reached from the neutral one with a normally distributed velocity."""
     reached: ca.DM = integrate(tree, neutral(tree), ca.DM(rng.normal(size=tree.nv)))

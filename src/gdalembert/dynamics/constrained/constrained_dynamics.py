@@ -331,6 +331,7 @@ class ConstrainedDynamics(Closure):
         s, nv, robot = self.symbols("q", "v"), self.tree.nv, self._robot
         q, v, zero = s["q"], s["v"], ca.DM(self.tree.nv, 1)
         v_after, impulses = self.impact(*s.values())
+        blocks: list[Matrix]
         if not self.nc:
             blocks = [ca.DM(nv, nv), ca.DM.eye(nv), ca.DM(0, nv), ca.DM(0, nv)]
         else:

@@ -24,7 +24,7 @@ from gdalembert.model.joints.joint_type import JointType as JointType
 from gdalembert.model.joints.joint_type import Vector3 as Vector3
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.lie import maps
+from gdalembert.spatial.lie import adjoint_inverse, maps
 
 _NO_ROTATION = ca.DM.eye(3)
 _NO_COLUMN = ca.DM(3, 1)
@@ -198,6 +198,11 @@ class Planar(JointType):
         x, y = q0[2] * dx + q0[3] * dy, -q0[3] * dx + q0[2] * dy
         return ca.vertcat(stretch * x + half * y, -half * x + stretch * y, angle)
 
+    def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        in_plane = [0, 1, 5]
+        by_q, by_v = FreeFlyer().integrate_derivatives(ca.vertcat(v[:2], ca.DM(3, 1), v[2]))
+        return by_q[in_plane, in_plane], by_v[in_plane, in_plane]
+
 
 @dataclass(frozen=True)
 class Spherical(JointType):
@@ -226,6 +231,9 @@ class Spherical(JointType):
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
         return maps.quaternion_log(maps.quaternion_product(maps.quaternion_conjugate(q0), q1))
+
+    def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        return maps.rotation_exp(v).T, maps.screw_shift(-v)
 
 
 @dataclass(frozen=True)
@@ -260,6 +268,9 @@ class FreeFlyer(JointType):
         r, p = self.placement(q0)
         omega = Spherical().difference(q0[3:], q1[3:])
         return ca.vertcat(maps.inverse_screw_shift(omega) @ (r.T @ (q1[:3] - p)), omega)
+
+    def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        return adjoint_inverse(maps.motion_exp(v)), maps.motion_exp_jacobian(v)
 
 
 _XYZ: tuple[Vector3, Vector3, Vector3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -87,6 +87,10 @@ class JointType(ABC):
         """The velocity that leads from q0 to q1 in unit time."""
         return q1 - q0
 
+    def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        """Of what is reached from any q, by q and by v (nv × nv each), in the tangent spaces."""
+        return ca.DM.eye(self.nv), ca.DM.eye(self.nv)
+
     def mimicked(self, q: Matrix, scaling: float, offset: float) -> Matrix:
         """The configuration of a joint that mimics one at q."""
         return scaling * q + offset
