@@ -7,13 +7,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.ocp.real_time import RealTimeSolver, squares
+from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time_stages import squares
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
 
@@ -85,7 +85,9 @@ def test_a_cost_is_taken_apart_into_squares() -> None:
 )
 def test_what_is_no_square_is_refused(term: Callable[[ca.SX], ca.SX]) -> None:
     x = ca.SX.sym("x", 2)
-    with pytest.raises(UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a and u; take 'ipopt'$"):
+    with pytest.raises(
+        UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a, u and forces; take 'ipopt'$"
+    ):
         squares(ca.sumsqr(x) + term(x), x, "the cost")
 
 
@@ -164,7 +166,7 @@ def test_a_shift_repeats_the_last_instant() -> None:
     plan = solver(**numbers())
     for by in (1, 3):
         before = solver._u[:-1].copy(), solver._a[:-1].copy(), solver._q.copy()
-        solver._shift(by)
+        solver._steps.shift(by)
         for rows, old in zip((solver._u[:-1], solver._a[:-1], solver._q), before, strict=True):
             assert np.array_equal(rows, np.vstack([old[by:], np.tile(old[-1], (by, 1))]))
     assert plan.stats.keys() == {"step", "gap", "infeasibility"}
@@ -274,7 +276,7 @@ def test_parameters_of_the_robot_are_inputs() -> None:
 def test_numbers_that_overflow_leave_the_last_plan() -> None:
     solver, values = reaching().solver("rti"), numbers()
     plan = solver(**values)
-    with pytest.warns(ocp.SolutionWarning, match="two_link_arm: the step is not finite, or out of all"):
+    with pytest.warns(ocp.SolutionWarning, match="two_link_arm: the step is out of all proportion; the last plan"):
         stands = solver(**values | {"v0": [1e200, 0.0]})
     assert not stands.solved
     assert np.array_equal(stands.q, plan.q)
@@ -308,8 +310,8 @@ REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "the problem has paths that are equations": lambda: problem_of(
         lambda problem: problem.path(lambda q: q[0], lower=0.2, upper=0.2)
     ),
-    "the problem has paths of a, u, forces or one end": lambda: problem_of(
-        lambda problem: problem.path(lambda u, v: u[0] * v[0], upper=10.0)
+    "the problem has paths at one end": lambda: problem_of(
+        lambda problem: problem.path(lambda q: q[0], upper=10.0, at="end")
     ),
     "an integral of the cost is no sum of squares": lambda: problem_of(
         lambda problem: problem.minimize(problem.integral(lambda u, v: ca.dot(u, v)))
@@ -326,17 +328,6 @@ def test_what_it_cannot_take_is_refused_by_name(what: str) -> None:
     with pytest.raises(UnsupportedError, match=what) as refused:
         REFUSED[what]().solver("rti")
     assert "take 'ipopt'" in str(refused.value)
-
-
-def test_robots_without_vectors_of_q_and_contacts_are_refused() -> None:
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
-    turning = ocp.Problem(gd.NewtonEuler(model), 1.0, 4)
-    turning.start([0, 0, 0, 1])
-    turning.minimize(turning.integral(lambda u: ca.sumsqr(u)))
-    with pytest.raises(UnsupportedError, match="the problem has configurations that are no vectors; take 'ipopt'"):
-        turning.solver("rti")
 
 
 def test_it_is_a_solver_of_one_problem_tick_by_tick() -> None:

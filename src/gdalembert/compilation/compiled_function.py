@@ -234,6 +234,11 @@ class CompiledFunction:
         results = tuple([np.empty((n, *shape)) for shape in self.outputs.values()])
         return None if self._few(inputs, results) else _returned(results, None)
 
+    @property
+    def address(self) -> int:
+        """Where the machine code of many states is, for other machine code; 0 of the interpreter."""
+        return self._code.address
+
     def __reduce__(self) -> tuple[Any, ...]:
         return self._again, ()
 
@@ -326,7 +331,7 @@ def _listed(ports: Mapping[str, tuple[int, ...]]) -> str:
 class _Interpreter:
     """CasADi's virtual machine."""
 
-    path, width = None, 1
+    path, width, address = None, 1, 0
     one = few = staticmethod(_must_check)
 
     def __init__(self, function: ca.Function) -> None:

@@ -187,6 +187,7 @@ class Library:
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
         self._many.restype = ctypes.c_longlong
+        self.address: int = ctypes.cast(self._many, ctypes.c_void_p).value or 0
 
     def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
         """n states (n, …); k + 1 if state k fails, -1 without memory."""

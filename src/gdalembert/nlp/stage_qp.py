@@ -8,6 +8,7 @@ and Rao, Wright and Rawlings 1998).
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -70,6 +71,7 @@ class StageQP:
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
         memory: of these by name, N + 1 stages of each, with rows of ``wide`` numbers, and of ``limits`` for limits:
             first those of z, and from ``wide`` on those of G z.
+        program, workspace: these as C takes them, and the memory of all stages.
 
     Raises:
         ArgumentTypeError, ArgumentError: if a size cannot be used.
@@ -84,23 +86,23 @@ class StageQP:
         size, wide, limits = (self._library.stage_qp_layout(k) for k in range(3))
         self.wide, self.limits = wide, limits
         n, nz = self.intervals, self.nx + self.nu
-        self._memory = _aligned((n + 1) * size // 8)
+        self.workspace = aligned((n + 1) * size // 8)
         self.memory = {
-            "A": _aligned(n + 1, self.nx, wide),
-            "H": _aligned(n + 1, nz, wide),
-            "g": _aligned(n + 1, wide),
-            "G": _aligned(n + 1, count, wide),
-            "b": _aligned(n + 1, self.nx),
-            "lower": _aligned(n + 1, limits),
-            "upper": _aligned(n + 1, limits),
-            "x_0": _aligned(self.nx),
-            "w1": _aligned(limits),
-            "w2": _aligned(limits),
+            "A": aligned(n + 1, self.nx, wide),
+            "H": aligned(n + 1, nz, wide),
+            "g": aligned(n + 1, wide),
+            "G": aligned(n + 1, count, wide),
+            "b": aligned(n + 1, self.nx),
+            "lower": aligned(n + 1, limits),
+            "upper": aligned(n + 1, limits),
+            "x_0": aligned(self.nx),
+            "w1": aligned(limits),
+            "w2": aligned(limits),
         }
         self.memory["lower"][:], self.memory["upper"][:], self.memory["w1"][:] = -np.inf, np.inf, -1.0
-        self._z, self._found, self._first_row = _aligned(n + 1, wide), np.zeros(4), wide
+        self._z, self._found, self._first_row = aligned(n + 1, wide), np.zeros(4), wide
         addresses = [array.ctypes.data for array in self.memory.values()]
-        self._program = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.program = (ctypes.c_void_p * len(addresses))(*addresses)
         self.hessian, self.gradient, self.rows = (self.memory[key][..., :nz] for key in "HgG")
         self.dynamics, self.offset = self.memory["A"][:n, :, :nz], self.memory["b"][:n]
         self.lower, self.upper = (self.memory[key][:, :nz] for key in ("lower", "upper"))
@@ -151,8 +153,8 @@ class StageQP:
         pointers = (ctypes.c_void_p(array.ctypes.data) for array in (self._z, self._found))
         self._library.stage_qp(
             self.intervals,
-            self._program,
-            ctypes.c_void_p(self._memory.ctypes.data),
+            self.program,
+            ctypes.c_void_p(self.workspace.ctypes.data),
             cap,
             *map(ctypes.c_double, gaps),
             *pointers,
@@ -164,19 +166,28 @@ class StageQP:
 
 def _library(nx: int, nu: int, rows: int) -> ctypes.CDLL:
     """The engine for these sizes, from the cache or compiled now."""
-    text = resources.files(__package__).joinpath("c", "stage_qp.c").read_text(encoding="utf-8")
-    tool = Compiler("StageQP", without="StageQP needs one").find()
-    sizes = "\n".join(f"#define {name} {size}" for name, size in (("NX", nx), ("NU", nu), ("NG", rows)))
 
-    def opened(path: Path) -> ctypes.CDLL:
+    def usable(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
         library.stage_qp_layout.restype = ctypes.c_int64
         return library
 
-    return library_of(tool, f"{sizes}\n{text}", opened)
+    return opened("StageQP", source_of(nx, nu, rows, "stage_qp.c"), usable)
 
 
-def _aligned(*shape: int) -> Array:
+def source_of(nx: int, nu: int, rows: int, *files: str, **sizes: int) -> str:
+    """C files of ``c`` in one, with these sizes as macros."""
+    macros = {"NX": nx, "NU": nu, "NG": rows} | sizes
+    texts = [resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8") for name in files]
+    return "\n".join([*(f"#define {name} {size}" for name, size in macros.items()), *texts])
+
+
+def opened(who: str, source: str, usable: Callable[[Path], ctypes.CDLL]) -> ctypes.CDLL:
+    """The library of a C source, from the cache or compiled now."""
+    return library_of(Compiler(who, without=f"{who} needs one").find(), source, usable)
+
+
+def aligned(*shape: int) -> Array:
     """Zeros that begin at a multiple of 64 bytes."""
     size = int(np.prod(shape))
     memory = np.zeros(size + 8)

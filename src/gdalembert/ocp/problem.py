@@ -23,7 +23,8 @@ from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
-from gdalembert.ocp.real_time import RealTimeProblem, RealTimeSolver
+from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
@@ -125,6 +126,8 @@ class Problem(OptimalControlProblem[Solution]):
         self._cost: ca.MX | None = None
         self._paths: dict[str, FollowedPath] = {}
         self._cones: list[ca.Function] = []
+        self._stage_paths: dict[str, FollowedPath] = {}
+        self._at_ends = False
         self._integrals: dict[int, tuple[ca.MX, ca.Function]] = {}
         self._motion = TranscribedMotion(
             self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
@@ -220,7 +223,10 @@ class Problem(OptimalControlProblem[Solution]):
             self._parameters.check_bound("path", key, bound)
         low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
         name, values, relaxation = self._constraints.next_path(), found.values, None
-        if at in (None, *PLACES) and not {"a", "u", "forces"} & set(found.graph.name_in()):
+        self._at_ends |= at in ("start", "end")
+        if at in (None, *PLACES) and {"a", "u", "forces"} & set(found.graph.name_in()):
+            self._stage_paths[name] = FollowedPath(found.graph, low, high, {})
+        elif at in (None, *PLACES):
             known = {"p": self.p} | self._parameters.symbols
             constants = {key: known[key] for key in found.graph.name_in() if key in known}
             self._paths[name] = FollowedPath(found.graph, low, high, constants)
@@ -263,6 +269,7 @@ class Problem(OptimalControlProblem[Solution]):
         for name, cone in constraints.friction_cones(self._system.con, contacts, mu, normal, form, **shape):
             margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).values
             zero = np.zeros(margins.shape[0])
+            self._stage_paths[f"friction of {name}"] = FollowedPath(cone, zero, zero + np.inf, {})
             self._constraints.bound(f"friction of {name}", margins, zero, zero + np.inf)
             self._cones.append(cone)
 
@@ -319,20 +326,22 @@ class Problem(OptimalControlProblem[Solution]):
         """
         if solver != "rti":
             return super().solver(solver, options)
+        return RealTimeSolver(self._for_real_time(), options or {})
+
+    def _for_real_time(self) -> RealTimeProblem:
         self._check_costs()
-        formulated = RealTimeProblem(
+        return RealTimeProblem(
             motion=self._motion,
             parameters=self._parameters,
             robot=self._robot,
             start=self._ends[0],
             end=self._ends[1],
             initial=self._initial,
-            paths=dict(self._paths),
+            paths=self._paths | self._stage_paths,
             terms=list(self._terms()),
             has_other_constraints=self._constraints.has_others(),
-            has_other_paths=self._constraints.paths > len(self._paths),
+            has_other_paths=self._at_ends,
         )
-        return RealTimeSolver(formulated, options or {})
 
     def minimize(self, cost: ca.MX) -> None:
         """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.

@@ -62,6 +62,7 @@ from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
 
@@ -202,6 +203,20 @@ class ConstrainedDynamics(Closure):
 
         pairs = zip(self.constraints, self._set.pairs, strict=True)
         return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+
+    def damped(self, rate: float) -> Self:
+        """A copy in which velocities that violate a constraint decay at this rate at least [1/s]: more ``damping``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the rate is no number of at least 0.
+        """
+        least = number("damped: rate", rate, "1/s", inclusive=True)
+        own = gains("damping", [each.damping for each in self.constraints], self._set.pairs)
+        missing = np.where(own > 0, 0.0, np.maximum(self._set.damping, least))
+        made = self._with()
+        made.damping = [each.full().ravel() for each in self._set.split(ca.DM(missing))]
+        made._set = replace(made._set, damping=frozen(own + missing))
+        return made
 
     def _of(self, dynamics: Dynamics) -> Self:
         return self if dynamics is self.dynamics else self._with(dynamics=dynamics)

@@ -1,0 +1,125 @@
+/* One Gauss-Newton step of an optimal control problem, from the shift of the last plan to the next one.
+
+   A plan has, at n + 1 instants, a state x (STATE numbers, whose steps have NX), inputs u (NU) and unknowns w (ELIMINATED) that are
+   eliminated, w + K z + k. Functions of many stages at once write the quadratic program of stage_qp.c where they are called:
+
+     stage     x, u, w, y   ->  A, b, H, g, G, lower, upper, K, k, cost       y: the state at the end of the interval
+     jump      x, w, x_next ->  y, J, j      where a state jumps after an interval: its step is J (A z + b) + j
+     start     x, x_0       ->  x_0 less x
+     retract   x, u, w, z, change -> the next x, u and w
+
+   A stage and a jump are those of its set. Macros beside those of stage_qp.c: STATE, ELIMINATED. */
+
+typedef struct { /* a Function of many stages, and the address and the step, in numbers, of each of its arrays */
+  int64_t (*of)(const int64_t* task);
+  int64_t arrays;
+  const int64_t* array;
+} Function;
+
+typedef struct {
+  int64_t n;
+  double *x, *u, *w, *y, *z, *change, *next_x, *next_u, *next_w, *A, *b, *g, *J, *j, *K, *k, *cost;
+  double *x_0, *w1, *w2; /* of the quadratic program; weights of -1 and 0 are of what is hard */
+  const int64_t *set, *lands; /* of each stage; the set of the jump after an interval, or -1 */
+  const Function *stage, *jump, *start, *retract;
+  const Program* program;
+  Stage* memory;
+  double penalty, first_gap, weight; /* chosen here where they are 0; the largest penalty so far */
+  double step, gap, infeasibility, iterations; /* what is found */
+} Tick;
+
+static int64_t evaluate(const Function* f, int64_t first, int64_t count) {
+  int64_t task[2 * f->arrays + 1];
+  task[0] = count;
+  for (int64_t i = 0; i < f->arrays; ++i) {
+    int64_t step = f->array[2 * i + 1];
+    task[2 * i + 1] = f->array[2 * i] + (int64_t) sizeof(double) * first * step, task[2 * i + 2] = step;
+  }
+  return f->of(task);
+}
+
+/* Cut off the first rows; the last one stands for those behind it. */
+static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
+  int64_t kept = n - by > 1 ? n - by : 1;
+  memmove(rows, rows + (n - kept) * width, sizeof(double) * kept * width);
+  for (int64_t k = kept; k < n; ++k) memcpy(rows + k * width, rows + (kept - 1) * width, sizeof(double) * width);
+}
+
+void gauss_newton_shift(Tick* t, int64_t by) {
+  if (!by) return;
+  cut(t->x, t->n + 1, STATE, by), cut(t->u, t->n, NU, by), cut(t->w, t->n, ELIMINATED, by);
+}
+
+/* The quadratic program about the plan; another number than 0 if a Function fails. */
+int64_t gauss_newton_prepare(Tick* t) {
+  int64_t n = t->n, failed = 0;
+  memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
+  memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
+  for (int64_t k = 0; k < n; ++k)
+    if (t->lands[k] >= 0) failed |= evaluate(t->jump + t->lands[k], k, 1);
+  for (int64_t k = 0, end; k <= n; k = end) {
+    for (end = k + 1; end <= n && t->set[end] == t->set[k];) ++end;
+    failed |= evaluate(t->stage + t->set[k], k, end - k);
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    if (t->lands[k] < 0) continue;
+    double A[NX][NZP], b[NX], *to = t->A + k * NX * NZP, *offset = t->b + k * NX;
+    const double *J = t->J + k * NX * NX, *j = t->j + k * NX;
+    memcpy(A, to, sizeof A), memcpy(b, offset, sizeof b);
+    for (int r = 0; r < NX; ++r) {
+      offset[r] = j[r];
+      memset(to + r * NZP, 0, sizeof A[0]);
+      for (int s = 0; s < NX; ++s) {
+        offset[r] += J[r * NX + s] * b[s];
+        for (int c = 0; c < NZP; ++c) to[r * NZP + c] += J[r * NX + s] * A[s][c];
+      }
+    }
+  }
+  return failed;
+}
+
+static double most(const double* x, int64_t count) {
+  double found = 0;
+  for (int64_t i = 0; i < count; ++i) found = fabs(x[i]) > found || x[i] != x[i] ? fabs(x[i]) : found;
+  return found;
+}
+
+/* The step from the measured x_0 on: 0: the plan is the next one; 1: a number is not finite, and the plan is the last one;
+   2: so it is, because the step is more than `largest` times as large as the plan. */
+int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double largest) {
+  int64_t n = t->n;
+  double cost = 0, found[4], steepest = most(t->g, (n + 1) * NZP), penalty = t->penalty;
+  for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
+  double first_gap = t->first_gap > 0 ? t->first_gap : 1e-3 * cost / n;
+  first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
+  if (penalty <= 0) penalty = 10 * (steepest > 1e-6 ? steepest : 1e-6);
+  if (penalty > t->weight && penalty < INFINITY) {
+    t->weight = penalty;
+    for (int i = 0; i < NC; ++i)
+      if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = penalty;
+  }
+  if (evaluate(t->start, 0, 1)) return 1;
+  memcpy(t->x_0, delta, sizeof(double) * NX);
+  memset(t->z, 0, sizeof(double) * (n + 1) * NZP);
+  stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
+  t->iterations = found[0], t->gap = found[1], t->infeasibility = found[2], t->step = 0;
+  for (int64_t k = 0; k <= n; ++k) {
+    double own = most(t->z + k * NZP + NU, NX);
+    t->step = own > t->step || own != own ? own : t->step;
+  }
+  double size = most(t->x, (n + 1) * STATE);
+  t->step /= size > 1 ? size : 1;
+  if (found[3] == 2 || !(t->step < INFINITY)) return 1;
+  if (t->step > largest) return 2;
+  for (int64_t k = 0; k < n; ++k)
+    for (int i = 0; i < ELIMINATED; ++i) {
+      double change = t->k[k * ELIMINATED + i];
+      for (int c = 0; c < NZP; ++c) change += t->K[(k * ELIMINATED + i) * NZP + c] * t->z[k * NZP + c];
+      t->change[k * ELIMINATED + i] = change;
+    }
+  if (evaluate(t->retract, 0, n + 1) || !(most(t->next_x, (n + 1) * STATE) < INFINITY)) return 1;
+  memcpy(t->x, t->next_x, sizeof(double) * (n + 1) * STATE);
+  memcpy(t->u, t->next_u, sizeof(double) * (n + 1) * NU);
+  memcpy(t->w, t->next_w, sizeof(double) * (n + 1) * ELIMINATED);
+  return 0;
+}

@@ -1,0 +1,166 @@
+"""One Gauss–Newton step of an optimal control problem as one call of C: ``c/gauss_newton.c`` has what it is made of."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gdalembert.compilation.compiled_function import CompiledFunction
+from gdalembert.nlp.stage_qp import StageQP, aligned, opened, source_of
+from gdalembert.spatial.arrays import Array
+
+LARGEST = 1e6
+"""A step, relative to the plan, that no plan survives."""
+_OUTCOMES = ("", "is not finite", "is out of all proportion")
+
+
+class Sizes(NamedTuple):
+    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G."""
+
+    nx: int
+    state: int
+    nu: int
+    eliminated: int
+    intervals: int
+    rows: int
+
+
+class _Function(ctypes.Structure):
+    _fields_ = [("of", ctypes.c_void_p), ("arrays", ctypes.c_int64), ("array", ctypes.c_void_p)]
+
+
+_ARRAYS = ("x", "u", "w", "y", "z", "change", "next_x", "next_u", "next_w", "A", "b", "g", "J", "j", "K", "k", "cost")
+_POINTERS = (*_ARRAYS, "x_0", "w1", "w2", "set", "lands", "stage", "jump", "start", "retract", "program", "memory")
+_NUMBERS = ("penalty", "first_gap", "weight", "step", "gap", "infeasibility", "iterations")
+
+
+class _Tick(ctypes.Structure):
+    _fields_ = [
+        ("n", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in _POINTERS),
+        *((name, ctypes.c_double) for name in _NUMBERS),
+    ]
+
+
+class GaussNewton:
+    """A plan, the quadratic program about it, and its next one.
+
+    Functions read and write arrays by the names of their inputs and outputs: what ``c/gauss_newton.c`` names, and what
+    ``given`` has. An array of one dimension is the same for all stages, any other has a row for each of N + 1.
+
+    Args:
+        sizes: of the plan.
+        given: further arrays of Functions by name, which the caller fills.
+
+    Attributes:
+        sizes, qp: the quadratic program.
+        arrays: by name.
+        set, lands: of each of N + 1 stages its set, and of N intervals the set of the jump behind it, or −1.
+    """
+
+    def __init__(self, sizes: Sizes, given: Mapping[str, Array], *, penalty: float, first_gap: float) -> None:
+        self.sizes, n = sizes, sizes.intervals
+        self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows)
+        wide, shapes = self.qp.wide, {"x": sizes.state, "u": sizes.nu, "w": sizes.eliminated}
+        self.arrays: dict[str, Array] = {name: aligned(n + 1, size) for name, size in shapes.items()}
+        self.arrays |= {f"next_{name}": aligned(n + 1, size) for name, size in shapes.items()}
+        self.arrays |= {
+            "y": aligned(n + 1, sizes.state),
+            "z": aligned(n + 1, wide),
+            "change": aligned(n + 1, sizes.eliminated),
+            "J": aligned(n, sizes.nx, sizes.nx),
+            "j": aligned(n, sizes.nx),
+            "K": aligned(n + 1, sizes.eliminated, wide),
+            "k": aligned(n + 1, sizes.eliminated),
+            "cost": aligned(n + 1, 1),
+            "x_0": aligned(sizes.state),
+            "delta": aligned(sizes.nx),
+        }
+        self.arrays |= {name: self.qp.memory[name] for name in ("A", "b", "H", "g", "G", "lower", "upper")}
+        self.arrays |= given
+        self.arrays["x_next"] = self.arrays["x"][1:]
+        self.set, self.lands = np.zeros(n + 1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+        self._library = _library(sizes)
+        self._kept: list[Any] = []
+        self._tick = _Tick(n=n, penalty=penalty, first_gap=first_gap)
+        for name in _ARRAYS:
+            setattr(self._tick, name, self.arrays[name].ctypes.data)
+        for name in ("w1", "w2", "x_0"):
+            setattr(self._tick, name, self.qp.memory[name].ctypes.data)
+        self._tick.set, self._tick.lands = self.set.ctypes.data, self.lands.ctypes.data
+        self._tick.program = ctypes.addressof(self.qp.program)
+        self._tick.memory = self.qp.workspace.ctypes.data
+        self.qp.soften(1.0, 1.0)
+        self._delta = self.arrays["delta"].ctypes.data
+
+    def connect(
+        self,
+        stages: Sequence[CompiledFunction],
+        jumps: Sequence[CompiledFunction | None],
+        start: CompiledFunction,
+        retract: CompiledFunction,
+    ) -> None:
+        """Take the Functions: of each set its stage, and its jump, if it is ever jumped to."""
+        for name, functions in (("stage", stages), ("jump", jumps), ("start", [start]), ("retract", [retract])):
+            table = (_Function * len(functions))(*map(self._function, functions))
+            self._kept.append(table)
+            setattr(self._tick, name, ctypes.addressof(table))
+
+    def shift(self, by: int) -> None:
+        """Cut off the first intervals of the plan; the last instant stands for those behind it."""
+        self._library.gauss_newton_shift(ctypes.byref(self._tick), by)
+
+    def prepare(self) -> bool:
+        """Make the quadratic program about the plan; whether its Functions could be evaluated."""
+        return not self._library.gauss_newton_prepare(ctypes.byref(self._tick))
+
+    def step(self, iterations: int) -> str:
+        """Move the plan to the minimum from ``arrays["x_0"]`` on; why it was not moved, or "" if it was."""
+        tick = ctypes.byref(self._tick)
+        return _OUTCOMES[self._library.gauss_newton_step(tick, self._delta, iterations, LARGEST)]
+
+    @property
+    def found(self) -> dict[str, float]:
+        """Of the last step: its size relative to the plan, and what is left of the gap and of violations."""
+        return {name: getattr(self._tick, name) for name in ("step", "gap", "infeasibility")}
+
+    @property
+    def iterations(self) -> int:
+        """Of the interior point in the last step."""
+        return int(self._tick.iterations)
+
+    @property
+    def cost(self) -> float:
+        """Of the plan before the last step."""
+        return float(self.arrays["cost"].sum())
+
+    def _function(self, function: CompiledFunction | None) -> _Function:
+        if function is None:
+            return _Function(None, 0, None)
+        ports = []
+        for name in (*function.inputs, *function.outputs):
+            array = self.arrays[name]
+            ports += [array.ctypes.data, array[0].size if array.ndim > 1 else 0]
+        table = np.array(ports, dtype=np.int64)
+        self._kept += [function, table]
+        return _Function(function.address, len(ports) // 2, table.ctypes.data)
+
+
+def _library(sizes: Sizes) -> ctypes.CDLL:
+    more = {"STATE": sizes.state, "ELIMINATED": sizes.eliminated}
+    text = source_of(sizes.nx, sizes.nu, sizes.rows, "stage_qp.c", "gauss_newton.c", **more)
+
+    def usable(path: Path) -> ctypes.CDLL:
+        library = ctypes.CDLL(str(path))
+        pointer, integer = ctypes.c_void_p, ctypes.c_int64
+        library.gauss_newton_shift.argtypes, library.gauss_newton_shift.restype = (pointer, integer), None
+        library.gauss_newton_prepare.argtypes, library.gauss_newton_prepare.restype = (pointer,), integer
+        library.gauss_newton_step.argtypes = (pointer, pointer, integer, ctypes.c_double)
+        library.gauss_newton_step.restype = integer
+        return library
+
+    return opened("rti", text, usable)

@@ -1,0 +1,464 @@
+"""The stages of real-time iterations: the equations of motion and the cost of a problem, as a quadratic program.
+
+States are x = (q, v) at the grid, controls u over the intervals. With the implicit midpoint rule,
+
+    q⁺ = q ⊕ (h v + h²/2 a)        q̄ = q ⊕ (h/2 v + h²/4 a)        r(q̄, v̄, a, f, u) = 0
+    v⁺ = v + h a                   v̄ = v + h/2 a                   e(q̄, v̄, a) = 0
+
+a and the forces f of contacts and loops are eliminated where the plan is: steps Δq are in the tangent space, and
+
+    ┌ ∂r/∂a + h/2 ∂r/∂v + h²/4 ∂r/∂q J    −Jcᵀ ┐ ┌Δa┐     ┌r┐   ┌∂r/∂z┐
+    └ Jc    + h/2 ∂e/∂v + h²/4 ∂e/∂q J     0   ┘ └Δf┘ = − └e┘ − └∂e/∂z┘ Δz,    z = (u, q, v),
+
+with the right Jacobian J of ⊕. The error e of the constraints' acceleration lets violated velocities decay within some
+steps. Each square w s² of the cost becomes w (s + ∂s/∂z Δz)²: it is seen at the grid, q and v by the trapezoidal rule.
+Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.errors import UnsupportedError
+from gdalembert.model.configuration import difference, integrate, integrate_derivatives, unit_and_scale, unit_blocks
+from gdalembert.ocp.ends import End
+from gdalembert.ocp.initial import Initial
+from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
+from gdalembert.ocp.solution import FollowedPath
+from gdalembert.ocp.steps import free_rates
+from gdalembert.ocp.transcription import TranscribedMotion
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
+
+WEIGHTS = 4
+"""Of squares of q and v, of others, and of the end; and infinity at the end, which has no u, a and forces to limit."""
+
+
+class RealTimeProblem(NamedTuple):
+    """What the steps of a problem are made of.
+
+    Attributes:
+        motion, parameters, robot, start, end, initial: of the problem.
+        paths: of the whole motion, by name.
+        terms: of the cost: a weight, and an integral by its Function, or another expression of the motion.
+        has_other_constraints: whether ``opti`` has constraints that are not those of the problem.
+        has_other_paths: whether a path holds at one end.
+    """
+
+    motion: TranscribedMotion
+    parameters: ProblemParameters
+    robot: RobotParameters
+    start: End
+    end: End
+    initial: Initial
+    paths: Mapping[str, FollowedPath]
+    terms: list[tuple[ca.MX, ca.Function | None, ca.MX]]
+    has_other_constraints: bool
+    has_other_paths: bool
+
+    @property
+    def con(self) -> ConstrainedDynamics:
+        """The robot with its contacts and loops, which may be none."""
+        return self.motion.system.con
+
+    @property
+    def followed(self) -> dict[str, FollowedPath]:
+        """The paths of q and v alone."""
+        return {name: path for name, path in self.paths.items() if not is_of_interval(path)}
+
+    @property
+    def interval(self) -> float:
+        """The length of an interval [s]."""
+        return self.motion.range[0] / self.motion.intervals
+
+    @property
+    def names(self) -> list[str]:
+        """Of what is given to each stage: the parameters of the problem, and p of the robot."""
+        return [*self.parameters.symbols, *["p"][: len(self.motion.dyn.parameters)]]
+
+    def of_parameters(self, expression: ca.MX) -> ca.Function:
+        """An expression of parameters, with those that it has as inputs."""
+        named = {name: x for name, x in self.parameters.symbols.items() if ca.depends_on(expression, x)}
+        return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
+
+
+def is_of_interval(path: FollowedPath) -> bool:
+    """Whether a path has what an interval has, and the end of a motion has not."""
+    return bool({"a", "u", "forces"} & set(path.graph.name_in()))
+
+
+@dataclass(frozen=True)
+class Square:
+    """A term w s² of a cost; w is free of the motion."""
+
+    weight: ca.SX
+    residual: ca.SX
+
+
+def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
+    """The squares that a cost is the sum of, but for terms free of the motion.
+
+    Raises:
+        UnsupportedError: if a term is no square of an expression, or has a number below zero as its weight.
+    """
+    found: list[Square] = []
+    left = [(cost, ca.SX(1))]
+    while left:
+        term, weight = left.pop()
+        if not ca.depends_on(term, motion):
+            continue
+        op = ca.OP_PARAMETER if term.is_symbolic() else term.op()
+        less = weight.is_constant() and float(weight) < 0
+        parts = [] if term.is_symbolic() else [term.dep(k) for k in range(term.n_dep())]
+        fixed = [part for part in parts if not ca.depends_on(part, motion)]
+        moving = [part for part in parts if ca.depends_on(part, motion)]
+        if not less and (op == ca.OP_SQ or (op == ca.OP_MUL and ca.is_equal(parts[0], parts[1], 4))):
+            found.append(Square(weight, parts[0]))
+        elif op in (ca.OP_ADD, ca.OP_SUB):
+            left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
+        elif op == ca.OP_NEG:
+            left.append((parts[0], -weight))
+        elif op == ca.OP_TWICE:
+            left.append((parts[0], 2 * weight))
+        elif op == ca.OP_MUL and fixed:
+            left.append((moving[0], weight * fixed[0]))
+        elif op == ca.OP_DIV and not ca.depends_on(parts[1], motion):
+            left.append((parts[0], weight / parts[1]))
+        else:
+            raise UnsupportedError(f"rti: {where} is no sum of squares of q, v, a, u and forces; take 'ipopt'")
+    return found
+
+
+class Layout(NamedTuple):
+    """Where numbers of a problem are among those of several, with other contacts.
+
+    Attributes:
+        driven: the entries of u that are not fixed by their bounds. ``fixed``: u, those entries at their bound.
+        forces: the number of forces of all constraints. ``own``: those of the problem among them.
+    """
+
+    driven: list[int]
+    fixed: Array
+    forces: int
+    own: list[int]
+
+
+class _Row(NamedTuple):
+    """An expression that is limited: its value, its limits, and whether it has u, a or forces."""
+
+    value: ca.SX
+    lower: ca.SX
+    upper: ca.SX
+    is_of_interval: bool
+
+
+class Stages:
+    """The Functions of a problem, of arrays by the names of :class:`~gdalembert.nlp.gauss_newton.GaussNewton`.
+
+    Beside them there are ``weights`` (:data:`WEIGHTS`), the time ``t``, and what is given by :attr:`inputs`.
+
+    Args:
+        problem: of which they are. ``layout``: where its inputs and forces are among all.
+        inputs: the names of the arrays of parameters, by those of the parameters.
+    """
+
+    def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str]) -> None:
+        self._problem, self._layout, self._h = problem, layout, problem.interval
+        self._con = _stabilised(problem.con, 1 / self._h)
+        self.tree = problem.con.tree
+        self.nx, self.state, self.nu = 2 * self.tree.nv, self.tree.nq + self.tree.nv, len(layout.driven)
+        self.eliminated = self.tree.nv + layout.forces
+        sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "y": self.state, "weights": WEIGHTS, "t": 1}
+        self._s = symbols(**sizes)
+        nq, nv, s = self.tree.nq, self.tree.nv, self._s
+        u = ca.SX(ca.DM(layout.fixed))
+        u[layout.driven] = s["u"]
+        self.inputs = {name: inputs[name] for name in problem.names}
+        self._known = {
+            name: ca.SX.sym(own, len(problem.robot) if name == "p" else problem.parameters.symbols[name].shape[0])
+            for name, own in self.inputs.items()
+        }
+        self._named = {"q": s["x"][:nq], "v": s["x"][nq:], "u": u, "a": s["w"][:nv], "t": s["t"]}
+        self._named |= {"forces": s["w"][nv:][layout.own]} | self._known
+        self._motion = ca.vertcat(s["x"], s["u"], s["w"])
+        self._p = [self._known["p"]] if "p" in self._known else []
+
+    @property
+    def rows(self) -> int:
+        """The number of expressions that are limited."""
+        return sum(row.value.numel() for row in self._rows)
+
+    def stage(self, wide: int, limits: int, rows: int) -> ca.Function:
+        """The quadratic program of a stage; its matrices are as wide as the rows of the program."""
+        s, h, nv = self._s, self._h, self.tree.nv
+        q, v, a = (self._named[name] for name in "qva")
+        slope, offset = self._eliminated
+        moved, along = integrate_derivatives(self.tree, h * v + h**2 / 2 * a)
+        by_a, zero = slope[:nv, :], ca.DM(nv, self.nu)
+        one = ca.DM.eye(nv)
+        dynamics = ca.vertcat(
+            ca.horzcat(zero, moved, h * along) + h**2 / 2 * along @ by_a, ca.horzcat(zero, 0 * one, one) + h * by_a
+        )
+        gained = a + offset[:nv]
+        reached = integrate(self.tree, q, h * v + h**2 / 2 * gained)
+        gaps = ca.vertcat(difference(self.tree, s["y"][: self.tree.nq], reached), v + h * gained - s["y"][-nv:])
+        size = self.nu + 2 * nv
+        hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
+        for kind, square in self._squares():
+            row, residual = self._linear(square.residual)
+            weight = s["weights"][kind] * square.weight
+            hessian += 2 * weight * (row.T @ row)
+            gradient += 2 * weight * row.T * residual
+            cost += weight * residual**2
+        outputs = {"A": _filled(dynamics, wide), "b": gaps, "H": _filled(hessian, wide)}
+        outputs |= {"g": _filled(gradient.T, wide).T} | self._limits(wide, limits, rows)
+        outputs |= {"K": _filled(self._of_all(slope), wide), "k": self._of_all(offset), "cost": cost}
+        return function("stage", s | self._inputs, outputs)
+
+    def jump(self) -> ca.Function:
+        """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
+        s = {name: self._s[name] for name in ("x", "w")} | symbols(x_next=self.state)
+        nq, nv = self.tree.nq, self.tree.nv
+        q, v = s["x_next"][:nq], s["x"][nq:] + self._h * s["w"][:nv]
+        after, _ = self._con.impact(q, v, *self._p)
+        by_q, by_v, _, _ = self._con.impact_derivatives(q, v, *self._p)
+        slope = ca.blockcat([[ca.DM.eye(nv), ca.DM(nv, nv)], [by_q, by_v]])
+        outputs = {"y": ca.vertcat(q, v), "J": slope, "j": ca.vertcat(ca.DM(nv, 1), after - s["x_next"][nq:])}
+        given = {name: x for name, x in self._inputs.items() if name == self.inputs.get("p")}
+        return function("jump", s | given, outputs)
+
+    def middle(self) -> ca.Function:
+        """q in the middle of an interval."""
+        s, h, nq, nv = {name: self._s[name] for name in "xw"}, self._h, self.tree.nq, self.tree.nv
+        step = h / 2 * s["x"][nq:] + h**2 / 4 * s["w"][:nv]
+        return function("middle", s, {"q": integrate(self.tree, s["x"][:nq], step)})
+
+    def start(self) -> ca.Function:
+        """The step from the plan to the measured state."""
+        s = symbols(x=self.state, x_0=self.state)
+        nq = self.tree.nq
+        measured, _ = unit_and_scale(s["x_0"][:nq], unit_blocks(self.tree))
+        way = difference(self.tree, s["x"][:nq], measured)
+        return function("start", s, {"delta": ca.vertcat(way, s["x_0"][nq:] - s["x"][nq:])})
+
+    def retract(self, wide: int) -> ca.Function:
+        """The next plan of a step; u within its bounds to the last digit."""
+        s = {name: self._s[name] for name in "xuw"} | symbols(z=wide, change=self.eliminated)
+        nq, nu, nx, bounds = self.tree.nq, self.nu, self.nx, self._problem.motion.bounds
+        step = s["z"][nu : nu + nx]
+        q = integrate(self.tree, s["x"][:nq], step[: nx // 2])
+        lower, upper = (ca.DM(each[self._layout.driven]) for each in (bounds.u_lower, bounds.u_upper))
+        u = ca.fmin(ca.fmax(s["u"] + s["z"][:nu], lower), upper)
+        unit, _ = unit_and_scale(q, unit_blocks(self.tree))
+        x = ca.vertcat(unit, s["x"][nq:] + step[nx // 2 :])
+        return function("retract", s, {"next_x": x, "next_u": u, "next_w": s["w"] + s["change"]})
+
+    @property
+    def _inputs(self) -> dict[str, ca.SX]:
+        return {own: self._known[name] for name, own in self.inputs.items()}
+
+    @cached_property
+    def _eliminated(self) -> tuple[Matrix, Matrix]:
+        """How a and the forces of the problem change with z, and what they gain at z."""
+        h, nv, nu, con, p = self._h, self.tree.nv, self.nu, self._con, self._p
+        q, v, u, a, forces = (self._named[name] for name in ("q", "v", "u", "a", "forces"))
+        dyn, step = con.dynamics, h / 2 * v + h**2 / 4 * a
+        middle, rate = integrate(self.tree, q, step), v + h / 2 * a
+        moved, along = integrate_derivatives(self.tree, step)
+        x, given = ca.SX.sym("x", self.tree.nq), self._s["u"]
+        tau = dyn.actuators.tau(x, u)
+        driven = ca.substitute(
+            ca.horzcat(ca.jacobian(tau, x) @ self.tree.tangent_map(x), ca.jacobian(tau, given)), x, middle
+        )
+        if con.nc:
+            held = middle, rate, a, forces, *p
+            residual, (by_q, by_v) = con.inverse_dynamics(*held), con.inverse_dynamics_derivatives(*held)
+        else:
+            free = middle, rate, a, *p
+            residual, (by_q, by_v) = dyn.inverse_dynamics(*free), dyn.inverse_dynamics_derivatives(*free)
+        residual -= ca.substitute(tau, x, middle)
+        by_q = by_q - driven[:, :nv]
+        blocks = [[dyn.mass_matrix(middle, *p), by_q, by_v, driven[:, nv:], residual]]
+        if con.nc:
+            error, by = con.acceleration_error(middle, rate, a, *p), con.acceleration_error_derivatives
+            blocks.append([con.jacobian(middle, *p), *by(middle, rate, a, *p), ca.SX(con.nc, nu), error])
+        left, right = [], []
+        for by_a, by_q, by_v, by_u, value in blocks:
+            by_q, by_v = ca.sparsify(by_q), ca.sparsify(by_v)
+            left.append(ca.sparsify(by_a) + h / 2 * by_v + h**2 / 4 * (by_q @ along))
+            right.append(ca.horzcat(by_u, -(by_q @ moved), -(by_v + h / 2 * (by_q @ along)), -value))
+        matrix = ca.vertcat(*left)
+        if con.nc:
+            pushed = ca.sparsify(con.jacobian(middle, *p)).T
+            matrix = ca.horzcat(matrix, ca.vertcat(-pushed, ca.SX(con.nc, con.nc)))
+        found = solved(matrix, ca.vertcat(*right), [*reversed(range(nv)), *range(nv, nv + con.nc)])
+        return found[:, :-1], found[:, -1]
+
+    def _of_all(self, rows: Matrix) -> ca.SX:
+        """Rows of a and of the own forces, with those of all constraints; a force that is not there becomes 0."""
+        nv = self.tree.nv
+        others = ca.SX(self._layout.forces, rows.shape[1])
+        if rows.shape[1] == 1:
+            others = -self._s["w"][nv:]
+        if self._layout.own:
+            others[self._layout.own, :] = rows[nv:, :]
+        return ca.vertcat(rows[:nv, :], others)
+
+    def _linear(self, value: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The slope of an expression of the motion along z, and its value where a and forces are eliminated."""
+        nq, nv, s = self.tree.nq, self.tree.nv, self._s
+        tangent = ca.diagcat(ca.DM.eye(self.nu), self.tree.tangent_map(s["x"][:nq]), ca.DM.eye(nv))
+        by_z = ca.jacobian(value, ca.vertcat(s["u"], s["x"])) @ tangent
+        slope, offset = self._eliminated
+        by_w = ca.jacobian(value, s["w"])[:, [*range(nv), *(nv + i for i in self._layout.own)]]
+        return by_z + by_w @ slope, value + by_w @ offset
+
+    def _value(self, graph: ca.Function) -> ca.SX:
+        """An expression of the motion at this stage."""
+        try:
+            return graph.expand().call([self._named[name] for name in graph.name_in()])[0]
+        except RuntimeError as error:
+            raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
+
+    def _of_parameters(self, expression: ca.MX) -> ca.SX:
+        """A weight or a bound, which has parameters alone."""
+        graph = self._problem.of_parameters(expression).expand()
+        return graph.call([self._at(name, graph.size2_in(name)) for name in graph.name_in()])[0]
+
+    def _at(self, name: str, columns: int) -> ca.SX:
+        """A parameter; of one of every instant, the last column is this stage's, for what ends the motion."""
+        own = self._known[name]
+        return own if columns == 1 else ca.horzcat(ca.SX.sym("other", own.shape[0], columns - 1), own)
+
+    def _squares(self) -> Iterator[tuple[int, Square]]:
+        """The squares of the cost, each with the number of its weight."""
+        rest = ca.MX(0)
+        for weight, graph, term in self._problem.terms:
+            if graph is None:
+                rest += weight * term
+                continue
+            kind = 1 if {"a", "u", "forces"} & set(graph.name_in()) else 0
+            cost = self._of_parameters(weight) * self._value(graph)
+            yield from ((kind, square) for square in squares(cost, self._motion, "an integral of the cost"))
+        if ca.symvar(rest):
+            yield from ((2, square) for square in self._terminal(rest))
+
+    def _terminal(self, rest: ca.MX) -> list[Square]:
+        """The squares of the state at the end."""
+        state, named = self._problem.motion.state, self._problem.parameters.symbols
+        own = [x for x in (state, *named.values()) if ca.depends_on(rest, x)]
+        ends = {hash(x): self._at(name, x.shape[1]) for name, x in named.items()}
+        others = ca.SX.sym("others", state.shape[0], state.shape[1] - 1)
+        ends[hash(state)] = ca.horzcat(others, self._s["x"])
+        where, instead = "rti: what is no integral in the cost", "; make an integral of it, or take 'ipopt'"
+        try:
+            graph = ca.Function("rest", own, [rest]).expand()
+        except RuntimeError:
+            raise UnsupportedError(f"{where} has more than q and v of the end{instead}") from None
+        value = graph.call([ends[hash(x)] for x in own])[0]
+        known = ca.vertcat(self._motion, *self._known.values())
+        if any(not ca.depends_on(known, x) for x in ca.symvar(value)):
+            raise UnsupportedError(f"{where} has more than q and v of the end{instead}")
+        return squares(value, self._motion, "the cost of the end")
+
+    @cached_property
+    def _rows(self) -> list[_Row]:
+        """What is limited beside u, v and those entries of q whose rates are entries of v."""
+        rows, bounds = [], self._problem.motion.bounds
+        for path in self._problem.paths.values():
+            value = self._value(path.graph)
+            lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
+            rows.append(_Row(value, lower, upper, is_of_interval(path)))
+        limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
+        if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
+            lower, upper = (ca.SX(ca.DM(each[turned])) for each in (bounds.q_lower, bounds.q_upper))
+            rows.append(_Row(self._named["q"][turned], lower, upper, False))
+        return rows
+
+    def _limit(self, bound: Array | ca.MX, count: int) -> ca.SX:
+        limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.SX(ca.DM(bound))
+        return ca.repmat(limit, count, 1) if limit.numel() == 1 else limit
+
+    def _limits(self, wide: int, limits: int, rows: int) -> dict[str, ca.SX]:
+        """Rows of paths (rows × nz), and the limits of z and of these rows, less their values."""
+        s, bounds, nv = self._s, self._problem.motion.bounds, self.tree.nv
+        _, follows = free_rates(self.tree)
+        entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
+        slopes, ends = [ca.SX(0, wide)], {"lower": [ca.SX(0, 1)], "upper": [ca.SX(0, 1)]}
+        for row in self._rows:
+            slope, value = self._linear(row.value)
+            slopes.append(_filled(slope, wide))
+            off = s["weights"][WEIGHTS - 1] if row.is_of_interval else ca.SX(0)
+            ends["lower"].append(_less(row.lower, value) - off)
+            ends["upper"].append(_less(row.upper, value) + off)
+        found = {}
+        for end, none in (("lower", -np.inf), ("upper", np.inf)):
+            of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
+            of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])
+            q = ca.vertcat(*(self._named["q"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
+            own = _less(
+                ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], of_q, of_v]))),
+                ca.vertcat(s["u"], q, self._named["v"]),
+            )
+            of_rows = ca.vertcat(*ends[end])
+            parts = own, _endless(none, wide - own.numel()), of_rows, _endless(none, limits - wide - of_rows.numel())
+            found[end] = ca.vertcat(*parts)
+        if rows:
+            filled = ca.vertcat(*slopes)
+            found["G"] = ca.vertcat(filled, ca.SX(rows - filled.shape[0], wide))
+        return found
+
+
+def _stabilised(con: ConstrainedDynamics, rate: float) -> ConstrainedDynamics:
+    """The robot with constraints whose velocities, where they are violated, decay at this rate at least [1/s]."""
+    return con.damped(rate) if con.nc else con
+
+
+def _endless(limit: float, count: int) -> ca.SX:
+    return ca.SX(ca.DM([limit] * count)) if count else ca.SX(0, 1)
+
+
+def _less(limit: ca.SX, value: ca.SX) -> ca.SX:
+    """limit − value, where the limit is infinite the limit itself."""
+    entries = []
+    for k in range(limit.numel()):
+        endless = limit[k].is_constant() and not np.isfinite(float(limit[k]))
+        entries.append(limit[k] if endless else limit[k] - value[k])
+    return ca.vertcat(ca.SX(0, 1), *entries)
+
+
+def _filled(matrix: Matrix, wide: int) -> ca.SX:
+    """The rows, filled up with zeros."""
+    return ca.horzcat(matrix, ca.SX(matrix.shape[0], wide - matrix.shape[1]))
+
+
+def solved(matrix: ca.SX, right: ca.SX, order: Sequence[int]) -> ca.SX:
+    """matrix⁻¹ right by Gauss's elimination with pivots on the diagonal, in an order in which few zeros fill in."""
+    pattern = matrix.sparsity()
+    rows = [{j: matrix[i, j] for j in range(matrix.shape[1]) if pattern.has_nz(i, j)} for i in range(matrix.shape[0])]
+    b, left = [right[i, :] for i in range(len(rows))], list(order)
+    inverse = {}
+    while left:
+        i = left.pop(0)
+        inverse[i] = 1 / rows[i].pop(i)
+        for j in (j for j in left if i in rows[j]):
+            factor = rows[j].pop(i) * inverse[i]
+            for c, entry in rows[i].items():
+                if c in left:
+                    rows[j][c] = rows[j].get(c, ca.SX(0)) - factor * entry
+            b[j] = b[j] - factor * b[i]
+    for done, i in enumerate(reversed(order)):
+        later = order[len(order) - done :]
+        for c in later:
+            if c in rows[i]:
+                b[i] = b[i] - rows[i][c] * b[c]
+        b[i] = b[i] * inverse[i]
+    return ca.vertcat(*b)
