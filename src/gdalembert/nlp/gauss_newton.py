@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.compiled_function import CompiledFunction
@@ -19,7 +21,7 @@ _OUTCOMES = ("", "is not finite", "is out of all proportion")
 
 
 class Sizes(NamedTuple):
-    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G."""
+    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S."""
 
     nx: int
     state: int
@@ -27,14 +29,24 @@ class Sizes(NamedTuple):
     eliminated: int
     intervals: int
     rows: int
+    squares: int
 
 
 class _Function(ctypes.Structure):
     _fields_ = [("of", ctypes.c_void_p), ("arrays", ctypes.c_int64), ("array", ctypes.c_void_p)]
 
 
-_ARRAYS = ("x", "u", "w", "y", "z", "change", "next_x", "next_u", "next_w", "A", "b", "g", "J", "j", "K", "k", "cost")
-_POINTERS = (*_ARRAYS, "x_0", "w1", "w2", "set", "lands", "stage", "jump", "start", "retract", "program", "memory")
+class _Sparse(ctypes.Structure):
+    _fields_ = [("entries", ctypes.c_int64), ("place", ctypes.c_void_p), ("entry", ctypes.c_void_p)]
+
+
+_ARRAYS = (
+    *("x", "u", "w", "y", "z", "change", "next_x", "next_u", "next_w", "L", "K", "k", "A", "b", "H", "g", "cost"),
+    *("G", "lower", "upper", "S", "s", "w_s", "J", "j"),
+)
+_SPARSE = ("E", "F", "D")
+_FUNCTIONS = ("stage", "jump", "start", "retract")
+_POINTERS = (*_ARRAYS, "x_0", "w1", "w2", "order", *_SPARSE, "set", "lands", *_FUNCTIONS, "program", "memory")
 _NUMBERS = ("penalty", "first_gap", "weight", "step", "gap", "infeasibility", "iterations")
 
 
@@ -53,7 +65,7 @@ class GaussNewton:
     ``given`` has. An array of one dimension is the same for all stages, any other has a row for each of N + 1.
 
     Args:
-        sizes: of the plan.
+        sizes: of the plan. ``order``: of the eliminated unknowns in L.
         given: further arrays of Functions by name, which the caller fills.
 
     Attributes:
@@ -62,7 +74,9 @@ class GaussNewton:
         set, lands: of each of N + 1 stages its set, and of N intervals the set of the jump behind it, or −1.
     """
 
-    def __init__(self, sizes: Sizes, given: Mapping[str, Array], *, penalty: float, first_gap: float) -> None:
+    def __init__(
+        self, sizes: Sizes, order: Sequence[int], given: Mapping[str, Array], *, penalty: float, first_gap: float
+    ) -> None:
         self.sizes, n = sizes, sizes.intervals
         self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows)
         wide, shapes = self.qp.wide, {"x": sizes.state, "u": sizes.nu, "w": sizes.eliminated}
@@ -74,7 +88,11 @@ class GaussNewton:
             "change": aligned(n + 1, sizes.eliminated),
             "J": aligned(n, sizes.nx, sizes.nx),
             "j": aligned(n, sizes.nx),
+            "L": aligned(n + 1, sizes.eliminated, sizes.eliminated),
             "K": aligned(n + 1, sizes.eliminated, wide),
+            "S": aligned(n + 1, sizes.squares, wide),
+            "s": aligned(n + 1, sizes.squares),
+            "w_s": aligned(n + 1, sizes.squares),
             "k": aligned(n + 1, sizes.eliminated),
             "cost": aligned(n + 1, 1),
             "x_0": aligned(sizes.state),
@@ -87,6 +105,8 @@ class GaussNewton:
         self._library = _library(sizes)
         self._kept: list[Any] = []
         self._tick = _Tick(n=n, penalty=penalty, first_gap=first_gap)
+        self._kept.append(places := np.array(order, dtype=np.int64))
+        self._tick.order = places.ctypes.data
         for name in _ARRAYS:
             setattr(self._tick, name, self.arrays[name].ctypes.data)
         for name in ("w1", "w2", "x_0"):
@@ -100,11 +120,20 @@ class GaussNewton:
     def connect(
         self,
         stages: Sequence[CompiledFunction],
+        sparse: Mapping[str, Sequence[ca.Sparsity]],
         jumps: Sequence[CompiledFunction | None],
         start: CompiledFunction,
         retract: CompiledFunction,
     ) -> None:
-        """Take the Functions: of each set its stage, and its jump, if it is ever jumped to."""
+        """Take the Functions: of each set its stage, and its jump, if it is ever jumped to.
+
+        ``sparse``: of E, F and D by name the pattern of each set.
+        """
+        for name, patterns in sparse.items():
+            self.arrays[name] = aligned(len(self.set), max(pattern.nnz() for pattern in patterns))
+            entries = (_Sparse * len(patterns))(*(self._pattern(name, pattern) for pattern in patterns))
+            self._kept.append(entries)
+            setattr(self._tick, name, ctypes.addressof(entries))
         for name, functions in (("stage", stages), ("jump", jumps), ("start", [start]), ("retract", [retract])):
             table = (_Function * len(functions))(*map(self._function, functions))
             self._kept.append(table)
@@ -138,20 +167,25 @@ class GaussNewton:
         """Of the plan before the last step."""
         return float(self.arrays["cost"].sum())
 
+    def _pattern(self, name: str, pattern: ca.Sparsity) -> _Sparse:
+        places = np.column_stack(pattern.get_triplet()).astype(np.int64)
+        self._kept.append(places)
+        return _Sparse(len(places), places.ctypes.data, self.arrays[name].ctypes.data)
+
     def _function(self, function: CompiledFunction | None) -> _Function:
         if function is None:
             return _Function(None, 0, None)
         ports = []
-        for name in (*function.inputs, *function.outputs):
+        for name, shape in (*function.inputs.items(), *function.outputs.items()):
             array = self.arrays[name]
-            ports += [array.ctypes.data, array[0].size if array.ndim > 1 else 0]
+            ports += [array.ctypes.data, math.prod(shape) if array.ndim > 1 else 0]
         table = np.array(ports, dtype=np.int64)
         self._kept += [function, table]
         return _Function(function.address, len(ports) // 2, table.ctypes.data)
 
 
 def _library(sizes: Sizes) -> ctypes.CDLL:
-    more = {"STATE": sizes.state, "ELIMINATED": sizes.eliminated}
+    more = {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}
     text = source_of(sizes.nx, sizes.nu, sizes.rows, "stage_qp.c", "gauss_newton.c", **more)
 
     def usable(path: Path) -> ctypes.CDLL:

@@ -105,11 +105,14 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
         arrays["t"] = self._h * np.arange(n + 1.0)[:, None]
         arrays |= {inputs[name]: array for name, array in self._given.items()}
-        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows)
-        self._steps = GaussNewton(sizes, arrays, penalty=penalty, first_gap=first_gap)
+        squares = max(stage.squares for stage in stages)
+        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares)
+        self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
         wide, limits = self._steps.qp.wide, self._steps.qp.limits
+        graphs, patterns = zip(*(stage.stage(wide, limits, rows, squares) for stage in stages), strict=True)
         self._steps.connect(
-            [compiled_function(stage.stage(wide, limits, rows)) for stage in stages],
+            [compiled_function(graph) for graph in graphs],
+            {name: [each[name] for each in patterns] for name in patterns[0]},
             [compiled_function(stage.jump()) if k in reached else None for k, stage in enumerate(stages)],
             compiled_function(first.start()),
             compiled_function(first.retract(wide)),

@@ -17,7 +17,7 @@ Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Our
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -196,32 +196,59 @@ class Stages:
         """The number of expressions that are limited."""
         return sum(row.value.numel() for row in self._rows)
 
-    def stage(self, wide: int, limits: int, rows: int) -> ca.Function:
-        """The quadratic program of a stage; its matrices are as wide as the rows of the program."""
-        s, h, nv = self._s, self._h, self.tree.nv
+    @property
+    def squares(self) -> int:
+        """The number of squares of the cost that a and forces change."""
+        return len(self._driven_squares)
+
+    @property
+    def order(self) -> list[int]:
+        """The order of a and forces in which they are eliminated: from the leaves of the tree to its root."""
+        return [*reversed(range(self.tree.nv)), *range(self.tree.nv, self.eliminated)]
+
+    def stage(self, wide: int, limits: int, rows: int, squares: int) -> tuple[ca.Function, dict[str, ca.Sparsity]]:
+        """A stage, and the patterns of E, F and D; matrices are as wide as the rows of the program.
+
+        ``rows`` and ``squares`` are the numbers of all problems.
+        """
+        s, h, nv, nw = self._s, self._h, self.tree.nv, self.eliminated
         q, v, a = (self._named[name] for name in "qva")
-        slope, offset = self._eliminated
-        moved, along = integrate_derivatives(self.tree, h * v + h**2 / 2 * a)
-        by_a, zero = slope[:nv, :], ca.DM(nv, self.nu)
-        one = ca.DM.eye(nv)
-        dynamics = ca.vertcat(
-            ca.horzcat(zero, moved, h * along) + h**2 / 2 * along @ by_a, ca.horzcat(zero, 0 * one, one) + h * by_a
-        )
-        gained = a + offset[:nv]
-        reached = integrate(self.tree, q, h * v + h**2 / 2 * gained)
-        gaps = ca.vertcat(difference(self.tree, s["y"][: self.tree.nq], reached), v + h * gained - s["y"][-nv:])
+        matrix, right, values = self._equations
+        step = h * v + h**2 / 2 * a
+        moved, along = integrate_derivatives(self.tree, step)
+        one, zero, none = ca.DM.eye(nv), ca.DM(nv, self.nu), ca.DM(nv, nv)
+        dynamics = ca.blockcat([[zero, moved, h * along], [zero, none, one]])
+        by_a = ca.horzcat(ca.vertcat(h**2 / 2 * along, h * one), ca.DM(2 * nv, nw - nv))
+        gap = difference(self.tree, s["y"][: self.tree.nq], integrate(self.tree, q, step))
+        outputs = {"L": matrix[self.order, self.order], "K": _filled(right, wide), "k": values}
+        outputs |= {"A": _filled(dynamics, wide), "b": ca.vertcat(gap, v + h * a - s["y"][-nv:])}
         size = self.nu + 2 * nv
         hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
-        for kind, square in self._squares():
-            row, residual = self._linear(square.residual)
+        for kind, square in self._own_squares:
+            row, _ = self._slopes(square.residual)
             weight = s["weights"][kind] * square.weight
             hessian += 2 * weight * (row.T @ row)
-            gradient += 2 * weight * row.T * residual
-            cost += weight * residual**2
-        outputs = {"A": _filled(dynamics, wide), "b": gaps, "H": _filled(hessian, wide)}
-        outputs |= {"g": _filled(gradient.T, wide).T} | self._limits(wide, limits, rows)
-        outputs |= {"K": _filled(self._of_all(slope), wide), "k": self._of_all(offset), "cost": cost}
-        return function("stage", s | self._inputs, outputs)
+            gradient += 2 * weight * row.T * square.residual
+            cost += weight * square.residual**2
+        outputs |= {"H": _filled(hessian, wide), "g": _filled(gradient.T, wide).T, "cost": cost}
+        sparse = {"E": ca.sparsify(by_a), "F": ca.SX(rows, nw), "D": ca.SX(squares, nw)}
+        if rows:
+            limited, sparse["F"] = self._limited(wide, rows)
+            outputs["G"] = limited
+        outputs |= self._limits(wide, limits)
+        if squares:
+            residuals = [(s["weights"][kind] * each.weight, each.residual) for kind, each in self._driven_squares]
+            weights, values = (ca.vertcat(ca.SX(0, 1), *each) for each in zip(*residuals, strict=True))
+            slopes, by_w = self._slopes(values)
+            fill = squares - values.numel()
+            outputs["S"] = ca.vertcat(_filled(slopes, wide), ca.SX(fill, wide))
+            outputs |= {"s": ca.vertcat(values, ca.SX(fill, 1)), "w_s": ca.vertcat(weights, ca.SX(fill, 1))}
+            sparse["D"] = ca.sparsify(ca.vertcat(by_w, ca.SX(fill, nw)))
+        for name, part in sparse.items():
+            if part.nnz():
+                outputs[name] = part.nz[:]
+        patterns = {name: part.sparsity() for name, part in sparse.items()}
+        return function("stage", s | self._inputs, outputs), patterns
 
     def jump(self) -> ca.Function:
         """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
@@ -266,8 +293,11 @@ class Stages:
         return {own: self._known[name] for name, own in self.inputs.items()}
 
     @cached_property
-    def _eliminated(self) -> tuple[Matrix, Matrix]:
-        """How a and the forces of the problem change with z, and what they gain at z."""
+    def _equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The equations of a and of the forces of all constraints: matrix change = right z + values.
+
+        A force of other problems becomes 0.
+        """
         h, nv, nu, con, p = self._h, self.tree.nv, self.nu, self._con, self._p
         q, v, u, a, forces = (self._named[name] for name in ("q", "v", "u", "a", "forces"))
         dyn, step = con.dynamics, h / 2 * v + h**2 / 4 * a
@@ -286,40 +316,28 @@ class Stages:
             residual, (by_q, by_v) = dyn.inverse_dynamics(*free), dyn.inverse_dynamics_derivatives(*free)
         residual -= ca.substitute(tau, x, middle)
         by_q = by_q - driven[:, :nv]
-        blocks = [[dyn.mass_matrix(middle, *p), by_q, by_v, driven[:, nv:], residual]]
+        matrix = ca.SX.eye(self.eliminated)
+        right, values = ca.SX(self.eliminated, nu + 2 * nv), -self._s["w"]
+        blocks = [(list(range(nv)), dyn.mass_matrix(middle, *p), by_q, by_v, driven[:, nv:], residual)]
+        own = [nv + i for i in self._layout.own]
         if con.nc:
             error, by = con.acceleration_error(middle, rate, a, *p), con.acceleration_error_derivatives
-            blocks.append([con.jacobian(middle, *p), *by(middle, rate, a, *p), ca.SX(con.nc, nu), error])
-        left, right = [], []
-        for by_a, by_q, by_v, by_u, value in blocks:
+            jacobian = ca.sparsify(con.jacobian(middle, *p))
+            blocks.append((own, jacobian, *by(middle, rate, a, *p), ca.SX(con.nc, nu), error))
+            matrix[own, own] = 0
+            matrix[:nv, own] = -jacobian.T
+        for rows, by_a, by_q, by_v, by_u, value in blocks:
             by_q, by_v = ca.sparsify(by_q), ca.sparsify(by_v)
-            left.append(ca.sparsify(by_a) + h / 2 * by_v + h**2 / 4 * (by_q @ along))
-            right.append(ca.horzcat(by_u, -(by_q @ moved), -(by_v + h / 2 * (by_q @ along)), -value))
-        matrix = ca.vertcat(*left)
-        if con.nc:
-            pushed = ca.sparsify(con.jacobian(middle, *p)).T
-            matrix = ca.horzcat(matrix, ca.vertcat(-pushed, ca.SX(con.nc, con.nc)))
-        found = solved(matrix, ca.vertcat(*right), [*reversed(range(nv)), *range(nv, nv + con.nc)])
-        return found[:, :-1], found[:, -1]
+            matrix[rows, :nv] = ca.sparsify(by_a) + h / 2 * by_v + h**2 / 4 * (by_q @ along)
+            right[rows, :] = -ca.horzcat(-by_u, by_q @ moved, by_v + h / 2 * (by_q @ along))
+            values[rows] = -value
+        return matrix, right, values
 
-    def _of_all(self, rows: Matrix) -> ca.SX:
-        """Rows of a and of the own forces, with those of all constraints; a force that is not there becomes 0."""
-        nv = self.tree.nv
-        others = ca.SX(self._layout.forces, rows.shape[1])
-        if rows.shape[1] == 1:
-            others = -self._s["w"][nv:]
-        if self._layout.own:
-            others[self._layout.own, :] = rows[nv:, :]
-        return ca.vertcat(rows[:nv, :], others)
-
-    def _linear(self, value: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """The slope of an expression of the motion along z, and its value where a and forces are eliminated."""
+    def _slopes(self, value: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The slopes of an expression of the motion along z, and along a and forces."""
         nq, nv, s = self.tree.nq, self.tree.nv, self._s
         tangent = ca.diagcat(ca.DM.eye(self.nu), self.tree.tangent_map(s["x"][:nq]), ca.DM.eye(nv))
-        by_z = ca.jacobian(value, ca.vertcat(s["u"], s["x"])) @ tangent
-        slope, offset = self._eliminated
-        by_w = ca.jacobian(value, s["w"])[:, [*range(nv), *(nv + i for i in self._layout.own)]]
-        return by_z + by_w @ slope, value + by_w @ offset
+        return ca.jacobian(value, ca.vertcat(s["u"], s["x"])) @ tangent, ca.jacobian(value, s["w"])
 
     def _value(self, graph: ca.Function) -> ca.SX:
         """An expression of the motion at this stage."""
@@ -338,8 +356,22 @@ class Stages:
         own = self._known[name]
         return own if columns == 1 else ca.horzcat(ca.SX.sym("other", own.shape[0], columns - 1), own)
 
-    def _squares(self) -> Iterator[tuple[int, Square]]:
+    @cached_property
+    def _squares(self) -> list[tuple[int, Square]]:
         """The squares of the cost, each with the number of its weight."""
+        return list(self._found_squares())
+
+    @property
+    def _driven_squares(self) -> list[tuple[int, Square]]:
+        """Those that a and forces change."""
+        return [(kind, each) for kind, each in self._squares if ca.depends_on(each.residual, self._s["w"])]
+
+    @property
+    def _own_squares(self) -> list[tuple[int, Square]]:
+        """The others."""
+        return [(kind, each) for kind, each in self._squares if not ca.depends_on(each.residual, self._s["w"])]
+
+    def _found_squares(self) -> Iterator[tuple[int, Square]]:
         rest = ca.MX(0)
         for weight, graph, term in self._problem.terms:
             if graph is None:
@@ -387,33 +419,31 @@ class Stages:
         limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.SX(ca.DM(bound))
         return ca.repmat(limit, count, 1) if limit.numel() == 1 else limit
 
-    def _limits(self, wide: int, limits: int, rows: int) -> dict[str, ca.SX]:
-        """Rows of paths (rows × nz), and the limits of z and of these rows, less their values."""
-        s, bounds, nv = self._s, self._problem.motion.bounds, self.tree.nv
+    def _limited(self, wide: int, rows: int) -> tuple[ca.SX, ca.SX]:
+        """The slopes of what is limited along z and along a and forces, with rows of zeros for those of others."""
+        slopes, by_w = self._slopes(ca.vertcat(ca.SX(0, 1), *(row.value for row in self._rows)))
+        fill = rows - slopes.shape[0]
+        filled = ca.vertcat(_filled(slopes, wide), ca.SX(fill, wide))
+        return filled, ca.sparsify(ca.vertcat(by_w, ca.SX(fill, self.eliminated)))
+
+    def _limits(self, wide: int, limits: int) -> dict[str, ca.SX]:
+        """The limits of z and of what is limited beside it, less their values."""
+        s, bounds, nv, off = self._s, self._problem.motion.bounds, self.tree.nv, self._s["weights"][WEIGHTS - 1]
         _, follows = free_rates(self.tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
-        slopes, ends = [ca.SX(0, wide)], {"lower": [ca.SX(0, 1)], "upper": [ca.SX(0, 1)]}
-        for row in self._rows:
-            slope, value = self._linear(row.value)
-            slopes.append(_filled(slope, wide))
-            off = s["weights"][WEIGHTS - 1] if row.is_of_interval else ca.SX(0)
-            ends["lower"].append(_less(row.lower, value) - off)
-            ends["upper"].append(_less(row.upper, value) + off)
-        found = {}
+        q = ca.vertcat(*(self._named["q"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
+        z, found = ca.vertcat(s["u"], q, self._named["v"]), {}
         for end, none in (("lower", -np.inf), ("upper", np.inf)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
             of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])
-            q = ca.vertcat(*(self._named["q"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
-            own = _less(
-                ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], of_q, of_v]))),
-                ca.vertcat(s["u"], q, self._named["v"]),
-            )
-            of_rows = ca.vertcat(*ends[end])
+            own = _less(ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], of_q, of_v]))), z)
+            rows = [ca.SX(0, 1)]
+            for row in self._rows:
+                limit = _less(getattr(row, end), row.value)
+                rows.append(limit + (off if none > 0 else -off) if row.is_of_interval else limit)
+            of_rows = ca.vertcat(*rows)
             parts = own, _endless(none, wide - own.numel()), of_rows, _endless(none, limits - wide - of_rows.numel())
             found[end] = ca.vertcat(*parts)
-        if rows:
-            filled = ca.vertcat(*slopes)
-            found["G"] = ca.vertcat(filled, ca.SX(rows - filled.shape[0], wide))
         return found
 
 
@@ -438,27 +468,3 @@ def _less(limit: ca.SX, value: ca.SX) -> ca.SX:
 def _filled(matrix: Matrix, wide: int) -> ca.SX:
     """The rows, filled up with zeros."""
     return ca.horzcat(matrix, ca.SX(matrix.shape[0], wide - matrix.shape[1]))
-
-
-def solved(matrix: ca.SX, right: ca.SX, order: Sequence[int]) -> ca.SX:
-    """matrix⁻¹ right by Gauss's elimination with pivots on the diagonal, in an order in which few zeros fill in."""
-    pattern = matrix.sparsity()
-    rows = [{j: matrix[i, j] for j in range(matrix.shape[1]) if pattern.has_nz(i, j)} for i in range(matrix.shape[0])]
-    b, left = [right[i, :] for i in range(len(rows))], list(order)
-    inverse = {}
-    while left:
-        i = left.pop(0)
-        inverse[i] = 1 / rows[i].pop(i)
-        for j in (j for j in left if i in rows[j]):
-            factor = rows[j].pop(i) * inverse[i]
-            for c, entry in rows[i].items():
-                if c in left:
-                    rows[j][c] = rows[j].get(c, ca.SX(0)) - factor * entry
-            b[j] = b[j] - factor * b[i]
-    for done, i in enumerate(reversed(order)):
-        later = order[len(order) - done :]
-        for c in later:
-            if c in rows[i]:
-                b[i] = b[i] - rows[i][c] * b[c]
-        b[i] = b[i] * inverse[i]
-    return ca.vertcat(*b)

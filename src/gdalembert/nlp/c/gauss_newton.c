@@ -1,14 +1,17 @@
 /* One Gauss-Newton step of an optimal control problem, from the shift of the last plan to the next one.
 
-   A plan has, at n + 1 instants, a state x (STATE numbers, whose steps have NX), inputs u (NU) and unknowns w (ELIMINATED) that are
-   eliminated, w + K z + k. Functions of many stages at once write the quadratic program of stage_qp.c where they are called:
+   A plan has, at n + 1 instants, a state x (STATE numbers, whose steps have NX), inputs u (NU) and unknowns w (ELIMINATED)
+   of equations, which are eliminated: w changes by K z + k. Functions of many stages at once write where they are called:
 
-     stage     x, u, w, y   ->  A, b, H, g, G, lower, upper, K, k, cost       y: the state at the end of the interval
-     jump      x, w, x_next ->  y, J, j      where a state jumps after an interval: its step is J (A z + b) + j
+     stage     x, u, w, y   ->  L, K, k, A, b, E, H, g, cost, G, lower, upper, F, S, s, w_s, D
+     jump      x, w, x_next ->  y, J, j      where a state jumps behind an interval: its step is J (A z + b) + j
      start     x, x_0       ->  x_0 less x
      retract   x, u, w, z, change -> the next x, u and w
 
-   A stage and a jump are those of its set. Macros beside those of stage_qp.c: STATE, ELIMINATED. */
+   y is the state at the end of the interval. The equations of w are L change = K z + k, with rows and columns of L in an
+   order in which its pivots are on the diagonal and few zeros fill in. What changes with w too: A z + b + E change, the rows
+   G z + F change, and the squares w_s (S z + s + D change)^2; E, F and D are sparse. A stage and a jump are those of its
+   set. Macros beside those of stage_qp.c: STATE, ELIMINATED, SQUARES. */
 
 typedef struct { /* a Function of many stages, and the address and the step, in numbers, of each of its arrays */
   int64_t (*of)(const int64_t* task);
@@ -16,10 +19,19 @@ typedef struct { /* a Function of many stages, and the address and the step, in 
   const int64_t* array;
 } Function;
 
+typedef struct { /* a sparse matrix of each stage: the row and the column of each of its entries */
+  int64_t entries;
+  const int64_t* place;
+  const double* entry;
+} Sparse;
+
 typedef struct {
   int64_t n;
-  double *x, *u, *w, *y, *z, *change, *next_x, *next_u, *next_w, *A, *b, *g, *J, *j, *K, *k, *cost;
+  double *x, *u, *w, *y, *z, *change, *next_x, *next_u, *next_w, *L, *K, *k, *A, *b, *H, *g, *cost, *G, *lower, *upper;
+  double *S, *s, *w_s, *J, *j;
   double *x_0, *w1, *w2; /* of the quadratic program; weights of -1 and 0 are of what is hard */
+  const int64_t* order; /* of the unknowns in L */
+  const Sparse *E, *F, *D; /* by set */
   const int64_t *set, *lands; /* of each stage; the set of the jump after an interval, or -1 */
   const Function *stage, *jump, *start, *retract;
   const Program* program;
@@ -50,6 +62,64 @@ void gauss_newton_shift(Tick* t, int64_t by) {
   cut(t->x, t->n + 1, STATE, by), cut(t->u, t->n, NU, by), cut(t->w, t->n, ELIMINATED, by);
 }
 
+/* K and k of the equations L change = K z + k, in place. */
+static void solve_equations(double* L, Row* K, double* k, const int64_t* order) {
+  double inverse[ELIMINATED + 1];
+  for (int p = 0; p < ELIMINATED; ++p) {
+    const double* own = L + p * ELIMINATED;
+    inverse[p] = 1 / own[p];
+    for (int q = p + 1; q < ELIMINATED; ++q) {
+      double *other = L + q * ELIMINATED, factor = other[p] * inverse[p];
+      if (!factor) continue;
+      for (int c = p + 1; c < ELIMINATED; ++c) other[c] -= factor * own[c];
+      add(-factor, K[order[p]], K[order[q]], 0);
+      k[order[q]] -= factor * k[order[p]];
+    }
+  }
+  for (int p = ELIMINATED - 1; p >= 0; --p) {
+    const double* own = L + p * ELIMINATED;
+    V* to = K[order[p]];
+    for (int q = p + 1; q < ELIMINATED; ++q) {
+      if (!own[q]) continue;
+      add(-own[q], K[order[q]], to, 0);
+      k[order[p]] -= own[q] * k[order[q]];
+    }
+    for (int c = 0; c < ZB; ++c) to[c] *= every(inverse[p]);
+    k[order[p]] *= inverse[p];
+  }
+}
+
+/* rows += M K, values += M k. */
+static void add_change(const Sparse* M, int64_t stage, const Row* K, const double* k, Row* rows, double* values) {
+  const double* entry = M->entry + stage * M->entries;
+  for (int64_t e = 0; e < M->entries; ++e) {
+    int64_t row = M->place[2 * e], column = M->place[2 * e + 1];
+    add(entry[e], K[column], rows[row], 0);
+    values[row] += entry[e] * k[column];
+  }
+}
+
+/* What the elimination of w makes of a stage. */
+static void eliminate(Tick* t, int64_t i) {
+  Row *K = (Row*) t->K + i * ELIMINATED, *S = (Row*) t->S + i * SQUARES, *H = (Row*) t->H + i * NZ;
+  double *k = t->k + i * ELIMINATED, *s = t->s + i * SQUARES, *g = t->g + i * NZP, values[NG + 1] = {0};
+  const double* weight = t->w_s + i * SQUARES;
+  solve_equations(t->L + i * ELIMINATED * ELIMINATED, K, k, t->order);
+  add_change(t->E + t->set[i], i, (const Row*) K, k, (Row*) t->A + i * NX, t->b + i * NX);
+  add_change(t->F + t->set[i], i, (const Row*) K, k, (Row*) t->G + i * NG, values);
+  for (int r = 0; r < NG; ++r) t->lower[i * NC + NZP + r] -= values[r], t->upper[i * NC + NZP + r] -= values[r];
+  add_change(t->D + t->set[i], i, (const Row*) K, k, S, s);
+  for (int r = 0; r < SQUARES; ++r) {
+    if (!weight[r]) continue;
+    for (int c = 0; c < NZ; ++c) {
+      double factor = 2 * weight[r] * ((double*) S[r])[c];
+      add(factor, S[r], H[c], 0);
+      g[c] += factor * s[r];
+    }
+    t->cost[i] += weight[r] * s[r] * s[r];
+  }
+}
+
 /* The quadratic program about the plan; another number than 0 if a Function fails. */
 int64_t gauss_newton_prepare(Tick* t) {
   int64_t n = t->n, failed = 0;
@@ -62,6 +132,7 @@ int64_t gauss_newton_prepare(Tick* t) {
     failed |= evaluate(t->stage + t->set[k], k, end - k);
   }
   for (int64_t k = 0; k < n; ++k) {
+    eliminate(t, k);
     if (t->lands[k] < 0) continue;
     double A[NX][NZP], b[NX], *to = t->A + k * NX * NZP, *offset = t->b + k * NX;
     const double *J = t->J + k * NX * NX, *j = t->j + k * NX;
