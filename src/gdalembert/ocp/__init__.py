@@ -4,6 +4,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
+from gdalembert.ocp.contact_schedule import ContactSchedule, ContactScheduleSolver
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
@@ -16,6 +17,8 @@ from gdalembert.ocp.transcription import Stages
 __all__ = [
     "AcadosExpressions",
     "Bounds",
+    "ContactSchedule",
+    "ContactScheduleSolver",
     "Guess",
     "OptimizationError",
     "Phases",

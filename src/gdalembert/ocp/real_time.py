@@ -33,8 +33,8 @@ _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None}
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
 
 
-def _check(problem: RealTimeProblem) -> None:
-    """Refuse what has no such step."""
+def _check(problem: RealTimeProblem, *, starts: bool) -> None:
+    """Refuse what has no such step. ``starts``: whether a plan starts where the problem says."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -44,7 +44,7 @@ def _check(problem: RealTimeProblem) -> None:
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end": any(each.any() for each in problem.end.fixed),
-        "a start of which some entries are free": not all(each.all() for each in problem.start.fixed),
+        "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
         "opti.subject_to": problem.has_other_constraints,
         "paths at one end": problem.has_other_paths,
         "paths that are equations": any(_is_equation(path) for path in problem.paths.values()),
@@ -93,8 +93,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._iterations = integer("rti: iterations", chosen["iterations"], 1, 1000)
         given = (0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap"))
         penalty, first_gap = given
-        for problem in problems:
-            _check(problem)
+        for k, problem in enumerate(problems):
+            _check(problem, starts=not k)
         self._problems, self._first = problems, problems[0]
         self._tree, self._h = self._first.con.tree, self._first.interval
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
@@ -104,6 +104,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
         self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
         arrays["t"] = self._h * np.arange(n + 1.0)[:, None]
+        self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         squares = max(stage.squares for stage in stages)
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares)

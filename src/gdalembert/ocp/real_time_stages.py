@@ -255,10 +255,13 @@ class Stages:
         s = {name: self._s[name] for name in ("x", "w")} | symbols(x_next=self.state)
         nq, nv = self.tree.nq, self.tree.nv
         q, v = s["x_next"][:nq], s["x"][nq:] + self._h * s["w"][:nv]
-        after, _ = self._con.impact(q, v, *self._p)
+        after, impulse = self._con.impact(q, v, *self._p)
+        impulses = ca.SX(self._layout.forces, 1)
+        impulses[self._layout.own] = impulse
         by_q, by_v, _, _ = self._con.impact_derivatives(q, v, *self._p)
         slope = ca.blockcat([[ca.DM.eye(nv), ca.DM(nv, nv)], [by_q, by_v]])
         outputs = {"y": ca.vertcat(q, v), "J": slope, "j": ca.vertcat(ca.DM(nv, 1), after - s["x_next"][nq:])}
+        outputs["impulse"] = impulses
         given = {name: x for name, x in self._inputs.items() if name == self.inputs.get("p")}
         return function("jump", s | given, outputs)
 

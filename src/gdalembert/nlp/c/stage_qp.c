@@ -181,6 +181,13 @@ static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, do
   return y;
 }
 
+/* Whether u of its own stage moves a row. */
+static int moves(const V* row) {
+  double most = 0;
+  for (int i = 0; i < NU; ++i) most = fabs(((const double*) row)[i]) > most ? fabs(((const double*) row)[i]) : most;
+  return most > 0;
+}
+
 /* Slacks and forces where the search begins; returns how many pairs there are. */
 static int begin(int n, const Program* q, Stage* stages, double mu) {
   int pairs = 0;
@@ -188,6 +195,7 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
     Stage* own = stages + k;
     for (int i = 0; i < NC; ++i) {
       int none = k ? k == n && i < NU : i >= NU && i < NZ; /* x_0 is given, and the last stage has no u */
+      int reached = i >= NZP && i < NZP + NG && moves(q->G[k * NG + i - NZP]);
       double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
       double margin = high - low < 1 ? 0.01 * (high - low) : 0.01;
       margin = margin > 1e-8 ? margin : 1e-8;
@@ -196,10 +204,10 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
         double h = side ? high : -low, left = side ? high - c : c - low;
         int on = !none && h < INFINITY, soft = on && q->w1[i] >= 0;
         double w1 = q->w1[i], w2 = q->w2[i], t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
-        if (soft && left > margin) { /* p s = mu, and p = w1 + w2 s - l */
+        if (soft && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
-          s = mu / p, t = left + s;
-        } else if (soft) { /* beyond; both forces share w1 + w2 s */
+          s = mu / p, t = (left > margin ? left : margin) + s;
+        } else if (soft) { /* beyond, and out of reach of u; both forces share w1 + w2 s */
           s = margin - left, t = margin, l = p = 0.5 * (w1 + w2 * s);
         }
         ((double*) x->h)[i] = on ? h : 0, ((double*) x->on)[i] = on, ((double*) x->soft)[i] = soft;
