@@ -40,13 +40,13 @@ class _Sparse(ctypes.Structure):
     _fields_ = [("entries", ctypes.c_int64), ("place", ctypes.c_void_p), ("entry", ctypes.c_void_p)]
 
 
-_ARRAYS = (
+ARRAYS = (
     *("x", "u", "w", "y", "z", "change", "next_x", "next_u", "next_w", "L", "K", "k", "A", "b", "H", "g", "cost"),
     *("G", "lower", "upper", "S", "s", "w_s", "J", "j"),
 )
 _SPARSE = ("E", "F", "D")
 _FUNCTIONS = ("stage", "jump", "start", "retract")
-_POINTERS = (*_ARRAYS, "x_0", "w1", "w2", "order", *_SPARSE, "set", "lands", *_FUNCTIONS, "program", "memory")
+_POINTERS = (*ARRAYS, "x_0", "w1", "w2", "order", *_SPARSE, "set", "lands", *_FUNCTIONS, "program", "memory")
 _NUMBERS = ("penalty", "first_gap", "weight", "step", "gap", "infeasibility", "iterations")
 
 
@@ -71,6 +71,7 @@ class GaussNewton:
     Attributes:
         sizes, qp: the quadratic program.
         arrays: by name.
+        order, functions, patterns, tick: as given, and all of it as C takes it.
         set, lands: of each of N + 1 stages its set, and of N intervals the set of the jump behind it, or −1.
     """
 
@@ -104,16 +105,16 @@ class GaussNewton:
         self.set, self.lands = np.zeros(n + 1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
         self._library = _library(sizes)
         self._kept: list[Any] = []
-        self._tick = _Tick(n=n, penalty=penalty, first_gap=first_gap)
-        self._kept.append(places := np.array(order, dtype=np.int64))
-        self._tick.order = places.ctypes.data
-        for name in _ARRAYS:
-            setattr(self._tick, name, self.arrays[name].ctypes.data)
+        self.tick = _Tick(n=n, penalty=penalty, first_gap=first_gap)
+        self.order = np.array(order, dtype=np.int64)
+        self.tick.order = self.order.ctypes.data
+        for name in ARRAYS:
+            setattr(self.tick, name, self.arrays[name].ctypes.data)
         for name in ("w1", "w2", "x_0"):
-            setattr(self._tick, name, self.qp.memory[name].ctypes.data)
-        self._tick.set, self._tick.lands = self.set.ctypes.data, self.lands.ctypes.data
-        self._tick.program = ctypes.addressof(self.qp.program)
-        self._tick.memory = self.qp.workspace.ctypes.data
+            setattr(self.tick, name, self.qp.memory[name].ctypes.data)
+        self.tick.set, self.tick.lands = self.set.ctypes.data, self.lands.ctypes.data
+        self.tick.program = ctypes.addressof(self.qp.program)
+        self.tick.memory = self.qp.workspace.ctypes.data
         self.qp.soften(1.0, 1.0)
         self._delta = self.arrays["delta"].ctypes.data
 
@@ -133,34 +134,37 @@ class GaussNewton:
             self.arrays[name] = aligned(len(self.set), max(pattern.nnz() for pattern in patterns))
             entries = (_Sparse * len(patterns))(*(self._pattern(name, pattern) for pattern in patterns))
             self._kept.append(entries)
-            setattr(self._tick, name, ctypes.addressof(entries))
-        for name, functions in (("stage", stages), ("jump", jumps), ("start", [start]), ("retract", [retract])):
+            setattr(self.tick, name, ctypes.addressof(entries))
+        self.functions: dict[str, Sequence[CompiledFunction | None]] = {"stage": stages, "jump": jumps}
+        self.functions |= {"start": [start], "retract": [retract]}
+        self.patterns = sparse
+        for name, functions in self.functions.items():
             table = (_Function * len(functions))(*map(self._function, functions))
             self._kept.append(table)
-            setattr(self._tick, name, ctypes.addressof(table))
+            setattr(self.tick, name, ctypes.addressof(table))
 
     def shift(self, by: int) -> None:
         """Cut off the first intervals of the plan; the last instant stands for those behind it."""
-        self._library.gauss_newton_shift(ctypes.byref(self._tick), by)
+        self._library.gauss_newton_shift(ctypes.byref(self.tick), by)
 
     def prepare(self) -> bool:
         """Make the quadratic program about the plan; whether its Functions could be evaluated."""
-        return not self._library.gauss_newton_prepare(ctypes.byref(self._tick))
+        return not self._library.gauss_newton_prepare(ctypes.byref(self.tick))
 
     def step(self, iterations: int) -> str:
         """Move the plan to the minimum from ``arrays["x_0"]`` on; why it was not moved, or "" if it was."""
-        tick = ctypes.byref(self._tick)
+        tick = ctypes.byref(self.tick)
         return _OUTCOMES[self._library.gauss_newton_step(tick, self._delta, iterations, LARGEST)]
 
     @property
     def found(self) -> dict[str, float]:
         """Of the last step: its size relative to the plan, and what is left of the gap and of violations."""
-        return {name: getattr(self._tick, name) for name in ("step", "gap", "infeasibility")}
+        return {name: getattr(self.tick, name) for name in ("step", "gap", "infeasibility")}
 
     @property
     def iterations(self) -> int:
         """Of the interior point in the last step."""
-        return int(self._tick.iterations)
+        return int(self.tick.iterations)
 
     @property
     def cost(self) -> float:
@@ -185,8 +189,8 @@ class GaussNewton:
 
 
 def _library(sizes: Sizes) -> ctypes.CDLL:
-    more = {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}
-    text = source_of(sizes.nx, sizes.nu, sizes.rows, "stage_qp.c", "gauss_newton.c", **more)
+    macros = macros_of(sizes)
+    text = source_of(macros.pop("NX"), macros.pop("NU"), macros.pop("NG"), "stage_qp.c", "gauss_newton.c", **macros)
 
     def usable(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
@@ -198,3 +202,8 @@ def _library(sizes: Sizes) -> ctypes.CDLL:
         return library
 
     return opened("rti", text, usable)
+
+
+def macros_of(sizes: Sizes) -> dict[str, int]:
+    of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows}
+    return of_qp | {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}

@@ -71,7 +71,7 @@ class StageQP:
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
         memory: of these by name, N + 1 stages of each, with rows of ``wide`` numbers, and of ``limits`` for limits:
             first those of z, and from ``wide`` on those of G z.
-        program, workspace: these as C takes them, and the memory of all stages.
+        program, workspace: these as C takes them, and the memory of all stages. ``vector``: of so many numbers.
 
     Raises:
         ArgumentTypeError, ArgumentError: if a size cannot be used.
@@ -83,7 +83,7 @@ class StageQP:
         self.intervals = integer("StageQP: intervals", intervals, 1, 10_000)
         count = integer("StageQP: rows", rows, 0, 200)
         self._library = _library(self.nx, self.nu, count)
-        size, wide, limits = (self._library.stage_qp_layout(k) for k in range(3))
+        size, wide, limits, self.vector = (self._library.stage_qp_layout(k) for k in range(4))
         self.wide, self.limits = wide, limits
         n, nz = self.intervals, self.nx + self.nu
         self.workspace = aligned((n + 1) * size // 8)

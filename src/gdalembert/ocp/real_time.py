@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,6 +21,7 @@ from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
+from gdalembert.nlp.step_code import step_code
 from gdalembert.ocp.real_time_stages import WEIGHTS, Layout, RealTimeProblem, Stages
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages as StageValues
@@ -98,7 +102,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._problems, self._first = problems, problems[0]
         self._tree, self._h = self._first.con.tree, self._first.interval
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
-        inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
+        self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
         self._layouts = _layouts(problems)
         stages = [Stages(*each, inputs) for each in zip(problems, self._layouts, strict=True)]
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
@@ -169,6 +173,40 @@ class RealTimeSteps(ABC, Generic[Planned]):
                 break
         self.last = found = self._solution(solved=not reason)
         return found
+
+    def generate(self, path: str | os.PathLike[str]) -> None:
+        """Write a tick as C99, without a library, for a controller that has no Python.
+
+        The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step, and returns 0,
+        or another number if the last plan stands for it. Before it, its caller writes ``tick_x_0``, [q; v] as measured,
+        and the parameters, ``tick_target``; behind it there is the plan, ``tick_x`` and ``tick_u`` (of the actuators
+        that are not fixed), which begins as the last one of this solver. Vectors are those of gcc and clang, as many
+        numbers long as here; where a register has fewer, compilers take several.
+
+        Args:
+            path: of the file, whose stem is a C identifier.
+
+        Raises:
+            ArgumentError: if there is no plan yet, or the stem is no such name.
+            OSError: if it cannot be written; then a file that was there is as before.
+        """
+        target = Path(path)
+        if self.last is None:
+            raise ArgumentError("generate: there is no plan yet; call the solver first")
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
+            raise ArgumentError(f"generate: got {target.name!r}; give a name as 'tick.c', of letters, digits and _")
+        exported = {"x_0": "x_0", "x": "x", "u": "u", "w": "w", "set": "set", "lands": "lands"}
+        exported |= {self._inputs[name]: name for name in self._given}
+        shapes = {exported[key]: array.shape for key, array in self._steps.arrays.items() if key in exported}
+        listed = "; ".join(f"{target.stem}_{name} ({' x '.join(map(str, shape))})" for name, shape in shapes.items())
+        about = f"Real-time iterations of {self._tree.name}: int {target.stem}(int shift). Arrays: {listed}."
+        text = step_code(self._steps, target.stem, exported, about.replace("*/", "* /"), self._iterations)
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
 
     # What is given.
 

@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __AVX512F__
+#if defined WIDE /* by generated code, whose arrays have it */
+#elif defined __AVX512F__
 #define WIDE 8
 #elif defined __AVX__
 #define WIDE 4
@@ -323,4 +324,4 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
   return status;
 }
 
-int64_t stage_qp_layout(int what) { return what == 0 ? sizeof(Stage) : what == 1 ? NZP : NC; }
+int64_t stage_qp_layout(int what) { return what == 0 ? sizeof(Stage) : what == 1 ? NZP : what == 2 ? NC : WIDE; }
