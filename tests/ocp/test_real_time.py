@@ -166,7 +166,7 @@ def test_a_shift_repeats_the_last_instant() -> None:
     plan = solver(**numbers())
     for by in (1, 3):
         before = solver._u[:-1].copy(), solver._a[:-1].copy(), solver._q.copy()
-        solver._steps.shift(by)
+        solver._steps.prepare(by)
         for rows, old in zip((solver._u[:-1], solver._a[:-1], solver._q), before, strict=True):
             assert np.array_equal(rows, np.vstack([old[by:], np.tile(old[-1], (by, 1))]))
     assert plan.stats.keys() == {"step", "gap", "infeasibility"}

@@ -17,7 +17,7 @@ from gdalembert.spatial.arrays import Array
 
 LARGEST = 1e6
 """A step, relative to the plan, that no plan survives."""
-_OUTCOMES = ("", "is not finite", "is out of all proportion")
+_OUTCOMES = ("", "is not finite", "is out of all proportion", "cannot be evaluated")
 
 
 class Sizes(NamedTuple):
@@ -143,18 +143,21 @@ class GaussNewton:
             self._kept.append(table)
             setattr(self.tick, name, ctypes.addressof(table))
 
-    def shift(self, by: int) -> None:
-        """Cut off the first intervals of the plan; the last instant stands for those behind it."""
-        self._library.gauss_newton_shift(ctypes.byref(self.tick), by)
+    def prepare(self, shift: int) -> bool:
+        """Cut off the first intervals, the last instant standing for those behind it, and make the quadratic program
+        about the plan; whether its Functions could be evaluated.
+        """
+        return not self._library.gauss_newton_prepare(ctypes.byref(self.tick), shift)
 
-    def prepare(self) -> bool:
-        """Make the quadratic program about the plan; whether its Functions could be evaluated."""
-        return not self._library.gauss_newton_prepare(ctypes.byref(self.tick))
+    def step(self, iterations: int, shift: int | None = None) -> str:
+        """Move the plan to the minimum from ``arrays["x_0"]`` on; why it was not moved, or "" if it was.
 
-    def step(self, iterations: int) -> str:
-        """Move the plan to the minimum from ``arrays["x_0"]`` on; why it was not moved, or "" if it was."""
-        tick = ctypes.byref(self.tick)
-        return _OUTCOMES[self._library.gauss_newton_step(tick, self._delta, iterations, LARGEST)]
+        With ``shift`` after :meth:`prepare`, in one call of C, which nothing interrupts.
+        """
+        tick, library = ctypes.byref(self.tick), self._library
+        if shift is None:
+            return _OUTCOMES[library.gauss_newton_step(tick, self._delta, iterations, LARGEST)]
+        return _OUTCOMES[library.gauss_newton_tick(tick, self._delta, shift, iterations, LARGEST)]
 
     @property
     def found(self) -> dict[str, float]:
@@ -194,11 +197,15 @@ def _library(sizes: Sizes) -> ctypes.CDLL:
 
     def usable(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
-        pointer, integer = ctypes.c_void_p, ctypes.c_int64
-        library.gauss_newton_shift.argtypes, library.gauss_newton_shift.restype = (pointer, integer), None
-        library.gauss_newton_prepare.argtypes, library.gauss_newton_prepare.restype = (pointer,), integer
-        library.gauss_newton_step.argtypes = (pointer, pointer, integer, ctypes.c_double)
-        library.gauss_newton_step.restype = integer
+        pointer, integer, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+        arguments = {
+            "prepare": (pointer, integer),
+            "step": (pointer, pointer, integer, real),
+            "tick": (pointer, pointer, integer, integer, real),
+        }
+        for name, types in arguments.items():
+            function = getattr(library, f"gauss_newton_{name}")
+            function.argtypes, function.restype = types, integer
         return library
 
     return opened("rti", text, usable)

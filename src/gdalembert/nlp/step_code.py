@@ -142,10 +142,8 @@ int {name}(int shift) {{
   if (!self.n) {{
     {filled}
   }}
-  if (shift < 0 || shift > {n}) return 3;
-  gauss_newton_shift(&self, shift);
-  if (gauss_newton_prepare(&self)) return 1;
-  return (int) gauss_newton_step(&self, {names["delta"]}, {iterations}, {LARGEST!r});
+  if (shift < 0 || shift > {n}) return 4;
+  return (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
 }}
 """)
     return "\n".join(text)

@@ -30,6 +30,9 @@ from gdalembert.spatial.arrays import Array
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
+_CAPPED = "Maximum_Iterations_Exceeded"
+_UNMET = 0.5
+"""The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
 _FIRST_STEPS, _FIRST_ITERATIONS, _SMALL = 30, 60, 1e-6
 """Steps of the first tick at most, iterations of each, and the relative step at which it ends."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None}
@@ -145,8 +148,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         by = integer("prepare: shift", shift, 0, len(self._q) - 1)
         self._set("prepare", p, values)
         self._prepared = False
-        self._steps.shift(by)
-        self._prepared = self._steps.prepare()
+        self._prepared = self._steps.prepare(by)
 
     def _call(self, shift: int, guess: Any, p: Any, values: Mapping[str, Any]) -> Planned:
         by = integer("solver: shift", shift, 0, len(self._q) - 1)
@@ -155,24 +157,32 @@ class RealTimeSteps(ABC, Generic[Planned]):
         of_start = p is None and not by and values.keys() <= set(self._start.name_in())
         prepared, self._prepared = self._prepared and of_start and not first, False
         self._measure()
-        if first:
-            self._begin(guess)
-        elif not prepared:
-            self._steps.shift(by)
-        reason = ""
-        for _ in range(_FIRST_STEPS if first else 1):
-            evaluated = prepared or self._steps.prepare()
-            reason = self._steps.step(_FIRST_ITERATIONS if first else self._iterations) if evaluated else "fails"
-            if reason and first:
-                raise OptimizationError(self._solution(solved=False))
-            if reason:
-                what = f"the step {reason}; the last plan stands for it"
-                warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=3)
-                break
-            if self._steps.found["step"] < _SMALL:
-                break
+        reason = self._first_steps(guess) if first else self._steps.step(self._iterations, None if prepared else by)
+        if reason and first:
+            raise OptimizationError(self._solution(solved=False))
+        left = self._steps.found["infeasibility"]
+        if reason:
+            self._warn(f"the step {reason}; the last plan stands for it")
+        elif left > _UNMET:
+            reason = "is not met"
+            self._warn(
+                f"{left:.0%} of violations of the start, of limits and of the dynamics are left after "
+                f"{self._steps.iterations} iterations; give more, or a plan nearby"
+            )
         self.last = found = self._solution(solved=not reason)
         return found
+
+    def _warn(self, what: str) -> None:
+        warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
+
+    def _first_steps(self, guess: Any) -> str:
+        """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
+        self._begin(guess)
+        for _ in range(_FIRST_STEPS):
+            reason = self._steps.step(_FIRST_ITERATIONS, shift=0)
+            if reason or self._steps.found["step"] < _SMALL:
+                break
+        return reason
 
     def generate(self, path: str | os.PathLike[str]) -> None:
         """Write a tick as C99, without a library, for a controller that has no Python.
@@ -229,25 +239,25 @@ class RealTimeSteps(ABC, Generic[Planned]):
         return weights
 
     def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
-        if p is not None:
-            numbers = self._first.robot.checked(where, p)
+        """Take all that is given, or nothing of it."""
+        numbers = None if p is None else self._first.robot.checked(where, p)
+        if set(values) <= self._known and all(self._is_ready(name, x) for name, x in values.items()):
+            for name, x in values.items():
+                self._given[name][...] = x.T
+        else:
+            own = self._own(values)
+            taken = [each.parameters.taken(where, x) for each, x in zip(self._problems, own, strict=True)]
+            for name, x in (item for each in taken for item in each.items()):
+                self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
+            self._known = set(self._given)
+        if numbers is not None:
             for problem in self._problems:
                 problem.robot.set(numbers)
             self._given["p"][:] = numbers
-        if set(values) <= self._known and all(self._copied(name, x) for name, x in values.items()):
-            return
-        for problem, own in zip(self._problems, self._own(values), strict=True):
-            for name, x in problem.parameters.taken(where, own).items():
-                self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
-        self._known = set(self._given)
 
-    def _copied(self, name: str, x: Any) -> bool:
-        """Take numbers as they should be; of others, say that they must be checked."""
-        to = self._given[name]
-        if type(x) is not np.ndarray or x.shape != to.T.shape or not math.isfinite(x.sum()):
-            return False
-        to[...] = x.T
-        return True
+    def _is_ready(self, name: str, x: Any) -> bool:
+        """Whether numbers are as they should be, and need no check."""
+        return type(x) is np.ndarray and x.shape == self._given[name].T.shape and math.isfinite(x.sum())
 
     def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The values of each problem."""
@@ -287,8 +297,9 @@ class RealTimeSteps(ABC, Generic[Planned]):
 
     def _outcome(self, *, solved: bool) -> dict[str, Any]:
         stats = self._steps.found
+        unsolved = _CAPPED if _UNMET < stats["infeasibility"] < 1 else _FAILED
         return {
-            "status": STATUS if solved else _FAILED,
+            "status": STATUS if solved else unsolved,
             "iterations": self._steps.iterations,
             "stats": stats,
             "solved": solved,
@@ -375,15 +386,16 @@ class RealTimeSolver(RealTimeSteps[Solution]):
 
         Returns:
             The plan, with the status ``"Real_Time_Iteration"`` and the cost before the step; ``stats`` has the size of
-            the step, and what the interior point left of its gap and of violations (0 to 1). If the step is not finite,
-            or a million times as large as the plan: the last plan, shifted, with ``solved=False``.
+            the step, and what the interior point left of its gap and of violations (0 to 1). If more than a half of
+            these is left, it is ``solved=False``; if the step is not finite, or a million times as large as the plan,
+            the last plan, shifted, stands for it.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
             OptimizationError: if the first step is such a one.
 
         Warns:
-            SolutionWarning: if the last plan stands for such a step.
+            SolutionWarning: if it is not solved.
         """
         return self._call(shift, guess, p, values)
 

@@ -223,9 +223,12 @@ class Solution(Outcome):
             u = self._rows_of_u[fractions.astype(int)]
         else:
             u = np.column_stack([np.interp(fractions, np.arange(n + 1), column) for column in self.u.T])
+        v = self.v[0]
         if dyn is None:
             dyn, options = self.dyn, {"p": self.p} | options
-        return simulate(dyn, (self.q[0], self.v[0]), t, u, hold=hold, **options)
+            if isinstance(dyn, ConstrainedDynamics) and dyn.nc:  # real-time plans drift, by the error of their steps
+                v = dyn.consistent_velocity(self.q[0], v)
+        return simulate(dyn, (self.q[0], v), t, u, hold=hold, **options)
 
     def __str__(self) -> str:
         worst = max(self.excess.items(), key=lambda item: item[1], default=None)

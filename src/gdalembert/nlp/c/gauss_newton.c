@@ -57,7 +57,7 @@ static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
   for (int64_t k = kept; k < n; ++k) memcpy(rows + k * width, rows + (kept - 1) * width, sizeof(double) * width);
 }
 
-void gauss_newton_shift(Tick* t, int64_t by) {
+static void shift(Tick* t, int64_t by) {
   if (!by) return;
   cut(t->x, t->n + 1, STATE, by), cut(t->u, t->n, NU, by), cut(t->w, t->n, ELIMINATED, by);
 }
@@ -120,9 +120,10 @@ static void eliminate(Tick* t, int64_t i) {
   }
 }
 
-/* The quadratic program about the plan; another number than 0 if a Function fails. */
-int64_t gauss_newton_prepare(Tick* t) {
+/* Shift the plan, and make the quadratic program about it; another number than 0 if a Function fails. */
+int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   int64_t n = t->n, failed = 0;
+  shift(t, by);
   memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
   memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
   for (int64_t k = 0; k < n; ++k)
@@ -193,4 +194,9 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   memcpy(t->u, t->next_u, sizeof(double) * (n + 1) * NU);
   memcpy(t->w, t->next_w, sizeof(double) * (n + 1) * ELIMINATED);
   return 0;
+}
+
+/* Both; 3 if a Function fails. */
+int64_t gauss_newton_tick(Tick* t, double* delta, int64_t by, int64_t iterations, double largest) {
+  return gauss_newton_prepare(t, by) ? 3 : gauss_newton_step(t, delta, iterations, largest);
 }

@@ -1,0 +1,182 @@
+"""A thousand ticks with faults: none is lost, no plan is half of another, and each fault is one sentence."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, CompilationError, UnknownNameError
+from gdalembert.ocp.real_time import RealTimeSolver
+from tests.ocp.test_real_time import numbers, reaching
+
+TICKS = 1000
+
+
+def quietly(solver: RealTimeSolver, values: dict[str, Any], shift: int) -> ocp.Solution:
+    """A plan; where it begins far away, of a start that three iterations may not meet."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "two_link_arm: .* are left after 3 iterations", ocp.SolutionWarning)
+        return solver(**values, shift=shift)
+
+
+@pytest.mark.system
+@pytest.mark.long
+def test_a_thousand_ticks_with_faults() -> None:
+    rng, solver, values = np.random.default_rng(0), reaching().solver("rti"), numbers()
+    plan = solver(**values)
+    wrong = {
+        "q0": ([np.nan, 0.4], "q0"),
+        "v0": (["fast", 0.1], "v0"),
+        "target": (np.zeros((2, 3)), "target has shape"),
+        "weight": (np.inf, "weight"),
+        "shift": (-1, "solver: shift"),
+    }
+    told = 0
+    for tick in range(TICKS):
+        fault, before = tick % 8, (plan.q.copy(), solver._q.copy())
+        far = 0.7 if fault == 7 else 0.03
+        given = values | {"q0": [0.2, 0.4] + rng.uniform(-far, far, 2), "v0": rng.uniform(-far, far, 2)}
+        given["target"] = values["target"] * (rng.uniform(1.0, 3.0) if fault == 2 else 1.0)  # often out of reach
+        if fault == 1:
+            name = list(wrong)[tick // 8 % len(wrong)]
+            with pytest.raises((ArgumentError, TypeError), match=wrong[name][1]) as error:
+                solver(**given | {name: wrong[name][0]})
+            assert "\n" not in str(error.value)
+            assert np.array_equal(solver._q, before[1])
+        elif fault == 3:
+            with pytest.warns(ocp.SolutionWarning, match="the last plan stands for it|are left after") as warned:
+                plan = solver(**given | {"v0": [10.0 ** rng.uniform(12, 300), 0.0]})
+            assert len(warned) == 1
+            assert not plan.solved
+            assert plan.status in ("Invalid_Number_Detected", "Maximum_Iterations_Exceeded")
+            told += 1
+        elif fault == 5:
+            plan = quietly(solver, given, int(rng.integers(0, 9)))  # ticks that were missed
+        else:
+            plan = quietly(solver, given, 1)
+        assert np.isfinite(plan.q).all()
+        assert np.isfinite(plan.u).all()
+    assert told == TICKS // 8
+    for _ in range(10):
+        plan = solver(**values)
+    q = reaching().solver("rti")(**values).q
+    assert np.abs(plan.q - q).max() < 1e-4  # as if nothing had happened
+
+
+@pytest.mark.system
+@pytest.mark.long
+def test_an_interrupt_leaves_a_plan_of_a_whole_tick_or_of_none() -> None:
+    solver, alone, values = reaching().solver("rti"), reaching().solver("rti"), numbers()
+    for each in (solver, alone):
+        each(**values)
+    rng, stopped = np.random.default_rng(0), 0
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGALRM, stop)
+    try:
+        for _ in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-4))
+                while True:
+                    solver(**values, shift=1)
+            except KeyboardInterrupt:
+                stopped += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert np.isfinite(solver._q).all()
+    finally:
+        signal.signal(signal.SIGALRM, former)
+    assert stopped == 300
+    for _ in range(30):
+        after, whole = solver(**values), alone(**values)
+    assert np.abs(after.q - whole.q).max() < 1e-4
+
+
+@pytest.mark.system
+@pytest.mark.long
+def test_a_full_disk_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GDALEMBERT_CACHE", str(tmp_path / "cache"))
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(CompilationError, match="No space left on device; set GDALEMBERT_CACHE to a folder of your own"):
+        reaching().solver("rti")
+    monkeypatch.undo()
+    solver = reaching().solver("rti")
+    solver(**numbers())
+    target = tmp_path / "tick.c"
+    target.write_text("as before")
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        solver.generate(target)
+    monkeypatch.undo()
+    assert target.read_text() == "as before"
+    assert [each.name for each in tmp_path.glob("*tick*")] == ["tick.c"]
+
+
+# C without Python
+
+MAIN = """
+#include <stdio.h>
+extern int tick(int);
+extern double tick_x_0[4], tick_x[9][4], tick_u[9][2];
+int main(void) {
+  const double x_0[4] = {0.25, 0.3, 0.0, 0.2};
+  for (int k = 0; k < 5; ++k) {
+    for (int i = 0; i < 4; ++i) tick_x_0[i] = x_0[i];
+    int failed = tick(k > 0);
+    printf("%d", failed);
+    for (int i = 0; i < 9; ++i) printf(" %.17g %.17g", tick_x[i][0], tick_x[i][1]);
+    for (int i = 0; i < 8; ++i) printf(" %.17g %.17g", tick_u[i][0], tick_u[i][1]);
+    printf("\\n");
+  }
+  return tick(9) != 4 || tick(-1) != 4;
+}
+"""
+
+
+@pytest.mark.system
+@pytest.mark.long
+@pytest.mark.parametrize("flags", ["-std=c99 -O1", "-std=c99 -O2 -march=native"])
+def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
+    solver, values = reaching().solver("rti"), numbers()
+    with pytest.raises(ArgumentError, match="generate: there is no plan yet; call the solver first"):
+        solver.generate(tmp_path / "tick.c")
+    solver(**values)
+    with pytest.raises(ArgumentError, match=r"generate: got 'my-tick\.c'; give a name as 'tick\.c'"):
+        solver.generate(tmp_path / "my-tick.c")
+    solver.generate(tmp_path / "tick.c")
+    (tmp_path / "main.c").write_text(MAIN)
+    command = f"cc {flags} -Wno-psabi tick.c main.c -o main -lm"
+    built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+    printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    for k, line in enumerate(printed):
+        plan = solver(**values | {"q0": [0.25, 0.3], "v0": [0.0, 0.2]}, shift=int(k > 0))
+        found = np.array(line.split(), dtype=float)
+        assert found[0] == 0
+        wanted = np.concatenate([plan.q.ravel(), plan.u.ravel()])
+        assert np.abs(found[1:] - wanted).max() < 1e-10 * np.abs(wanted).max()  # of other orders of sums
+    assert len(printed) == 5
+
+
+@pytest.mark.system
+def test_warnings_are_one_sentence() -> None:
+    solver, values = reaching().solver("rti"), numbers()
+    solver(**values)
+    with pytest.raises(UnknownNameError, match="no parameter of the problem named 'goal'"):
+        solver(**values, goal=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solver(**values)
