@@ -112,7 +112,7 @@ def test_the_first_call_finds_the_optimum(most: float) -> None:
 @pytest.mark.system
 def test_a_tick_is_one_step_of_many() -> None:
     """From its last plan, to the optimum of another start in some calls."""
-    solver, values = reaching().solver("rti"), numbers()
+    solver, values = reaching().solver("rti", {"levenberg_marquardt": 0.0}), numbers()
     solver(**values)
     other = values | {"q0": [0.25, 0.3], "v0": [0.0, 0.2]}
     errors = []
@@ -341,7 +341,9 @@ def test_it_is_a_solver_of_one_problem_tick_by_tick() -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(ArgumentError, match="rti: got the option 'steps'; give any of iterations, penalty, first_gap"):
+    with pytest.raises(
+        ArgumentError, match="rti: got the option 'steps'; give any of iterations, penalty, first_gap, lev"
+    ):
         problem_of(nothing).solver("rti", {"steps": 3})
     with pytest.raises(ArgumentError, match="rti: iterations: got 0"):
         problem_of(nothing).solver("rti", {"iterations": 0})

@@ -42,7 +42,7 @@ def test_a_thousand_ticks_with_faults() -> None:
     for tick in range(TICKS):
         fault, before = tick % 8, (plan.q.copy(), solver._q.copy())
         far = 0.7 if fault == 7 else 0.03
-        given = values | {"q0": [0.2, 0.4] + rng.uniform(-far, far, 2), "v0": rng.uniform(-far, far, 2)}
+        given = values | {"q0": np.array([0.2, 0.4]) + rng.uniform(-far, far, 2), "v0": rng.uniform(-far, far, 2)}
         given["target"] = values["target"] * (rng.uniform(1.0, 3.0) if fault == 2 else 1.0)  # often out of reach
         if fault == 1:
             name = list(wrong)[tick // 8 % len(wrong)]

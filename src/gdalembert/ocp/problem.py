@@ -313,8 +313,9 @@ class Problem(OptimalControlProblem[Solution]):
         Args:
             solver: as of :meth:`solve`; or ``"rti"``: one Gauss–Newton step a call, as machine code
                 (:class:`~gdalembert.ocp.RealTimeSolver`), of a cost that is a sum of squares.
-            options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3), ``"penalty"`` of
-                limits of q, v and paths, and ``"first_gap"``, where it begins; by default these follow the cost.
+            options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3); ``"penalty"`` of
+                limits of q, v and paths, and ``"first_gap"``, where it begins, by default after the cost; and
+                ``"levenberg_marquardt"`` (0.3), which shortens steps towards what is out of reach, 0 for plain ones.
 
         Returns:
             A :class:`~gdalembert.ocp.Solver`, or a :class:`~gdalembert.ocp.RealTimeSolver`.

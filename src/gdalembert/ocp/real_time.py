@@ -35,7 +35,7 @@ _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
 _FIRST_STEPS, _FIRST_ITERATIONS, _SMALL = 30, 60, 1e-6
 """Steps of the first tick at most, iterations of each, and the relative step at which it ends."""
-_OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None}
+_OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
 
@@ -100,6 +100,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._iterations = integer("rti: iterations", chosen["iterations"], 1, 1000)
         given = (0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap"))
         penalty, first_gap = given
+        damping = number("rti: levenberg_marquardt", chosen["levenberg_marquardt"], inclusive=True)
         for k, problem in enumerate(problems):
             _check(problem, starts=not k)
         self._problems, self._first = problems, problems[0]
@@ -107,7 +108,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
         self._layouts = _layouts(problems)
-        stages = [Stages(*each, inputs) for each in zip(problems, self._layouts, strict=True)]
+        stages = [Stages(*each, inputs, damping) for each in zip(problems, self._layouts, strict=True)]
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
         self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
         arrays["t"] = self._h * np.arange(n + 1.0)[:, None]

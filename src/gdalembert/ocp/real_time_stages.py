@@ -168,9 +168,11 @@ class Stages:
     Args:
         problem: of which they are. ``layout``: where its inputs and forces are among all.
         inputs: the names of the arrays of parameters, by those of the parameters.
+        damping: of steps, by the curvature of residuals.
     """
 
-    def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str]) -> None:
+    def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str], damping: float) -> None:
+        self._damping = damping
         self._problem, self._layout, self._h = problem, layout, problem.interval
         self._con = _stabilised(problem.con, 1 / self._h)
         self.tree = problem.con.tree
@@ -227,7 +229,7 @@ class Stages:
         for kind, square in self._own_squares:
             row, _ = self._slopes(square.residual)
             weight = s["weights"][kind] * square.weight
-            hessian += 2 * weight * (row.T @ row)
+            hessian += 2 * weight * (row.T @ row) + self._curvature(weight, square.residual, row)
             gradient += 2 * weight * row.T * square.residual
             cost += weight * square.residual**2
         outputs |= {"H": _filled(hessian, wide), "g": _filled(gradient.T, wide).T, "cost": cost}
@@ -249,6 +251,19 @@ class Stages:
                 outputs[name] = part.nz[:]
         patterns = {name: part.sparsity() for name, part in sparse.items()}
         return function("stage", s | self._inputs, outputs), patterns
+
+    def _curvature(self, weight: ca.SX, residual: ca.SX, row: ca.SX) -> ca.SX:
+        """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| |∂s/∂q| / rad.
+
+        It vanishes with s, and keeps steps short where the goal is out of reach (Levenberg and Marquardt; the size is
+        ours).
+        """
+        added = ca.SX(row.shape[1], 1)
+        if self._damping and ca.depends_on(row, self._motion):
+            own = slice(self.nu, self.nu + self.tree.nv)
+            moves = ca.DM(ca.sparsify(row[:, own]).sparsity().T, 1)
+            added[own] = 2 * self._damping * weight * ca.fabs(residual) * ca.norm_2(row[:, own].T) * moves
+        return ca.diag(added)
 
     def jump(self) -> ca.Function:
         """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
