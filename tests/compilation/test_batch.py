@@ -131,9 +131,9 @@ def test_few_states_are_one_call_of_c(compiled: Compile, monkeypatch: pytest.Mon
     checked: list[int] = []
     check = CompiledFunction._checked
 
-    def counted(self: CompiledFunction, k: int, x: object, *, batch: bool = False) -> np.ndarray:
+    def counted(self: CompiledFunction, k: int, x: object, axis: int | None = None) -> np.ndarray:
         checked.append(k)
-        return check(self, k, x, batch=batch)
+        return check(self, k, x, axis)
 
     monkeypatch.setattr(CompiledFunction, "_checked", counted)
     assert np.array_equal(function.batch(q, v, a), expected)
@@ -141,6 +141,8 @@ def test_few_states_are_one_call_of_c(compiled: Compile, monkeypatch: pytest.Mon
     assert function.batch(q, v, a, out=out) is out
     assert np.array_equal(out, expected)
     assert np.array_equal(function.batch(q, v[0], a), function.batch(q, np.tile(v[0], (16, 1)), a))
+    columns = [x.T.copy() for x in (q, v, a)]
+    assert np.array_equal(function.batch(*columns, axis=-1).T, expected)
     assert not checked
     assert np.array_equal(function.batch(q.tolist(), v, a), expected)
     assert function.batch(q, v, a, out=q) is q  # which is an input, too
@@ -158,6 +160,71 @@ def test_few_states_are_one_call_of_c(compiled: Compile, monkeypatch: pytest.Mon
             function.batch(*wrong)
     with pytest.raises(ArgumentError, match="out must be writable"):
         function.batch(q, v, a, out=np.empty((15, 6)))
+
+
+# States along the last axis
+
+
+@pytest.mark.system
+def test_states_along_the_last_axis_are_those_along_the_first(compiled: Compile) -> None:
+    """And nothing is written beside them, whatever is left for the last vector and the last tile."""
+    rng = np.random.default_rng(8)
+    x, m, p = ca.SX.sym("x", 5), ca.SX.sym("m", 2, 3), ca.SX.sym("p", 3)
+    long = ca.vertcat(*(x[k % 5] * p[k % 3] + k for k in range(150)))  # of which a tile holds few
+    outputs = [ca.sin(x) * p[0], m.T @ ca.diag(ca.cos(x[:2])), long, x[3]]
+    function = compiled(ca.Function("f", [x, m, p], outputs, ["x", "m", "p"], ["s", "M", "long", "y"]))
+    shapes = [(5,), (3, 2), (150,), (1,)]
+    for n in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 300):
+        first = rng.normal(size=(n, 5)), rng.normal(size=(n, 2, 3)), rng.normal(size=3)
+        first[0][n // 2, 1] = 1e9  # an angle for the C library
+        expected = function.batch(*first)
+        last = [np.moveaxis(first[0], 0, -1).copy(), np.moveaxis(first[1], 0, -1).copy(), first[2]]
+        guarded = [np.full((shape[0] + 4, *shape[1:], n), 7.0) for shape in shapes]
+        for found in (
+            function.batch(*last, axis=-1),
+            function.batch(*last, axis=-1, threads=2),
+            function.batch(last[0], last[1].tolist(), last[2], axis=-1),
+            function.batch(*last, axis=-1, out=tuple(y[2:-2] for y in guarded)),
+        ):
+            for value, true, shape in zip(found, expected, shapes, strict=True):
+                assert value.shape == (*shape, n)
+                assert np.array_equal(np.moveaxis(value, -1, 0), true)
+        assert all(np.all(y[[0, 1, -2, -1]] == 7) for y in guarded)
+
+
+@pytest.mark.parametrize("output", ["full", "upper"])
+def test_the_interpreter_takes_states_along_the_last_axis(output: str) -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), parameters=["gravity"])
+    function = compile(dyn.mass_matrix, interpreter=True, output=output)
+    torque = compile(dyn.inverse_dynamics, interpreter=True)
+    p, (q, v, a) = dyn.parameters.values, np.random.default_rng(9).normal(size=(3, 5, 2))
+    found = function.batch(q.T, p, axis=-1)
+    assert np.array_equal(np.moveaxis(found, -1, 0), function.batch(q, p))
+    expected, out = torque.batch(q, v, a, p), np.empty((2, 5))
+    assert torque.batch(q.T, v.T, a.T, p, axis=-1, out=out) is out
+    assert np.array_equal(out.T, expected)
+    assert np.array_equal(torque.batch(q.T, v[0], a.T, p, axis=-1).T, torque.batch(q, v[0], a, p))
+    every = np.tile(p[:, np.newaxis], 5)
+    assert np.array_equal(torque.batch(q.T, v.T, a.T, every, axis=-1).T, expected)
+    assert np.array_equal(torque.batch(q=q.T, v=v.T, a=a.T, p=p, axis=-1, threads=3).T, expected)
+    if output == "upper":
+        matrices = function.places["M"].full(found, axis=-1)
+        assert matrices.shape == (2, 2, 5)
+        assert relative_error(matrices[..., 3], dyn.mass_matrix(q[3], p).full()) < ROUNDING
+
+
+def test_an_axis_of_the_states_that_there_is_not() -> None:
+    function = compile(gd.NewtonEuler(gd.load_urdf("two_link_arm")).inverse_dynamics, interpreter=True)
+    q = np.zeros((2, 5))
+    for axis in (1, "last", None):
+        with pytest.raises(ArgumentError, match=r": axis is .*; give 0 for states \(N, …\), or -1 for \(…, N\)$"):
+            function.batch(q, q, q, axis=axis)
+    with pytest.raises(ArgumentError, match=r"input 'q' has shape \(5, 2\), not \(2,\) or \(2, N\)$"):
+        function.batch(q.T, q, q, axis=-1)
+    with pytest.raises(ArgumentError, match=r"one number of states, but 'q' has 5, 'v' has 4, 'a' has 5$"):
+        function.batch(q, q[:, :4], q, axis=-1)
+    with pytest.raises(ArgumentError, match=r"and float64, of shape \(2, 5\)$"):
+        function.batch(q, q, q, axis=-1, out=np.empty((5, 2)))
 
 
 # Every operation
@@ -210,6 +277,32 @@ def test_sine_and_cosine_are_right_to_a_unit_in_the_last_place(compiled: Compile
         for k, angle in enumerate(np.concatenate(angles).tolist()):
             for value, true in zip(values, (mpmath.sin(angle), mpmath.cos(angle)), strict=True):
                 assert abs(mpmath.mpf(value[k, 0]) - true) < 0.8 * np.spacing(abs(float(true)))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("flags", [*WIDTHS.values(), "-O1 -DWIDTH=1"])
+def test_all_sines_of_a_state_at_once_are_those_of_the_c_library(tmp_path: Path, flags: str) -> None:
+    """Of one angle, and of more than two vectors, some of them large or not finite."""
+    x = ca.SX.sym("x", 9)
+    for n in (1, 9):
+        angles = 2 * x[:n]
+        function = compile(ca.Function("turn", [x], [ca.sin(angles), ca.cos(angles)]), flags=flags, cache=tmp_path)
+        for k, values in enumerate(np.random.default_rng(n).normal(size=(4, 9))):
+            values[0] *= (1, 1e9, np.inf, np.nan)[k]
+            with np.errstate(invalid="ignore"):
+                expected = np.sin(2 * values[:n]), np.cos(2 * values[:n])
+            for found, each in zip(function(values), expected, strict=True):
+                np.testing.assert_allclose(found, each, rtol=3e-16, atol=0)
+
+
+@pytest.mark.system
+def test_a_single_state_and_a_batch_have_the_same_sines(compiled: Compile) -> None:
+    """Both have them of the same code, up to LARGEST_ANGLE."""
+    x = ca.SX.sym("x", 3)
+    function = compiled(ca.Function("turn", [x], [ca.sin(x), ca.cos(x)]))
+    states = np.random.default_rng(10).uniform(-8e5, 8e5, size=(200, 3))
+    for one, many in zip(in_turn(function, states), function.batch(states), strict=True):
+        assert np.array_equal(one, many)
 
 
 @pytest.mark.system

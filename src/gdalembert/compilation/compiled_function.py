@@ -13,11 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.cache import DAY
-from gdalembert.compilation.machine_code import TIME_LIMIT, Compiler, Library, load_library, row_major, shape_of
+from gdalembert.compilation.machine_code import (
+    REALS,
+    TIME_LIMIT,
+    Call,
+    Compiler,
+    Library,
+    Reals,
+    load_library,
+    row_major,
+    shape_of,
+)
 from gdalembert.compilation.packed import OUTPUTS, Places, packed
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.arguments import MASKED, choice, is_masked
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Evaluation
 
 Part = TypeVar("Part")
@@ -64,6 +73,7 @@ def compile(
     time_limit: float | None = None,
     interpreter: bool = False,
     output: str = "full",
+    dtype: npt.DTypeLike = "float64",
 ) -> CompiledFunction:
     """The Function as machine code, called with NumPy arrays.
 
@@ -72,7 +82,7 @@ def compile(
         compiler: a command that takes gcc's options; by default ``$CC``, else the first of cc, gcc and clang.
         flags: by default ``-O3 -march=native``, for processors like this one (others get their own library in the same
             cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster. Batches
-            evaluate as many states at once as a register of the processor holds, 2, 4 or 8; ``-DWIDTH=1`` and
+            evaluate as many states at once as a register of the processor holds, 2 to 16; ``-DWIDTH=1`` and
             ``-ffast-math`` evaluate them one after the other.
         cache: folder of the libraries; by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache
             folder. It is made for its owner alone, and refused if another user could write code there. Above 1 GB, the
@@ -83,6 +93,8 @@ def compile(
         output: what is written of matrices: ``"full"``; ``"nonzeros"``: the entries that are not always zero, an array
             (n,); ``"upper"``: these of the upper triangle of symmetric matrices. ``f.places[name].full(numbers)`` makes
             the matrix of them. Columns are always written in full.
+        dtype: of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches compute
+            in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and round.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
@@ -95,23 +107,40 @@ def compile(
         raise ArgumentTypeError(f"compile takes a casadi.Function, as dyn.inverse_dynamics, not {kind}")
     options: dict[str, Any] = {"compiler": compiler, "flags": flags, "cache": cache, "time_limit": time_limit}
     options = {name: value for name, value in options.items() if value is not None}
+    _check(options, interpreter)
+    choice("compile: output", output, OUTPUTS)
+    real = _dtype(dtype)
+    graph, places = packed(function, output)
+    again = functools.partial(compile, function, **options, interpreter=interpreter, output=output, dtype=real)
+    if interpreter:
+        return CompiledFunction(graph, _Interpreter(graph), real, places, again)
+    tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
+    return CompiledFunction(graph, load_library(graph, tool, cache, real), real, places, again)
+
+
+def _check(options: Mapping[str, Any], interpreter: bool) -> None:
+    """Refuse options of the compiler that are of the wrong type, out of range, or given to the interpreter."""
     for name, value in options.items():
         words = value if isinstance(value, list | tuple) else ()
         if not isinstance(value, _KINDS[name][0]) or not all(isinstance(word, str) for word in words):
             raise ArgumentTypeError(f"compile: {name} is {shown(value)}; give {_KINDS[name][1]}")
     if not isinstance(interpreter, bool):
         raise ArgumentTypeError(f"compile: interpreter is {shown(interpreter)}; give True or False")
-    choice("compile: output", output, OUTPUTS)
-    if not 0 < options.get("time_limit", DAY) <= DAY:
-        raise ArgumentError(f"compile: time_limit is {time_limit!r}; give seconds above 0 and at most {DAY:g}")
+    if not 0 < (seconds := options.get("time_limit", DAY)) <= DAY:
+        raise ArgumentError(f"compile: time_limit is {seconds!r}; give seconds above 0 and at most {DAY:g}")
     if interpreter and options:
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
-    graph, places = packed(function, output)
-    again = functools.partial(compile, function, **options, interpreter=interpreter, output=output)
-    if interpreter:
-        return CompiledFunction(graph, _Interpreter(graph), places, again)
-    tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
-    return CompiledFunction(graph, load_library(graph, tool, cache), places, again)
+
+
+def _dtype(given: npt.DTypeLike) -> str:
+    """The name of a type of numbers."""
+    try:
+        name = np.dtype(given).name
+    except TypeError:
+        name = ""
+    if given is None or name not in REALS:
+        raise ArgumentError(f"compile: dtype is {shown(given)}; give {' or '.join(map(repr, REALS))}")
+    return name
 
 
 class CompiledFunction:
@@ -121,7 +150,8 @@ class CompiledFunction:
     are arrays or lists of exactly these shapes, by position or by name; none may be left out. p (n_p,), of a robot with
     parameters, is one of them: ``dyn.parameters.vector({name: value})`` makes it of names. One output is an array,
     several are a tuple; they belong to the caller. ``out``, an array or a tuple of arrays, receives the outputs
-    instead: float64, C-contiguous, of the right shapes.
+    instead: of ``dtype``, C-contiguous, of the right shapes. Numbers are converted to float64; a Function of float32
+    refuses arrays whose numbers it would have to round, and rounds those of lists.
 
     A batch of a Function of SX, as all of ``dyn`` are, evaluates several states at once (SIMD). It equals the single
     calls up to rounding, and the numbers of a state do not depend on the other states.
@@ -131,6 +161,7 @@ class CompiledFunction:
 
     Attributes:
         function: the ``casadi.Function`` that it evaluates.
+        dtype: of all arrays.
         library: the file of its machine code; ``None`` for the interpreter.
         width: the number of states that a batch evaluates at once; 1 where it evaluates one after the other.
         inputs: the shape of each input by name, in order.
@@ -142,10 +173,12 @@ class CompiledFunction:
         self,
         function: ca.Function,
         code: Library | _Interpreter,
+        dtype: str,
         places: Mapping[str, Places],
         again: functools.partial[CompiledFunction],
     ) -> None:
         self.function, self.library, self.width = function, code.path, code.width
+        self.dtype: np.dtype[np.floating[Any]] = np.dtype(dtype)
         self.inputs = {name: shape_of(function.size_in(name)) for name in function.name_in()}
         self.outputs = {name: shape_of(function.size_out(name)) for name in function.name_out()}
         self._name, self._code, self.places, self._again = function.name(), code, places, again
@@ -154,9 +187,12 @@ class CompiledFunction:
             for name, shape in self.inputs.items()
             if not function.sparsity_in(name).is_dense()
         }
-        self._one, self._few = (_must_check if self._structural_zeros else each for each in (code.one, code.few))
+        self._one, self._few = code.one, code.few
+        if self._structural_zeros:
+            self._one, self._few = _must_check, {}
+        self._empty = np.empty if dtype == "float64" else functools.partial(np.empty, dtype=dtype)
         self._names, self._shapes = tuple(self.inputs), tuple(self.inputs.values())
-        self._few_states = _SMALL // max(1, function.n_instructions()) if self.width > 1 else 0
+        self._few_states = _SMALL // max(1, function.n_instructions()) if self.width > 1 and self._few else 0
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
@@ -173,11 +209,11 @@ class CompiledFunction:
             if not self._one(inputs, out if isinstance(out, tuple) else (out,)):
                 return out
         elif self._only is not None:
-            result = np.empty(self._only)
+            result = self._empty(self._only)
             if not self._one(inputs, (result,)):
                 return result
         else:
-            several = tuple([np.empty(shape) for shape in self.outputs.values()])
+            several = tuple([self._empty(shape) for shape in self.outputs.values()])
             if not self._one(inputs, several):
                 return several
         inputs = self._in_order(inputs, {})
@@ -187,7 +223,9 @@ class CompiledFunction:
             self._evaluate(slice(0, 1), [x[np.newaxis] for x in arrays], [y[np.newaxis] for y in results])
         return _returned(results, out)
 
-    def batch(self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, **named: npt.ArrayLike) -> Any:
+    def batch(
+        self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, axis: int = 0, **named: npt.ArrayLike
+    ) -> Any:
         """N evaluations: inputs (N, …) and outputs (N, …); an input without N is the same for all of them.
 
         So p (n_p,) are the parameters of all states, and p (N, n_p) has a row for each.
@@ -197,42 +235,51 @@ class CompiledFunction:
             threads: the number of threads that share the work, ``None`` for one per core. They are started once, and
                 pay off from some tenths of a millisecond of work on, but not for the interpreter.
             out: receives the outputs, as in a single call.
+            axis: that of the states: 0, or -1 for inputs (…, N) and outputs (…, N), which are faster.
 
         Raises:
             ArgumentError: as for a single call; also if the inputs differ in N, or none of them has N.
             ArgumentTypeError, UnknownNameError: as for a single call.
         """
+        if axis not in (0, -1):
+            raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
         if named:
             inputs = self._in_order(inputs, named)
-        if threads == 1 and (found := self._together(inputs, out)) is not None:
+        if threads == 1 and (found := self._together(inputs, out, axis)) is not None:
             return found
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
-        arrays = [self._checked(k, x, batch=True) for k, x in enumerate(self._in_order(inputs, {}))]
+        arrays = [self._checked(k, x, axis) for k, x in enumerate(self._in_order(inputs, {}))]
         shapes = self.inputs.values()
         counts = {name: len(x) for name, shape, x in zip(self.inputs, shapes, arrays, strict=True) if x.shape != shape}
         if len(set(counts.values())) != 1:
             seen = ", ".join(f"{name!r} has {n}" for name, n in counts.items()) or "each input is of one state"
             raise ArgumentError(f"{self._name}: the inputs of a batch must have one number of states, but {seen}")
         n = next(iter(counts.values()))
-        results = self._results(out, n)
+        results = self._results(out, n, axis)
         arrays = [np.broadcast_to(x, (n, *shape)) for x, shape in zip(_unaliased(arrays, results), shapes, strict=True)]
-        evaluate = functools.partial(self._evaluate, arrays=arrays, results=results)
+        rows = [np.moveaxis(y, axis, 0) for y in results]
+        evaluate = functools.partial(self._evaluate, arrays=arrays, results=rows)
         width, several = self.width, threads or os.cpu_count() or 1
         size = width * max(1, -(-n // (width * several)))  # so that only the last part may end within a vector
         share(evaluate, [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)])
         return _returned(results, out)
 
-    def _together(self, inputs: tuple[Any, ...], out: Any) -> Any:
+    def _together(self, inputs: tuple[Any, ...], out: Any, axis: int) -> Any:
         """A batch of few states in one call of C, if its arrays are as they should be; otherwise ``None``."""
         arrays = ((x, shape) for x, shape in zip(inputs, self._shapes, strict=False) if type(x) is np.ndarray)
-        n = next((len(x) for x, shape in arrays if x.ndim > len(shape)), 0)
+        n = next((x.shape[axis] for x, shape in arrays if x.ndim > len(shape)), 0)
         if not 0 < n <= self._few_states:
             return None
+        few = self._few[axis]
         if out is not None:
-            return None if self._few(inputs, out if isinstance(out, tuple) else (out,)) else out
-        results = tuple([np.empty((n, *shape)) for shape in self.outputs.values()])
-        return None if self._few(inputs, results) else _returned(results, None)
+            return None if few(inputs, out if isinstance(out, tuple) else (out,)) else out
+        results = tuple([self._empty(shape) for shape in self._stacked(n, axis)])
+        return None if few(inputs, results) else _returned(results, None)
+
+    def _stacked(self, n: int, axis: int) -> list[tuple[int, ...]]:
+        """The shapes of the outputs of many states."""
+        return [(*shape, n) if axis else (n, *shape) for shape in self.outputs.values()]
 
     @property
     def address(self) -> int:
@@ -244,9 +291,10 @@ class CompiledFunction:
 
     def __repr__(self) -> str:
         kind = "interpreter" if self.library is None else "C"
+        kind += "" if self.dtype == np.float64 else f", {self.dtype}"
         return f"CompiledFunction({self._name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {kind})"
 
-    def _evaluate(self, part: slice, arrays: list[Array], results: list[Array]) -> None:
+    def _evaluate(self, part: slice, arrays: list[Reals], results: list[Reals]) -> None:
         """Evaluate states, from arrays (N, …) to results (N, …)."""
         code = self._code.many(part.stop - part.start, [x[part] for x in arrays], [y[part] for y in results])
         if code < 0:
@@ -274,9 +322,9 @@ class CompiledFunction:
             raise ArgumentError(f"{self._name}: {', '.join(wrong)}; give {_listed(self.inputs)}")
         return tuple(given[name] for name in self.inputs)
 
-    def _checked(self, k: int, x: Any, *, batch: bool = False) -> Array:
-        """Input k as a contiguous array of the right shape."""
-        name, shape = list(self.inputs.items())[k]
+    def _checked(self, k: int, x: Any, axis: int | None = None) -> Reals:
+        """Input k as an array of the right shape; of many states, whose axis is given, they come first."""
+        name, shape = self._names[k], self._shapes[k]
         if is_masked(x):
             raise ArgumentError(f"{self._name}: input {name!r}: {MASKED}")
         try:
@@ -285,40 +333,48 @@ class CompiledFunction:
             array = np.empty(0, dtype=object)
         if array.dtype.kind not in "fiub":
             raise ArgumentTypeError(f"{self._name}: input {name!r} does not hold real numbers: {type(x).__name__}")
-        array = np.ascontiguousarray(array, dtype=np.float64)  # a lone number becomes (1,)
-        if array.shape != shape and not (batch and array.shape[1:] == shape):
-            wanted = f"{shape} or (N, {', '.join(map(str, shape))})" if batch else f"{shape}"
-            hint = "; many states go to batch" if array.shape[1:] == shape else ""
-            raise ArgumentError(f"{self._name}: input {name!r} has shape {np.shape(x)}, not {wanted}{hint}")
+        if self.dtype == np.float32 and hasattr(x, "dtype") and not np.can_cast(array.dtype, self.dtype):
+            raise ArgumentTypeError(
+                f"{self._name}: input {name!r} is {array.dtype}, and numbers of this Function are float32; give "
+                f"{name}.astype('float32')"
+            )
+        array = np.ascontiguousarray(array, dtype=self.dtype)  # a lone number becomes (1,)
+        if axis is not None and array.ndim > len(shape):
+            array = np.moveaxis(array, axis, 0)
+        if array.shape != shape and (axis is None or array.shape[1:] != shape):
+            sizes = ", ".join(map(str, shape))
+            many = "" if axis is None else f" or ({sizes}, N)" if axis else f" or (N, {sizes})"
+            hint = "; many states go to batch" if axis is None and array.shape[1:] == shape else ""
+            raise ArgumentError(f"{self._name}: input {name!r} has shape {np.shape(x)}, not {shape}{many}{hint}")
         if name in self._structural_zeros and np.any(array[..., self._structural_zeros[name]]):
             raise ArgumentError(f"{self._name}: input {name!r} has a number where the Function's sparsity has none")
         return array
 
-    def _results(self, out: Any, *n: int) -> list[Array]:
-        """One array for each output: new ones, or those of ``out``."""
-        shapes = [(*n, *shape) for shape in self.outputs.values()]
+    def _results(self, out: Any, n: int | None = None, axis: int = 0) -> list[Reals]:
+        """One array for each output, of one state or of n: new ones, or those of ``out``."""
+        shapes = [*self.outputs.values()] if n is None else self._stacked(n, axis)
         if out is None:
-            return [np.empty(shape) for shape in shapes]
+            return [self._empty(shape) for shape in shapes]
         arrays = list(out) if isinstance(out, list | tuple) else [out]
-        if not all(isinstance(y, np.ndarray) and y.dtype == np.float64 and y.flags.carray for y in arrays) or (
+        if not all(isinstance(y, np.ndarray) and y.dtype == self.dtype and y.flags.carray for y in arrays) or (
             [y.shape for y in arrays] != shapes
         ):
             wanted = ", ".join(map(str, shapes))
-            raise ArgumentError(f"{self._name}: out must be writable, C-contiguous and float64, of shape {wanted}")
+            raise ArgumentError(f"{self._name}: out must be writable, C-contiguous and {self.dtype}, of shape {wanted}")
         return arrays
 
 
-def _must_check(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> int:
+def _must_check(inputs: tuple[Any, ...], outputs: tuple[Reals, ...]) -> int:
     """Takes the place of machine code of one state where inputs must be checked first."""
     return 1
 
 
-def _unaliased(arrays: list[Array], results: list[Array]) -> list[Array]:
+def _unaliased(arrays: list[Reals], results: list[Reals]) -> list[Reals]:
     """The arrays, copied where a result lies in the same memory."""
     return [x.copy() if any(np.may_share_memory(x, y) for y in results) else x for x in arrays]
 
 
-def _returned(results: Sequence[Array], out: Any) -> Any:
+def _returned(results: Sequence[Reals], out: Any) -> Any:
     if out is not None:
         return out
     return results[0] if len(results) == 1 else tuple(results)
@@ -332,13 +388,14 @@ class _Interpreter:
     """CasADi's virtual machine."""
 
     path, width, address = None, 1, 0
-    one = few = staticmethod(_must_check)
+    one = staticmethod(_must_check)
+    few: Mapping[int, Call] = {}
 
     def __init__(self, function: ca.Function) -> None:
         self._function = row_major(function)
         self._idle: list[Evaluation] = []  # as many as there were simultaneous callers
 
-    def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
+    def many(self, n: int, inputs: Sequence[Reals], outputs: Sequence[Reals]) -> int:
         """n states (n, …); k + 1 if state k fails."""
         try:
             evaluation = self._idle.pop()

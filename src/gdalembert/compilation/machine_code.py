@@ -31,17 +31,20 @@ from typing import Any, Self, TypeVar
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.compilation.cache import Cache, remove
 from gdalembert.errors import CompilationError
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
 
 TIME_LIMIT = 600.0
 """How long the compiler may run by default [s]."""
 _COMPILERS = ("cc", "gcc", "clang")
 Loaded = TypeVar("Loaded")
-Call = Callable[[tuple[Any, ...], tuple[Array, ...]], int]
+Reals = npt.NDArray[np.floating[Any]]
+REALS = {"float64": "double", "float32": "float"}
+"""The types of numbers that a library takes and returns, and their names in C."""
+Call = Callable[[tuple[Any, ...], tuple[Reals, ...]], int]
 """Evaluates states from all inputs to all outputs; returns 0, or another number if inputs must be checked first."""
 # Python's stable ABI is declared here, for its headers are seldom installed where there is a compiler.
 _PYTHON = (
@@ -167,14 +170,13 @@ def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
 class Library:
     """Machine code: CasADi's for one state, that of :func:`vector_code` for many, and ``c/call.c`` around them.
 
-    ``few`` takes what ``one`` takes, with a row for each state.
+    ``few``, by the axis of the states, takes what ``one`` takes, of many states.
 
     Attributes:
         width: the number of states that :meth:`many` evaluates at once.
     """
 
     one: Call
-    few: Call
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
@@ -183,21 +185,24 @@ class Library:
         holding.gdalembert_call.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         python.append(ctypes.c_void_p(id(np.ndarray)))
-        self.one, self.few = (holding.gdalembert_call((ctypes.c_void_p * len(python))(*python), k) for k in range(2))
+        calls = [holding.gdalembert_call((ctypes.c_void_p * len(python))(*python), k) for k in range(3)]
+        self.one, self.few = calls[0], {0: calls[1], -1: calls[2]}
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
         self._many.restype = ctypes.c_longlong
         self.address: int = ctypes.cast(self._many, ctypes.c_void_p).value or 0
 
-    def many(self, n: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
-        """n states (n, …); k + 1 if state k fails, -1 without memory."""
-        steps = [(x.ctypes.data, x.strides[0] // x.itemsize) for x in (*inputs, *outputs)]
+    def many(self, n: int, inputs: Sequence[Reals], outputs: Sequence[Reals]) -> int:
+        """n states (n, …), whose entries lie one step apart; k + 1 if state k fails, -1 without memory."""
+        steps = [(x.ctypes.data, x.strides[0] // x.itemsize, x.strides[-1] // x.itemsize) for x in (*inputs, *outputs)]
         task = np.array([n, *(number for step in steps for number in step)], dtype=np.int64)
         return int(self._many(ctypes.c_void_p(task.ctypes.data)))
 
 
 LENGTH = 1000
 """Number of statements of a part."""
+AT_ONCE = 2000
+"""Instructions of a graph from which on a single state gains nothing by all of its sines and cosines at once."""
 INLINE_ANGLES = 16
 """Up to so many sines and cosines are written out in place; more would make the code too long."""
 
@@ -326,23 +331,63 @@ def _body(part: Sequence[_Statement], places: dict[str, int]) -> Iterator[str]:
         yield from (f"  {store}" for store in each.stores)
 
 
-def _source(function: ca.Function, graph: ca.Function) -> str:
+def _at_once(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
+    """The angles of a Function, and the Function with their sines and cosines as two more inputs.
+
+    ``None`` where the C library's sines, one after the other, are as fast: in long graphs, without angles, and if an
+    angle is made of sines.
+    """
+    if not graph.is_a("SXFunction") or graph.n_instructions() >= AT_ONCE:
+        return None
+    inputs = [ca.SX.sym(f"x{i}", graph.numel_in(i)) for i in range(graph.n_in())]
+    angles: dict[int, tuple[ca.SX, dict[int, ca.SX]]] = {}
+
+    def operation(op: int, *operands: ca.SX) -> ca.SX:
+        """The result of an operation; that of a sine or cosine is a symbol."""
+        if op not in _ANGLES:
+            return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
+        key, symbols = operands[0].element_hash(), {each: ca.SX.sym(name) for each, name in _ANGLES.items()}
+        return angles.setdefault(key, (operands[0], symbols))[1][op]
+
+    entries = evaluate(graph, [[x[k] for k in range(x.numel())] for x in inputs], ca.SX, operation)
+    results = [ca.vertcat(ca.SX(0, 1), *each) for each in entries]
+    made = ca.vertcat(*(angle for angle, _ in angles.values()))
+    taken = [ca.vertcat(*(symbols[op] for _, symbols in angles.values())) for op in _ANGLES]
+    if not angles or ca.depends_on(made, ca.vertcat(*taken)):
+        return None
+    whole = ca.Function("gdalembert_evaluate", [*inputs, *taken], results)
+    return ca.Function("gdalembert_angles", inputs, [made]), whole
+
+
+def _source(function: ca.Function, graph: ca.Function, dtype: str) -> str:
     """The C code of a Function, whose graph is :func:`row_major`."""
+    vectors = vector_code(graph)
+    split = None if vectors is None else _at_once(graph)
     generator = ca.CodeGenerator("gdalembert")
-    generator.add(graph)
-    code, vectors = generator.dump(), vector_code(graph)
+    for each in split or (graph,):
+        generator.add(each)
+    code = generator.dump()
     sizes = [function.size_in(i) for i in range(function.n_in())]
     sizes += [function.size_out(i) for i in range(function.n_out())]
     shapes = ", ".join(f"{{{len(shape_of(size))}, {size[0]}, {size[1]}}}" for size in [*sizes, (0, 0)])
     shares_memory = int("_alloc_mem" in code)  # solvers; their memory is handed out without a lock
+    evaluate = "#define evaluate gdalembert_evaluate"
+    if split is not None:
+        evaluate = f"enum {{ ANGLES = {split[0].numel_out(0)} }};\n{_text('angles.c')}"
     return f"""{code}
 #include <stddef.h>
+#define REAL {REALS[dtype]}
+#define BYTES {np.dtype(dtype).itemsize}
 enum {{ N_IN = {function.n_in()}, N = {len(sizes)} }};
 static const ptrdiff_t shapes[][3] = {{{shapes}}};
 CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}
-{_text("call.c")}
 #if {int(vectors is not None)} && (!defined WIDTH || WIDTH > 1) && !defined __FAST_MATH__ /* breaks sums that round */
-{_text("vectors.h")}{vectors}{_text("batch.c")}
+#define VECTORS
+{_text("vectors.h")}#endif
+{evaluate}
+{_text("call.c")}
+#ifdef VECTORS
+{vectors}{_text("batch.c")}
 #else
 CASADI_SYMBOL_EXPORT int gdalembert_width(void) {{ return 1; }}
 CASADI_SYMBOL_EXPORT casadi_int gdalembert_together(const casadi_int* task) {{ return gdalembert_in_turn(task); }}
@@ -355,12 +400,14 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
-def load_library(function: ca.Function, tool: Compiler, cache: str | os.PathLike[str] | None) -> Library:
-    """The library of a Function, from the cache or built now."""
+def load_library(
+    function: ca.Function, tool: Compiler, cache: str | os.PathLike[str] | None, dtype: str = "float64"
+) -> Library:
+    """The library of a Function of arrays of a type, from the cache or built now."""
     graph = row_major(function)
-    texts = map(_text, ("call.c", "vectors.h", "batch.c"))
-    determines = (graph.serialize(), inspect.getsource(sys.modules[__name__]), *texts)
-    return _load(tool, cache, determines, lambda: _source(function, graph), Library)
+    texts = map(_text, ("call.c", "vectors.h", "angles.c", "batch.c"))
+    determines = (graph.serialize(), dtype, inspect.getsource(sys.modules[__name__]), *texts)
+    return _load(tool, cache, determines, lambda: _source(function, graph, dtype), Library)
 
 
 def library_of(tool: Compiler, source: str, open_library: Callable[[Path], Loaded]) -> Loaded:

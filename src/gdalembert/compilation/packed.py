@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.arguments import numbers as numbers_of
 from gdalembert.spatial.arrays import Array
 
@@ -35,19 +35,27 @@ class Places:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def full(self, numbers: npt.ArrayLike) -> Array:
+    def full(self, numbers: npt.ArrayLike, *, axis: int = 0) -> npt.NDArray[np.floating[Any]]:
         """The matrix (rows, columns) of packed numbers (n,), or matrices (N, rows, columns) of (N, n).
+
+        With ``axis=-1``, as in ``batch``, they are (rows, columns, N) of (n, N). They are float32 if the numbers are.
 
         Raises:
             ArgumentTypeError, ArgumentError: if they are no numbers, or their number is wrong.
         """
-        packed = numbers_of("full", numbers, finite=False)
-        if packed.ndim not in (1, 2) or packed.shape[-1] != len(self):
-            raise ArgumentError(f"full: got the shape {packed.shape}; give ({len(self)},) or (N, {len(self)})")
-        found = np.zeros((*packed.shape[:-1], *self.shape))
-        found[..., self.rows, self.columns] = packed
+        if axis not in (0, -1):
+            raise ArgumentError(f"full: axis is {shown(axis)}; give 0 for numbers (N, n), or -1 for (n, N)")
+        packed, n = numbers_of("full", numbers, finite=False), len(self)
+        several = (packed.shape[1:] if axis else packed.shape[:-1]) if packed.ndim else ()
+        if packed.shape != ((n, *several) if axis else (*several, n)) or len(several) > 1:
+            many = f"({n}, N)" if axis else f"(N, {n})"
+            raise ArgumentError(f"full: got the shape {packed.shape}; give ({n},) or {many}")
+        real = np.float32 if getattr(numbers, "dtype", None) == np.float32 else np.float64
+        found = np.zeros((*self.shape, *several) if axis else (*several, *self.shape), dtype=real)
+        before = () if axis else (...,)
+        found[(*before, self.rows, self.columns)] = packed
         if self.mirrored:
-            found[..., self.columns, self.rows] = packed
+            found[(*before, self.columns, self.rows)] = packed
         return found
 
 
