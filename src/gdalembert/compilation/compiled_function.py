@@ -16,7 +16,6 @@ from gdalembert.compilation.cache import DAY
 from gdalembert.compilation.machine_code import (
     REALS,
     TIME_LIMIT,
-    Call,
     Compiler,
     Library,
     Reals,
@@ -37,10 +36,6 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "time_limit": (int | float, "seconds"),
 }
 """The types of options, and what they are."""
-
-
-_SMALL = 1_000_000
-"""Instructions of a batch that keeps Python's global lock, for some tenths of a millisecond at most."""
 
 
 def share(work: Callable[[Part], None], parts: Sequence[Part]) -> None:
@@ -187,12 +182,12 @@ class CompiledFunction:
             for name, shape in self.inputs.items()
             if not function.sparsity_in(name).is_dense()
         }
-        self._one, self._few = code.one, code.few
+        self._one, self._first, self._last = code.one, code.first, code.last
         if self._structural_zeros:
-            self._one, self._few = _must_check, {}
+            self._one = self._first = self._last = _must_check
         self._empty = np.empty if dtype == "float64" else functools.partial(np.empty, dtype=dtype)
         self._names, self._shapes = tuple(self.inputs), tuple(self.inputs.values())
-        self._few_states = _SMALL // max(1, function.n_instructions()) if self.width > 1 and self._few else 0
+        self._dimensions = tuple(map(len, self._shapes))
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
@@ -241,12 +236,16 @@ class CompiledFunction:
             ArgumentError: as for a single call; also if the inputs differ in N, or none of them has N.
             ArgumentTypeError, UnknownNameError: as for a single call.
         """
-        if axis not in (0, -1):
-            raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
         if named:
             inputs = self._in_order(inputs, named)
-        if threads == 1 and (found := self._together(inputs, out, axis)) is not None:
-            return found
+        if threads == 1 and (axis == 0 or axis == -1):  # the fast path, for few states in arrays as they should be
+            if out is not None:
+                if not (self._last if axis else self._first)(inputs, out if type(out) is tuple else (out,)):
+                    return out
+            elif (found := self._few(inputs, axis)) is not None:
+                return found
+        if axis not in (0, -1):
+            raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
         arrays = [self._checked(k, x, axis) for k, x in enumerate(self._in_order(inputs, {}))]
@@ -265,17 +264,17 @@ class CompiledFunction:
         share(evaluate, [slice(k, min(k + size, n)) for k in range(0, max(n, 1), size)])
         return _returned(results, out)
 
-    def _together(self, inputs: tuple[Any, ...], out: Any, axis: int) -> Any:
-        """A batch of few states in one call of C, if its arrays are as they should be; otherwise ``None``."""
-        arrays = ((x, shape) for x, shape in zip(inputs, self._shapes, strict=False) if type(x) is np.ndarray)
-        n = next((x.shape[axis] for x, shape in arrays if x.ndim > len(shape)), 0)
-        if not 0 < n <= self._few_states:
+    def _few(self, inputs: tuple[Any, ...], axis: int) -> Any:
+        """New outputs of few states by one call of C; ``None`` if the inputs must be checked."""
+        for x, dimensions in zip(inputs, self._dimensions):  # noqa: B905, C sees whether one is missing
+            if type(x) is np.ndarray and x.ndim > dimensions:
+                results = tuple([self._empty(shape) for shape in self._stacked(x.shape[axis], axis)])
+                break
+        else:
             return None
-        few = self._few[axis]
-        if out is not None:
-            return None if few(inputs, out if isinstance(out, tuple) else (out,)) else out
-        results = tuple([self._empty(shape) for shape in self._stacked(n, axis)])
-        return None if few(inputs, results) else _returned(results, None)
+        if (self._last if axis else self._first)(inputs, results):
+            return None
+        return results[0] if self._only is not None else results
 
     def _stacked(self, n: int, axis: int) -> list[tuple[int, ...]]:
         """The shapes of the outputs of many states."""
@@ -388,8 +387,7 @@ class _Interpreter:
     """CasADi's virtual machine."""
 
     path, width, address = None, 1, 0
-    one = staticmethod(_must_check)
-    few: Mapping[int, Call] = {}
+    one = first = last = staticmethod(_must_check)
 
     def __init__(self, function: ca.Function) -> None:
         self._function = row_major(function)

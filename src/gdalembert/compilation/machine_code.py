@@ -170,13 +170,15 @@ def shape_of(size: tuple[int, int]) -> tuple[int, ...]:
 class Library:
     """Machine code: CasADi's for one state, that of :func:`vector_code` for many, and ``c/call.c`` around them.
 
-    ``few``, by the axis of the states, takes what ``one`` takes, of many states.
+    ``first`` and ``last`` take what ``one`` takes, of few states along the first axis, or the last.
 
     Attributes:
         width: the number of states that :meth:`many` evaluates at once.
     """
 
     one: Call
+    first: Call
+    last: Call
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
@@ -185,8 +187,8 @@ class Library:
         holding.gdalembert_call.restype = ctypes.py_object
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         python.append(ctypes.c_void_p(id(np.ndarray)))
-        calls = [holding.gdalembert_call((ctypes.c_void_p * len(python))(*python), k) for k in range(3)]
-        self.one, self.few = calls[0], {0: calls[1], -1: calls[2]}
+        pointers = (ctypes.c_void_p * len(python))(*python)
+        self.one, self.first, self.last = (holding.gdalembert_call(pointers, k) for k in range(3))
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together
         self._many.restype = ctypes.c_longlong
@@ -201,6 +203,8 @@ class Library:
 
 LENGTH = 1000
 """Number of statements of a part."""
+SMALL = 1_000_000
+"""Instructions of a batch that keeps Python's global lock, for some tenths of a millisecond at most."""
 AT_ONCE = 2000
 """Instructions of a graph from which on a single state gains nothing by all of its sines and cosines at once."""
 INLINE_ANGLES = 16
@@ -371,6 +375,7 @@ def _source(function: ca.Function, graph: ca.Function, dtype: str) -> str:
     sizes += [function.size_out(i) for i in range(function.n_out())]
     shapes = ", ".join(f"{{{len(shape_of(size))}, {size[0]}, {size[1]}}}" for size in [*sizes, (0, 0)])
     shares_memory = int("_alloc_mem" in code)  # solvers; their memory is handed out without a lock
+    few = SMALL // max(1, graph.n_instructions())
     evaluate = "#define evaluate gdalembert_evaluate"
     if split is not None:
         evaluate = f"enum {{ ANGLES = {split[0].numel_out(0)} }};\n{_text('angles.c')}"
@@ -383,7 +388,10 @@ static const ptrdiff_t shapes[][3] = {{{shapes}}};
 CASADI_SYMBOL_EXPORT int gdalembert_shares_memory(void) {{ return {shares_memory}; }}
 #if {int(vectors is not None)} && (!defined WIDTH || WIDTH > 1) && !defined __FAST_MATH__ /* breaks sums that round */
 #define VECTORS
-{_text("vectors.h")}#endif
+#define FEW {few}
+{_text("vectors.h")}#else
+#define FEW 0
+#endif
 {evaluate}
 {_text("call.c")}
 #ifdef VECTORS

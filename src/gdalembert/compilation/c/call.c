@@ -79,8 +79,9 @@ static int is_array(void* object) {
 
 CASADI_SYMBOL_EXPORT casadi_int gdalembert_together(const casadi_int* task);
 
-/* Called from Python with the tuples of inputs and outputs: of ONE state, or of many, of which outputs, and inputs that
-   are not the same for all states, have a FIRST axis, or a LAST one. 0: done; otherwise they must be checked. */
+/* Called from Python with the tuples of inputs and outputs: of ONE state, or of few, of which outputs, and inputs that
+   are not the same for all states, have a FIRST axis, or a LAST one. 0: done; otherwise they must be checked, or are
+   more than FEW states, for which Python's lock is not kept. */
 enum { ONE, FIRST, LAST };
 
 static void* call(void* const* tuples, int many) {
@@ -116,6 +117,7 @@ static void* call(void* const* tuples, int many) {
   }
   for (i = 0; i < N_IN && fit; ++i)
     for (k = N_IN; k < N; ++k) fit = fit && !overlap(held + i, held + k);
+  fit = fit && (!many || task[0] <= FEW);
   if (fit) code = many ? gdalembert_together(task) : gdalembert_in_turn(task);
   while (b > held) release_buffer(--b);
   return new_int(code);
