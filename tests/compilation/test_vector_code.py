@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
-from gdalembert.compilation.machine_code import row_major, vector_code
+from gdalembert.compilation.machine_code import AT_ONCE, angles_apart, row_major, vector_code
 from tests.helpers.models import relative_error
 
 DYN = gd.NewtonEuler(gd.load_urdf("puma560"))
@@ -85,3 +85,37 @@ def test_what_is_no_number_for_each_state_is_not_written() -> None:
         ca.Function("erfinv", [x], [ca.erfinv(x)]),
     ):
         assert vector_code(graph) is None
+
+
+# All sines and cosines of a state at once
+
+
+def test_angles_apart_are_the_function() -> None:
+    graph = row_major(DYN.mass_matrix)
+    split = angles_apart(graph)
+    assert split is not None
+    angles, rest = split
+    q = np.random.default_rng(3).normal(size=6)
+    x = angles(q)
+    assert angles.numel_out(0) <= 6
+    assert relative_error(rest(q, ca.sin(x), ca.cos(x)).full(), graph(q).full()) < 1e-15
+    assert not {ca.OP_SIN, ca.OP_COS} & {rest.instruction_id(k) for k in range(rest.n_instructions())}
+
+
+def test_an_angle_of_two_instructions_is_taken_once() -> None:
+    x = ca.SX.sym("x", 2)
+    split = angles_apart(ca.Function("f", [x], [ca.sin(x[0]) * ca.cos(x[0]) + ca.cos(x[0] + x[1]), ca.SX(2, 1), ca.SX(0, 1)]))
+    assert split is not None
+    assert split[0].numel_out(0) == 2
+    assert [split[1].nnz_out(i) for i in range(3)] == [1, 2, 0]  # zeros are written, too
+
+
+def test_graphs_whose_angles_stay_where_they_are() -> None:
+    """No angle, an angle of sines, as many instructions as there may be, and none of SX."""
+    x, y = ca.SX.sym("x"), ca.MX.sym("y")
+    long = x
+    for _ in range(AT_ONCE // 2):
+        long = 0.5 * long + 1
+    for output in (x**2, ca.sin(ca.cos(x)), ca.sin(long)):
+        assert angles_apart(ca.Function("f", [x], [output])) is None
+    assert angles_apart(ca.Function("f", [y], [ca.sin(y)])) is None

@@ -335,7 +335,7 @@ def _body(part: Sequence[_Statement], places: dict[str, int]) -> Iterator[str]:
         yield from (f"  {store}" for store in each.stores)
 
 
-def _at_once(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
+def angles_apart(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
     """The angles of a Function, and the Function with their sines and cosines as two more inputs.
 
     ``None`` where the C library's sines, one after the other, are as fast: in long graphs, without angles, and if an
@@ -354,8 +354,8 @@ def _at_once(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
         return angles.setdefault(key, (operands[0], symbols))[1][op]
 
     entries = evaluate(graph, [[x[k] for k in range(x.numel())] for x in inputs], ca.SX, operation)
-    results = [ca.vertcat(ca.SX(0, 1), *each) for each in entries]
-    made = ca.vertcat(*(angle for angle, _ in angles.values()))
+    results = [ca.densify(ca.vertcat(ca.SX(0, 1), *each)) for each in entries]
+    made = ca.densify(ca.vertcat(*(angle for angle, _ in angles.values())))
     taken = [ca.vertcat(*(symbols[op] for _, symbols in angles.values())) for op in _ANGLES]
     if not angles or ca.depends_on(made, ca.vertcat(*taken)):
         return None
@@ -366,7 +366,7 @@ def _at_once(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
 def _source(function: ca.Function, graph: ca.Function, dtype: str) -> str:
     """The C code of a Function, whose graph is :func:`row_major`."""
     vectors = vector_code(graph)
-    split = None if vectors is None else _at_once(graph)
+    split = None if vectors is None else angles_apart(graph)
     generator = ca.CodeGenerator("gdalembert")
     for each in split or (graph,):
         generator.add(each)
