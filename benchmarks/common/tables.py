@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -37,6 +38,14 @@ def write(name: str, text: str, draw: Callable[[], Figure]) -> None:
         if error.name is None or error.name.split(".")[0] != "matplotlib":
             raise
         sys.exit(f"{name}.md is written, {name}.png is not: pip install '.[plot]' for matplotlib")
+
+
+def with_section(page: str, section: str) -> str:
+    """A page in which a section, which begins with its heading, takes the place of the one of that heading."""
+    heading, *_ = section.splitlines()
+    parts = [part.strip() for part in re.split(r"^(?=## )", page, flags=re.MULTILINE)]
+    kept = [part for part in parts if part.splitlines()[0] != heading]
+    return "\n\n".join([*kept, section.strip()]) + "\n"
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.batch                  PUMA 560, Panda arm and Talos
     python -m benchmarks.speed.batch ur5 --rounds 9   any robot that is counted
+    python -m benchmarks.speed.batch --choices        the section of few states, layouts, types and parts alone
 
 Everything is measured in one process and one thread, by the time that the thread has had a processor, in rounds that
 take turns. The table has medians over the rounds; ratios are those of the same round. It goes to standard output and,
@@ -19,7 +20,7 @@ import pinocchio as pin
 
 import gdalembert as gd
 from benchmarks.common.robots import NAMES, TITLES, known, load
-from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.common.tables import RESULTS, markdown, with_section
 from benchmarks.speed.speed import FUNCTIONS, Call, Timing, machine, paired, states
 
 ROBOTS = ("puma560_benchmark", "panda7", "talos")
@@ -81,6 +82,41 @@ def _rows(outputs: object) -> list[object]:
     return [row if several else row[0] for row in rows]
 
 
+ROWS, COLUMNS, SHORT, SHORT_COLUMNS, PART = "(N, n)", "(n, N)", "float32", "float32, (n, N)", "in part"
+PARTS = {"mass_matrix": "upper", "inverse_dynamics_derivatives": "nonzeros"}
+"""What is written in part, by name of the Function."""
+FEWER, MANY = 200, 10_000
+"""States whose arrays mostly fit into the caches of a core, and states whose arrays do not."""
+SHORT_ROUNDING = 1e-5
+
+
+def choices(model: pin.Model, name: str, n: int) -> dict[str, Call]:
+    """Batches of n states by layout, type and part of the matrices, which agree."""
+    function, given = getattr(gd.NewtonEuler(model), name), states(model, n)
+    rows = [given[letter] for letter in FUNCTIONS[name][2]]
+    full = gd.compile(function)
+    expected = full.batch(*rows)
+    found: dict[str, Call] = {ROWS: partial(full.batch, *rows, out=expected)}
+    for way, dtype, axis in ((COLUMNS, "float64", -1), (SHORT, "float32", 0), (SHORT_COLUMNS, "float32", -1)):
+        f = gd.compile(function, dtype=dtype)
+        inputs = [np.ascontiguousarray(np.moveaxis(x, 0, axis), dtype) for x in rows]
+        outputs = f.batch(*inputs, axis=axis)
+        found[way] = partial(f.batch, *inputs, axis=axis, out=outputs)
+        turned = [np.moveaxis(y, axis, 0) for y in _outputs(outputs)]
+        _compare(model, name, tuple(turned), _outputs(expected), ROUNDING if dtype == "float64" else SHORT_ROUNDING)
+    if name in PARTS:
+        f = gd.compile(function, output=PARTS[name])
+        outputs = f.batch(*rows)
+        found[PART] = partial(f.batch, *rows, out=outputs)
+        whole = [places.full(y) for places, y in zip(f.places.values(), _outputs(outputs), strict=True)]
+        _compare(model, name, tuple(whole), _outputs(expected), ROUNDING)
+    return found
+
+
+def _outputs(outputs: object) -> tuple[np.ndarray, ...]:
+    return outputs if isinstance(outputs, tuple) else (outputs,)  # type: ignore[return-value]
+
+
 Row = tuple[str, str, int, dict[str, Timing]]
 """Robot, Function, number of states, and the timings by way, relative to one state after the other."""
 
@@ -127,6 +163,24 @@ def few_table(names: Sequence[str], rounds: int) -> list[str]:
     return markdown(("", "", f"{ONE_BATCH} [µs]", f"{SINGLE_CALLS} [µs]", "ratio"), cells)
 
 
+def choices_table(names: Sequence[str], rounds: int, counts: Sequence[int] = (FEWER, MANY)) -> list[str]:
+    """Nanoseconds for a state in rows of float64, and how many times as fast the other choices are."""
+    cells = []
+    for name in names:
+        model = load(name)
+        for function in FUNCTIONS:
+            if name in STATES and function == "inverse_dynamics_derivatives":
+                continue  # which takes the compiler minutes for each type
+            for n in counts:
+                count = min(n, STATES.get(name, n))
+                timings = paired(choices(model, function, count), ROWS, rounds)
+                others = (COLUMNS, SHORT, SHORT_COLUMNS, PART)
+                gains = [f"{timings[way].gain:.2f}×" if way in timings else None for way in others]
+                nanoseconds = f"{1e9 * timings[ROWS].seconds / count:,.0f}"
+                cells.append((TITLES[name], FUNCTIONS[function][0], f"{count:,}", nanoseconds, *gains))
+    return markdown(("", "", "states", f"{ROWS} [ns]", COLUMNS, SHORT, SHORT_COLUMNS, PART), cells)
+
+
 NOTES = """\
 # Speed of batches
 
@@ -140,18 +194,37 @@ ours agree to 4e-15.
 {machine}
 
 {table}
+"""
 
-## Few states
+CHOICES = """\
+## Few states, and what is written
+
+{machine}
+The registers of this processor have {bits} bits: {width} states of float64 at once.
 
 Microseconds, from Python, with `out=`: a small batch is one call of C, as a single state is.
 
 {few}
+
+Nanoseconds for a state in rows of float64, and how many times as fast batches are along the last axis (`axis=-1`), of
+`dtype="float32"`, of both, and of the upper triangle of M, or the nonzeros of the derivatives, alone. All agree with
+the first to 4e-15, or to 1e-5 of the largest entry in float32. Arrays of {fewer} states fit into the caches of a core,
+but for M of Talos; with more, memory takes a part of the time, most of it along the last axis, where each entry of a
+matrix is on another page.
+
+{choices}
 """
 
 
-def report(rows: Sequence[Row], width: int, few_rows: Sequence[str]) -> str:
-    """The page."""
-    return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)), few="\n".join(few_rows))
+def report(rows: Sequence[Row], width: int) -> str:
+    """The page but for the section of choices."""
+    return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)))
+
+
+def choices_section(width: int, few_rows: Sequence[str], choice_rows: Sequence[str]) -> str:
+    """The section of choices, which may be measured on another machine than the rest of the page."""
+    tables = {"few": "\n".join(few_rows), "choices": "\n".join(choice_rows)}
+    return CHOICES.format(machine=machine(), bits=64 * width, width=width, fewer=FEWER, **tables)
 
 
 def main() -> None:
@@ -160,11 +233,20 @@ def main() -> None:
         "robots", nargs="*", type=known, metavar="ROBOT", default=ROBOTS, help=f"any of {', '.join(NAMES)}"
     )
     parser.add_argument("--rounds", type=int, default=31, metavar="N")
+    parser.add_argument("--choices", action="store_true", help="measure the section of choices alone")
     arguments = parser.parse_args()
-    text = report(*measure(arguments.robots, arguments.rounds), few_table(arguments.robots, arguments.rounds))
-    print(text)
+    names, rounds = arguments.robots, arguments.rounds
+    width = gd.compile(gd.NewtonEuler(load(names[0])).inverse_dynamics).width
+    section = choices_section(width, few_table(names, rounds), choices_table(names, rounds))
+    page = RESULTS / "batch.md"
+    if arguments.choices:
+        print(section)
+        text = with_section(page.read_text(encoding="utf-8"), section)
+    else:
+        text = with_section(report(*measure(names, rounds)), section)
+        print(text)
     if arguments.robots == ROBOTS:
-        (RESULTS / "batch.md").write_text(text, encoding="utf-8")
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

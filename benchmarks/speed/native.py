@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.native                     PUMA 560, Panda arm, Solo 12, and Talos without derivatives
     python -m benchmarks.speed.native talos --rounds 9    any robot that is counted
+    python -m benchmarks.speed.native --triangle          the section of the triangle of M alone
     python -m benchmarks.speed.native --redraw            the figure alone, from the results
 
 Contestants are Pinocchio from the library of the wheel, Pinocchio compiled for this processor, C code of Pinocchio's
@@ -17,9 +18,10 @@ import argparse
 import re
 import statistics
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 
 import gdalembert as gd
@@ -36,6 +38,7 @@ from benchmarks.common.tables import (
     markdown,
     panels,
     save,
+    with_section,
     write,
 )
 from benchmarks.speed import programs
@@ -67,15 +70,20 @@ def functions(robot: str) -> list[str]:
     return [name for name in FUNCTIONS if robot not in LARGE or name not in DERIVATIVES]
 
 
+TRIANGLE = "upper triangle of M"
+"""What is measured by a section of its own."""
+
 PINOCCHIO, NATIVE = "Pinocchio's C++", "C++ for this processor"
 GRAPH, GRAPHS = "its own graph in C", "its own graph in batches"
 OURS, BATCH = "ours", "ours in batches"
 COLUMNS = (PINOCCHIO, NATIVE, GRAPH, GRAPHS, OURS, BATCH)
+UPPER, UPPERS = "triangle", "triangle in batches"
+TRIANGLES = (PINOCCHIO, NATIVE, OURS, UPPER, BATCH, UPPERS)
 
 RATIOS = ((PINOCCHIO, OURS), (GRAPH, OURS), (PINOCCHIO, BATCH), (GRAPHS, BATCH), (NATIVE, OURS), (NATIVE, BATCH))
 """How many times as fast ours are."""
 
-SINGLE = "-O3 -march=native -DWIDTH=1"
+TRIANGLE_RATIOS = ((PINOCCHIO, UPPER), (PINOCCHIO, UPPERS), (NATIVE, UPPER), (NATIVE, UPPERS))
 
 TOLERANCE = 1e-9
 """Of outputs, relative to the largest entry in a state; ours are those of the cleaned model."""
@@ -86,7 +94,9 @@ Times = dict[str, Array]
 """Seconds for a state in each round, by column."""
 
 
-def contestants(robot: str, function: str, given: Mapping[str, Array], folder: str) -> dict[str, Contestant]:
+def contestants(
+    robot: str, function: str, given: Mapping[str, Array], folder: str, *, graphs: bool = True
+) -> dict[str, Contestant]:
     """All that evaluate a Function of a robot, by column and, where there are two, by Pinocchio's convention."""
     _, letters, conventions = FUNCTIONS[function]
     model = load(robot)
@@ -102,19 +112,29 @@ def contestants(robot: str, function: str, given: Mapping[str, Array], folder: s
         for convention in conventions
     }
     inputs = [given[letter] for letter in letters]
-    graphs = [(graph, OURS, BATCH)]
-    if function in programs.OWN_GRAPHS:
-        graphs.append((programs.own_graph(robot, function), GRAPH, GRAPHS))
-    for each, one, several in graphs:
-        entries |= {one: programs.compiled(each, SINGLE, inputs), several: programs.compiled(each, None, inputs)}
+    compiled = [(graph, OURS, BATCH)]
+    if graphs and function in programs.OWN_GRAPHS:
+        compiled.append((programs.own_graph(robot, function), GRAPH, GRAPHS))
+    for each, one, several in compiled:
+        entries[one] = programs.compiled(each, programs.IN_TURN, inputs)
+        entries[several] = programs.compiled(each, programs.TOGETHER, inputs)
     return entries
+
+
+def triangles(robot: str, given: Mapping[str, Array], folder: str) -> dict[str, Contestant]:
+    """All that evaluate the mass matrix of a robot, in full and by its upper triangle, without graphs of others."""
+    entries = contestants(robot, "mass_matrix", given, folder, graphs=False)
+    graph, inputs = gd.NewtonEuler(load(robot)).mass_matrix, [given["q"]]
+    entries[UPPER] = programs.compiled(graph, programs.IN_TURN, inputs, "upper")
+    return entries | {UPPERS: programs.compiled(graph, programs.TOGETHER, inputs, "upper")}
 
 
 def measure(robot: str, function: str, n: int, rounds: int) -> Times:
     """The times of a Function of a robot, once all outputs are equal."""
     given = {name: np.ascontiguousarray(array) for name, array in states(load(robot), n).items()}
     with tempfile.TemporaryDirectory() as folder:
-        entries = contestants(robot, function, given, folder)
+        parted = function == TRIANGLE
+        entries = triangles(robot, given, folder) if parted else contestants(robot, function, given, folder)
     check(f"{robot}: {function}", *programs.largest_difference(entries))
     return {name: seconds / n for name, seconds in programs.take_turns(entries, rounds).items()}
 
@@ -129,7 +149,9 @@ def fastest(times: Times) -> dict[str, float]:
     """Nanoseconds for a state by column: the fastest round of the faster convention."""
     found: dict[str, float] = {}
     for name, seconds in times.items():
-        (column,) = (column for column in COLUMNS if name.removesuffix(" LOCAL").removesuffix(" WORLD") == column)
+        (column,) = (
+            column for column in {*COLUMNS, *TRIANGLES} if name.removesuffix(" LOCAL").removesuffix(" WORLD") == column
+        )
         found[column] = min(1e9 * float(np.min(seconds)), found.get(column, np.inf))
     return found
 
@@ -191,7 +213,7 @@ ratios change by {typical} % at the median, and by {change} % at most. All outpu
 * *its own graph in C*: Pinocchio's own CasADi graph, by `{kin_dyn}` (Pinocchio 2.6.20), after
   `ca.cse`. It goes through `gd.compile` as ours do, with the same flags; the package has those of τ, M and a. *in
   batches* is by the batches of `gd.compile`.
-* *ours*: `gd.compile` of Newton–Euler, one state at a time (`flags="{single}"`).
+* *ours*: `gd.compile` of Newton–Euler, one state at a time, as single calls are.
   *in batches*: several at once, as by default. All entries are written for each state, M and M⁻¹ in full.
 
 So *Pinocchio's C++ / ours* is what code that is generated for a robot and a processor saves beside the wheel, and *its
@@ -209,6 +231,43 @@ own graph in C / ours* is what our formulation saves of that.
 """
 
 
+TRIANGLE_HEADING = "## M by its upper triangle"
+
+TRIANGLE_NOTES = """\
+{heading}
+
+Nanoseconds for a state, measured as above, of {n} states: *triangle* is `gd.compile(…, output="upper")`, which writes
+the entries of the upper triangle that are not always zero, where Pinocchio's `crba` fills it with its zeros.
+
+{machine}
+The registers of this processor have {bits} bits: {width} states at once.
+
+{seconds}
+
+{gains}
+"""
+
+
+def triangle_section(results: Results, n: int, width: int) -> str:
+    """What was measured of the triangle of M, which may be on another machine than the rest of the page."""
+    seconds, gains = [], []
+    for (robot, _), times in results.items():
+        column = fastest(times)
+        seconds.append((TITLES[robot], "M", *(f"{column[name]:,.0f}" for name in TRIANGLES)))
+        pairs = (column[theirs] / column[ours] for theirs, ours in TRIANGLE_RATIOS)
+        gains.append((TITLES[robot], "M", *map(ratio, pairs)))
+    head = tuple(f"{theirs} / {ours}" for theirs, ours in TRIANGLE_RATIOS)
+    return TRIANGLE_NOTES.format(
+        heading=TRIANGLE_HEADING,
+        n=n,
+        machine=machine(),
+        bits=64 * width,
+        width=width,
+        seconds="\n".join(markdown(("", "", *TRIANGLES), seconds)),
+        gains="\n".join(markdown(("", "", *head), gains)),
+    )
+
+
 def page(results: Results, n: int, rounds: int) -> str:
     """What was measured, on which machine, and both tables."""
     seconds, gains = tables(results)
@@ -219,7 +278,6 @@ def page(results: Results, n: int, rounds: int) -> str:
         typical=f"{100 * statistics.median(changes(results)):.0f}",
         tolerance=f"{TOLERANCE:.0e}".replace("e-0", "e-"),
         kin_dyn=programs.KIN_DYN,
-        single=SINGLE,
         machine=machine(),
         seconds="\n".join(seconds),
         gains="\n".join(gains),
@@ -233,7 +291,7 @@ Gains = dict[str, dict[str, list[float | None]]]
 def recorded(text: str) -> Gains:
     """The ratios of a page."""
     gains: Gains = {}
-    for line in re.findall(r"^\|.*×.*\|$", text, re.M):
+    for line in re.findall(r"^\|.*×.*\|$", text.partition(TRIANGLE_HEADING)[0], re.M):
         robot, symbol, *cells = (cell.strip() for cell in line.strip("|").split("|"))
         gains.setdefault(robot, {})[symbol] = [None if cell == "–" else float(cell.rstrip("×")) for cell in cells]
     return gains
@@ -269,20 +327,38 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=200, metavar="N", help="in each of two passes")
     parser.add_argument("--states", type=int, default=192, metavar="N")
+    parser.add_argument("--triangle", action="store_true", help="measure the upper triangle of M alone")
     parser.add_argument("--redraw", action="store_true", help="time nothing: draw the recorded results again")
     arguments = parser.parse_args()
     if arguments.redraw:
         save(draw(recorded((RESULTS / "native.md").read_text(encoding="utf-8"))), RESULTS / "native.png")
         return
-    jobs = [(robot, function) for robot in arguments.robots for function in functions(robot)]
-    passes = [{job: measure(*job, arguments.states, arguments.rounds) for job in jobs} for _ in range(PASSES)]
-    results = {
-        job: {name: np.concatenate([one[job][name] for one in passes]) for name in passes[0][job]} for job in jobs
-    }
-    text = page(results, arguments.states, arguments.rounds)
+    given = arguments.states, arguments.rounds
+    triangle = measure_all([(robot, TRIANGLE) for robot in arguments.robots], *given)
+    section = triangle_section(triangle, arguments.states, width())
+    if arguments.triangle:
+        print(section)
+        if arguments.robots == ROBOTS:
+            recorded_page = RESULTS / "native.md"
+            recorded_page.write_text(with_section(recorded_page.read_text(encoding="utf-8"), section), encoding="utf-8")
+        return
+    results = measure_all([(robot, name) for robot in arguments.robots for name in functions(robot)], *given)
+    text = with_section(page(results, *given), section)
     print(text)
     if arguments.robots == ROBOTS:
         write("native", text, lambda: draw(recorded(text)))
+
+
+def measure_all(jobs: Sequence[tuple[str, str]], n: int, rounds: int) -> Results:
+    """The times of all passes."""
+    passes = [{job: measure(*job, n, rounds) for job in jobs} for _ in range(PASSES)]
+    return {job: {name: np.concatenate([one[job][name] for one in passes]) for name in passes[0][job]} for job in jobs}
+
+
+def width() -> int:
+    """How many states a batch evaluates at once."""
+    x = ca.SX.sym("x")
+    return gd.compile(ca.Function("square", [x], [x**2])).width
 
 
 if __name__ == "__main__":

@@ -132,18 +132,26 @@ class Contestant:
         self.call, self.argument, self.outputs, self._keep = call, argument, outputs, keep
 
 
-def compiled(graph: ca.Function, flags: str | None, inputs: Sequence[Array]) -> Contestant:
+TOGETHER, IN_TURN = "gdalembert_together", "gdalembert_in_turn"
+"""What of a library evaluates a batch, and single states one after the other."""
+
+
+def compiled(graph: ca.Function, way: str, inputs: Sequence[Array], output: str = "full") -> Contestant:
     """A Function by ``gd.compile``: all states in one call of its machine code."""
-    library = ctypes.CDLL(str(gd.compile(graph, flags=flags).library))
+    function = gd.compile(graph, output=output)
+    library = ctypes.CDLL(str(function.library))
     n = len(inputs[0])
-    outputs = [np.full((n, graph.numel_out(i)), np.nan) for i in range(graph.n_out())]
-    steps = [(x.ctypes.data, x.shape[1]) for x in (*inputs, *outputs)]
+    written = [np.full((n, *shape), np.nan).reshape(n, -1) for shape in function.outputs.values()]
+    steps = [(x.ctypes.data, x.shape[1], 1) for x in (*inputs, *written)]
     task = np.array([n, *(number for step in steps for number in step)], dtype=np.int64)
-    call = library.gdalembert_together
-    contestant = Contestant(call, task.ctypes.data, outputs, task, inputs)
-    if call(ctypes.c_void_p(contestant.argument)):
+    if (call := getattr(library, way))(ctypes.c_void_p(task.ctypes.data)):
         raise SystemExit(f"{graph.name()}: a state fails")
-    return contestant
+    places = function.places
+    full = [
+        places[name].full(y).reshape(n, -1) if name in places else y
+        for name, y in zip(function.outputs, written, strict=True)
+    ]
+    return Contestant(call, task.ctypes.data, full, task, inputs, written)
 
 
 def pinocchio(library: Path, model: Path, algorithm: str, states: Sequence[Array], sizes: Sequence[int]) -> Contestant:

@@ -270,20 +270,32 @@ def test_the_bars_are_the_measured_ratios(timings: tuple[speed.Timings, speed.Ti
             assert {bar.get_x() for bar in bars} == {1}
 
 
+def test_a_section_takes_the_place_of_the_one_of_its_heading() -> None:
+    page = "# Page\n\nText.\n\n## One\n\nold\n\n## Two\n\nkept\n"
+    assert tables.with_section(page, "## One\n\nnew\n") == "# Page\n\nText.\n\n## Two\n\nkept\n\n## One\n\nnew\n"
+    assert tables.with_section(page, "## Three\n") == f"{page}\n## Three\n"
+
+
 def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_ = gd.compile
-    monkeypatch.setattr(gd, "compile", lambda f, **_: compile_(f, interpreter=True))
+    monkeypatch.setattr(gd, "compile", lambda f, flags=None, **options: compile_(f, interpreter=True, **options))
     monkeypatch.setattr(batch, "machine", lambda: "a machine")
     rows, width = batch.measure([PUMA], rounds=1, n=3)
     small = batch.few_table([PUMA], rounds=1)
-    text = batch.report(rows, width, small)
+    choices = batch.choices_table([PUMA], rounds=1, counts=[3])
+    page = batch.report(rows, width)
+    text = tables.with_section(page, batch.choices_section(width, small, choices))
     assert [row[:3] for row in rows] == [(PUMA, function, 3) for function in speed.FUNCTIONS]
     gains = [timings[batch.AT_ONCE].gain for *_, timings in rows]
-    assert [cells[5] for cells in re.findall(r"^\| (PUMA 560) " + 7 * r"\| (.*?) ", text, re.MULTILINE)] == [
+    assert [cells[5] for cells in re.findall(r"^\| (PUMA 560) " + 7 * r"\| (.*?) ", page, re.MULTILINE)] == [
         f"{gain:.2f}×" for gain in gains
     ]
     assert len(small) == 2 + len(speed.FUNCTIONS)
-    assert all(row in text for row in small)
+    assert all(row in text for row in small + choices)
+    assert [row.split(" | ")[:3] for row in choices[2:]] == [
+        ["| PUMA 560", symbol, "3"] for symbol, *_ in speed.FUNCTIONS.values()
+    ]
+    assert [row.count("×") for row in choices[2:]] == [3, 4, 3, 4]
     ways = batch.few(model := robots.load(PUMA), "inverse_dynamics")
     whole = ways[batch.ONE_BATCH]()
     ways[batch.SINGLE_CALLS]()

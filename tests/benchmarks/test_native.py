@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+import gdalembert as gd
 from benchmarks.common.robots import HERE
 from benchmarks.common.tables import RESULTS
 from benchmarks.speed import native, programs
@@ -30,6 +31,28 @@ def test_a_time_is_the_fastest_round_of_the_faster_convention() -> None:
     seconds, gains = native.tables({("panda7", "mass_matrix"): TIMES})
     assert seconds[2:] == ["| Panda arm | M | 300 | 200 | – | – | 100 | 20 |"]
     assert gains[2:] == ["| Panda arm | M | 3.0× | – | 15× | – | 2.0× | 10× |"]
+
+
+def test_the_triangle_has_a_section_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "machine", lambda: "a machine")
+    times = TIMES | {native.UPPER: np.array([5e-8, 6e-8]), native.UPPERS: np.array([1e-8, 2e-8])}
+    section = native.triangle_section({("talos", native.TRIANGLE): times}, 192, 4)
+    assert "| Talos | M | 300 | 200 | 100 | 50 | 20 | 10 |" in section
+    assert "| Talos | M | 6.0× | 30× | 4.0× | 20× |" in section
+    assert "a machine\nThe registers of this processor have 256 bits: 4 states at once." in section
+    assert native.recorded(f"| Talos | M | 2.0× |\n\n{section}") == {"Talos": {"M": [2.0]}}
+
+
+@pytest.mark.system
+def test_a_matrix_in_part_is_compared_in_full() -> None:
+    graph, q = gd.NewtonEuler(gd.load_urdf("puma560")).mass_matrix, np.random.default_rng(0).normal(size=(9, 6))
+    ways = {
+        f"{way} {output}": programs.compiled(graph, way, [q], output)
+        for way in (programs.TOGETHER, programs.IN_TURN)
+        for output in ("full", "upper")
+    }
+    assert programs.largest_difference(ways)[0] < 4e-15
+    assert ways[f"{programs.TOGETHER} upper"].outputs[0].shape == (9, 36)
 
 
 def test_the_page_says_how_much_the_passes_differ() -> None:
@@ -106,6 +129,9 @@ def test_the_recorded_tables_have_every_function_of_every_robot() -> None:
         (native.TITLES[robot], native.FUNCTIONS[name][0]) for robot in native.ROBOTS for name in native.functions(robot)
     ]
     assert len(rows) == 3 * 6 + 4
+    text, _, triangle = text.partition(native.TRIANGLE_HEADING)
+    parts = re.findall(r"^\| (\S[^|]*) \| (M) \|", triangle, re.M)
+    assert parts == 2 * [(native.TITLES[robot], "M") for robot in native.ROBOTS]
     found = re.findall(r"^\| (\S[^|]*) \| (\S[^|]*) \|", text, re.M)
     assert found == 2 * rows
     gains = native.recorded(text)

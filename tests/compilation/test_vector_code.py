@@ -104,7 +104,9 @@ def test_angles_apart_are_the_function() -> None:
 
 def test_an_angle_of_two_instructions_is_taken_once() -> None:
     x = ca.SX.sym("x", 2)
-    split = angles_apart(ca.Function("f", [x], [ca.sin(x[0]) * ca.cos(x[0]) + ca.cos(x[0] + x[1]), ca.SX(2, 1), ca.SX(0, 1)]))
+    split = angles_apart(
+        ca.Function("f", [x], [ca.sin(x[0]) * ca.cos(x[0]) + ca.cos(x[0] + x[1]), ca.SX(2, 1), ca.SX(0, 1)])
+    )
     assert split is not None
     assert split[0].numel_out(0) == 2
     assert [split[1].nnz_out(i) for i in range(3)] == [1, 2, 0]  # zeros are written, too

@@ -230,7 +230,7 @@ class CompiledFunction:
             threads: the number of threads that share the work, ``None`` for one per core. They are started once, and
                 pay off from some tenths of a millisecond of work on, but not for the interpreter.
             out: receives the outputs, as in a single call.
-            axis: that of the states: 0, or -1 for inputs (…, N) and outputs (…, N), which are faster.
+            axis: that of the states: 0, or -1 for inputs (…, N) and outputs (…, N), which are not transposed.
 
         Raises:
             ArgumentError: as for a single call; also if the inputs differ in N, or none of them has N.
