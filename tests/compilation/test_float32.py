@@ -142,7 +142,8 @@ def test_sine_and_cosine_are_right_to_a_unit_in_the_last_place(compiled: Compile
     every = np.concatenate(angles).astype(np.float32)
     for value, true in zip(function.batch(every[:, np.newaxis]), (np.sin, np.cos), strict=True):
         exact = true(every.astype(float))
-        errors = np.abs(value[:, 0] - exact) / np.spacing(np.abs(exact).astype(np.float32))
+        units = np.maximum(np.spacing(np.abs(exact).astype(np.float32)), np.finfo(np.float32).tiny)  # of 0, too
+        errors = np.abs(value[:, 0] - exact) / units
         assert errors.max() < 0.98
         assert errors[np.abs(every) > 8e3].max() < 0.501
     strange = np.array([[np.inf], [np.nan], [0.5]], np.float32)
