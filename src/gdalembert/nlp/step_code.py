@@ -35,9 +35,9 @@ static int64_t {name}(const int64_t* task) {{
   const double* arg[{max(1, named.sz_arg())}];
   double* res[{max(1, named.sz_res())}];
   for (int64_t k = 0; k < task[0]; ++k) {{
-    for (int i = 0; i < {n_in}; ++i) arg[i] = (const double*) (intptr_t) task[2 * i + 1] + k * task[2 * i + 2];
+    for (int i = 0; i < {n_in}; ++i) arg[i] = (const double*) (intptr_t) task[3 * i + 1] + k * task[3 * i + 2];
     for (int i = 0; i < {n_out}; ++i) {{
-      const int64_t* place = task + 2 * ({n_in} + i) + 1;
+      const int64_t* place = task + 3 * ({n_in} + i) + 1;
       res[i] = (double*) (intptr_t) place[0] + k * place[1];
     }}
     if ({name}_of_one(arg, res, iw, w, 0)) return k + 1;

@@ -41,11 +41,12 @@ typedef struct {
 } Tick;
 
 static int64_t evaluate(const Function* f, int64_t first, int64_t count) {
-  int64_t task[2 * f->arrays + 1];
+  int64_t task[3 * f->arrays + 1];
   task[0] = count;
   for (int64_t i = 0; i < f->arrays; ++i) {
     int64_t step = f->array[2 * i + 1];
-    task[2 * i + 1] = f->array[2 * i] + (int64_t) sizeof(double) * first * step, task[2 * i + 2] = step;
+    task[3 * i + 1] = f->array[2 * i] + (int64_t) sizeof(double) * first * step;
+    task[3 * i + 2] = step, task[3 * i + 3] = 1; /* from one stage to the next, and from entry to entry */
   }
   return f->of(task);
 }
