@@ -95,16 +95,16 @@ class MissingPackageError(ModuleNotFoundError, UnsupportedError):
     Attributes:
         where: what needs it.
         name: of the package.
-        install: what ``pip install`` takes.
+        extra: of gdalembert, which installs it.
     """
 
-    def __init__(self, where: str, name: str, install: str | None = None) -> None:
+    def __init__(self, where: str, name: str, extra: str) -> None:
         self.where = where
-        self.install = install or name
-        super().__init__(f"{where} needs {name}: pip install {self.install}", name=name)
+        self.extra = extra
+        super().__init__(f'{where} needs {name}: pip install "gdalembert[{extra}]"', name=name)
 
     def __reduce__(self) -> tuple[type[MissingPackageError], tuple[str, str | None, str]]:
-        return MissingPackageError, (self.where, self.name, self.install)
+        return MissingPackageError, (self.where, self.name, self.extra)
 
 
 class UnknownNameError(GdalembertError, LookupError):

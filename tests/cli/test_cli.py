@@ -726,7 +726,7 @@ def test_without_matplotlib_only_plot_fails(tmp_path: Path) -> None:
     ]
     assert [(done.returncode, done.stderr) for done in found] == [
         (0, ""),
-        (2, "gdalembert: error: gdalembert.plotting needs matplotlib: pip install matplotlib\n"),
+        (2, 'gdalembert: error: gdalembert.plotting needs matplotlib: pip install "gdalembert[plot]"\n'),
     ]
     assert not output.exists()
 

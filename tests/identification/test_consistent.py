@@ -118,7 +118,7 @@ def test_bounds_that_no_body_has_are_refused() -> None:
 @pytest.mark.parametrize("name", ["cvxpy", "clarabel"])
 def test_a_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UnsupportedError, match=rf"^fit needs {name}: pip install {name}$"):
+    with pytest.raises(UnsupportedError, match=rf'^fit needs {name}: pip install "gdalembert\[identification\]"$'):
         refused()
 
 

@@ -29,7 +29,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     for name in [name for name in sys.modules if name.startswith("gdalembert.plotting")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    message = r"^gdalembert\.plotting needs matplotlib: pip install matplotlib$"
+    message = r'^gdalembert\.plotting needs matplotlib: pip install "gdalembert\[plot\]"$'
     with pytest.raises(UnsupportedError, match=message) as error:
         importlib.import_module("gdalembert.plotting")
     assert isinstance(error.value, ModuleNotFoundError)

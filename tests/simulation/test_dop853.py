@@ -50,7 +50,8 @@ def test_steps_are_few_where_fast_modes_hardly_vibrate() -> None:
 def test_without_scipy_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("scipy", "scipy.integrate"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingPackageError, match=r"^simulate: method='dop853' needs scipy: pip install scipy$"):
+    message = r"""^simulate: method='dop853' needs scipy: pip install "gdalembert\[simulation\]"$"""
+    with pytest.raises(MissingPackageError, match=message):
         gd.simulate(DYN, X0, 0.1, method="dop853")
 
 

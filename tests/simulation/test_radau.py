@@ -114,5 +114,6 @@ def test_without_scipy_it_is_another_method(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(sys.modules, name, None)
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
     assert gd.simulate(dyn, [0.1, 0.2, 0.3, 0.4], 0.1, lambda t, q, v: -v).method == "bdf"
-    with pytest.raises(MissingPackageError, match=r"^simulate: method='radau' needs scipy: pip install scipy$"):
+    message = r"""^simulate: method='radau' needs scipy: pip install "gdalembert\[simulation\]"$"""
+    with pytest.raises(MissingPackageError, match=message):
         gd.simulate(dyn, [0.1, 0.2, 0.3, 0.4], 0.1, lambda t, q, v: -v, method="radau")

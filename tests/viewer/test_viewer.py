@@ -210,7 +210,7 @@ def test_the_package_does_not_need_viser() -> None:
         "try: Viewer('puma560')\nexcept gd.errors.UnsupportedError as error: print(error)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "the 3-D view needs viser: pip install viser pycollada\n"
+    assert found.stdout == 'the 3-D view needs viser: pip install "gdalembert[viewer]"\n'
 
 
 # ---- what is refused

@@ -216,8 +216,8 @@ def _consistent(
 
     ``bounded``: whether some of the limits were given, so that perhaps nothing satisfies them.
     """
-    required("fit", "clarabel")
-    cvxpy = required("fit", "cvxpy")
+    required("fit", "clarabel", "identification")
+    cvxpy = required("fit", "cvxpy", "identification")
     # ds/dz: excited directions by their standard deviations, then the others by 1
     rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.own) :].T
     units = np.hstack([estimate.base.inverse @ estimate.factor, rest])

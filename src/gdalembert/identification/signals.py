@@ -83,7 +83,7 @@ def filtered(
         ArgumentTypeError, ArgumentError: if an argument cannot be used; the message names it, and the row.
         MissingPackageError: if SciPy is missing.
     """
-    required("filtered", "scipy")
+    required("filtered", "scipy", "identification")
     choice("filtered: method", method, ("butterworth", "savitzky_golay"))
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
@@ -125,7 +125,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
         MissingPackageError: if SciPy is missing.
     """
-    required("decimated", "scipy")
+    required("decimated", "scipy", "identification")
     from scipy import signal
 
     values = _rows("decimated: rows", rows)

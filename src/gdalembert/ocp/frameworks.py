@@ -47,7 +47,7 @@ def add_to_rockit(
         MissingPackageError: if rockit is not installed.
         UnsupportedError: if q has unit lengths, which rockit's integrators do not preserve.
     """
-    rockit = required("add_to_rockit", "rockit")
+    rockit = required("add_to_rockit", "rockit", "ocp")
     if not isinstance(ocp, rockit.Stage):
         raise ArgumentTypeError(f"add_to_rockit takes a rockit.Ocp or a stage of it, not {type(ocp).__name__}")
     _check_robot("add_to_rockit", "rockit's", dyn)

@@ -102,7 +102,7 @@ def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Ar
 
 
 if find_spec("matplotlib") is None:
-    raise MissingPackageError("gdalembert.plotting", "matplotlib")
+    raise MissingPackageError("gdalembert.plotting", "matplotlib", "plot")
 
 
 def line_style(k: int) -> dict[str, Any]:

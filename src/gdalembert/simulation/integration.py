@@ -303,7 +303,7 @@ class Dop853(AdaptiveRungeKutta):
     """
 
     def __post_init__(self) -> None:
-        function = self._step(required("simulate: method='dop853'", "scipy.integrate").DOP853)
+        function = self._step(required("simulate: method='dop853'", "scipy.integrate", "simulation").DOP853)
         arguments = [*(np.zeros(function.size1_in(i)) for i in range(4)), np.array(self.p)]
         results = [np.zeros(function.size1_out(i)) for i in range(2)]
         self._t, self._h, self._y, self._numbers, _ = arguments
@@ -379,7 +379,7 @@ class Radau(AdaptiveRungeKutta):
     """
 
     def __post_init__(self) -> None:
-        self._solver: Any = required("simulate: method='radau'", "scipy.integrate").Radau
+        self._solver: Any = required("simulate: method='radau'", "scipy.integrate", "simulation").Radau
         self._length: float | None = None
         self._called = sum(law.driver.size for law in self.control.laws)
         self._nx = self.plant.flow.size1_in(0)

@@ -33,8 +33,6 @@ SEEDS = 2**128 - 1
 """The largest seed: NumPy's own have 128 bits."""
 MASKED = "it has masked entries; leave them out, or give the numbers that they stand for"
 """What messages say of NumPy's masked arrays."""
-_DISTRIBUTIONS = {"rockit": "rockit-meco", "viser": "viser pycollada"}
-"""What pip installs, where it has another name than the package, or is more."""
 
 
 def number(what: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
@@ -196,13 +194,13 @@ def evaluate(
     return values
 
 
-def required(where: str, name: str) -> Any:
-    """The module of this name, which something at ``where`` needs."""
+def required(where: str, name: str, extra: str) -> Any:
+    """The module of this name, which something at ``where`` needs, and an extra of gdalembert installs."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         package = (error.name or name).partition(".")[0]
-        raise MissingPackageError(where, package, _DISTRIBUTIONS.get(package, package)) from None
+        raise MissingPackageError(where, package, extra) from None
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

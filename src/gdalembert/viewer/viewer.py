@@ -111,7 +111,7 @@ class Viewer:
         self._closed = False
         self.scale = number("Viewer: scale", scale, inclusive=True)
         integer("Viewer: port", port, 0, 65535)
-        viser = required("the 3-D view", "viser")
+        viser = required("the 3-D view", "viser", "viewer")
         if isinstance(robot, str | os.PathLike):
             source, robot = robot, load_urdf(robot)
             if visual_model is None:
