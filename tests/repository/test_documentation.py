@@ -255,7 +255,7 @@ def test_every_result_has_its_command() -> None:
 
 
 def test_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1200
 
 
 def test_readme_has_exactly_two_set_up_commands() -> None:
