@@ -1,0 +1,98 @@
+"""The site as it is built: ``.ci/run site`` runs this after Sphinx, in the environment that has it."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import gdalembert as gd
+from tests.helpers.paths import ROOT
+
+SITE = ROOT / "docs" / "_build"
+PAGES = sorted((SITE / "docs" / "api").glob("*.html"))
+ELSEWHERE = {
+    "https://numpy.org/doc/stable/reference/",
+    "https://web.casadi.org/python-api/#casadi.casadi.",
+    "https://gepettoweb.laas.fr/doc/stack-of-tasks/pinocchio/master/doxygen-html/",
+}
+SEARCHED = {
+    "inverse kinematics": {"docs/examples", "docs/api/kinematics"},
+    "model predictive control": {"docs/examples", "docs/optimal_control"},
+    "linkages": {"docs/examples"},
+    "payload": {"docs/examples"},
+    "friction": {"docs/forces"},
+    "identification": {"docs/identification"},
+    "calibration": {"docs/calibration"},
+    "installation": {"docs/installation"},
+    "flexible links": {"docs/flexible"},
+}
+"""What people search, and the pages that have it as a heading, which search shows before all other text."""
+
+
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def signatures() -> dict[str, str]:
+    """Of each documented name, as a reader sees it."""
+    found = re.findall(r'<dt class="sig[^>]* id="([\w.]+)">(.*?)</dt>', "".join(map(text, PAGES)), re.DOTALL)
+    return {name: " ".join(html.unescape(re.sub(r"<[^>]+>", "", line)).split()) for name, line in found}
+
+
+SIGNATURES = signatures()
+
+
+def test_every_public_function_has_types() -> None:
+    functions = [name for name in gd.__all__ if inspect.isfunction(getattr(gd, name))]
+    assert len(functions) > 10
+    for name in functions:
+        assert "→" in SIGNATURES[f"gdalembert.{name}"], name
+        for parameter in inspect.signature(getattr(gd, name)).parameters:
+            assert f"{parameter}: " in SIGNATURES[f"gdalembert.{name}"]
+
+
+def test_no_type_is_written_as_it_is_stored() -> None:
+    """The unions that NumPy's names stand for, and Pinocchio's private module."""
+    hidden = ("_SupportsArray", "dtype[", "pinocchio_pywrap", "ForwardRef", "casadi.casadi.", "~", "<")
+    assert {name for name, line in SIGNATURES.items() if any(each in line for each in hidden)} == set()
+
+
+def test_each_page_begins_with_a_table_of_what_is_on_it() -> None:
+    for page in PAGES:
+        entries = set(re.findall(r'<dt class="sig[^>]* id="(gdalembert[\w.]+)">', text(page)))
+        classes = set(
+            re.findall(r'<dl class="py (?:class|exception)">\s*<dt class="sig[^>]* id="([\w.]+)">', text(page))
+        )
+        own = {name for name in entries if name.rpartition(".")[0] not in classes}
+        if len(own) > 3:
+            table = re.search(r'<table class="[^"]*\bsummary\b.*?</table>', text(page), re.DOTALL)[0]
+            assert set(re.findall(r'href="#([\w.]+)"', table)) <= entries
+            assert len(re.findall("<tr", table)) > 3
+
+
+def test_types_of_other_packages_lead_to_them() -> None:
+    links = set(re.findall(r'class="reference external" href="(https://[^"]+)"', "".join(map(text, PAGES))))
+    assert {start for start in ELSEWHERE if any(link.startswith(start) for link in links)} == ELSEWHERE
+
+
+@pytest.mark.parametrize("words", SEARCHED)
+def test_search_finds_headings(words: str) -> None:
+    index = re.fullmatch(r"Search\.setIndex\((.*)\)\s*", text(SITE / "searchindex.js"), re.DOTALL)
+    found = json.loads(index[1])
+    pages = {
+        found["docnames"][place[0]]
+        for title, at in found["alltitles"].items()
+        for place in at
+        if words in title.lower()
+    }
+    assert SEARCHED[words] <= pages
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    loaded = re.compile(r'<(?:script|img|link)[^>]* (?:src|href)="(?:https?:)?//')
+    assert [page.name for page in SITE.rglob("*.html") if loaded.search(text(page))] == []
