@@ -21,6 +21,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 extensions += ["sphinx-mathjax-offline"]  # MathJax is in the site: equations are read without a network
 extensions += ["api_reference"]  # beside this file
 include_patterns = ["*.md", "docs/**.md", "benchmarks/**.md", "urdf/README.md"]
+exclude_patterns = [".*", "dist", "docs/_build", "examples", "src", "tests"]  # not searched for pages: 100,000 files
 root_doc = "docs/index"
 
 html_theme = "furo"
