@@ -335,34 +335,50 @@ def test_bodies_without_a_material_have_the_colors_of_their_links() -> None:
     assert arm.meshColor == pytest.approx([*color_of(0), 1])
 
 
+LAMP = BODIES.format('<mesh filename="package://lamp/arm.stl"/>')
+
+
+def with_mesh(folder: Path) -> Path:
+    """A folder with the package ``lamp``, whose mesh is a triangle."""
+    (folder / "lamp").mkdir(parents=True)
+    corners = "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0"
+    (folder / "lamp" / "arm.stl").write_text(
+        f"solid arm\nfacet normal 0 0 1\nouter loop\n{corners}\nendloop\nendfacet\nendsolid arm\n"
+    )
+    return folder
+
+
 def test_bodies_that_cannot_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "lamp.urdf"
-    path.write_text(BODIES.format('<mesh filename="package://lamp/arm.stl"/>'))
+    path = tmp_path / "urdf" / "lamp.urdf"
+    path.parent.mkdir()
+    path.write_text(LAMP)
     model = gd.load_urdf(path, check="off")
     with pytest.warns(UrdfWarning, match=r"^lamp.urdf: its visual bodies cannot be read \(.*arm.stl.*package_dirs="):
         assert visuals(path, model) is None
-    mesh = tmp_path / "lamp" / "arm.stl"
-    mesh.parent.mkdir()
-    mesh.write_text(
-        "solid arm\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
-        "endsolid arm\n"
-    )
-    assert visuals(path, model, [tmp_path]).ngeoms == 2
-    with Viewer(path, port=0, package_dirs=[tmp_path]) as shown:
+    elsewhere = with_mesh(tmp_path / "elsewhere")
+    assert visuals(path, model, [elsewhere]).ngeoms == 2
+    with Viewer(path, port=0, package_dirs=[elsewhere]) as shown:
         assert len(shown.scene.visual_model.geometryObjects) == 2
 
 
-def test_packages_are_looked_for_beside_the_urdf(tmp_path: Path) -> None:
-    path, mesh = tmp_path / "lamp.urdf", tmp_path / "lamp" / "arm.stl"
-    path.write_text(BODIES.format('<mesh filename="package://lamp/arm.stl"/>'))
-    mesh.parent.mkdir()
-    mesh.write_text(
-        "solid arm\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
-        "endsolid arm\n"
-    )
-    found = visuals(path, gd.load_urdf(path, check="off"))
-    assert found is not None
-    assert found.ngeoms == 2
+@pytest.mark.parametrize("levels", [0, 1, 3])
+def test_packages_are_looked_for_in_the_folders_above_the_urdf(tmp_path: Path, levels: int) -> None:
+    path = tmp_path.joinpath(*"abc"[:levels], "lamp.urdf")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(LAMP)
+    with_mesh(tmp_path)
+    assert visuals(path, gd.load_urdf(path, check="off")).ngeoms == 2
+
+
+def test_given_folders_come_first_and_near_ones_before_far_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "lamp.urdf"
+    near, far, given = (with_mesh(tmp_path / name) for name in ("a", ".", "given"))
+    path.parent.mkdir()
+    path.write_text(LAMP)
+    model = gd.load_urdf(path, check="off")
+    used = [visuals(path, model, folders).geometryObjects[1].meshPath for folders in ([], [given])]
+    assert [Path(mesh).resolve().parents[1] for mesh in used] == [near, given]
+    assert far.resolve() == tmp_path
 
 
 def test_a_urdf_that_only_speaks_of_bodies_has_none() -> None:
@@ -399,8 +415,7 @@ def test_a_shape_that_the_visualizer_does_not_know() -> None:
 def test_collada_meshes_are_shown(name: str, bodies: int) -> None:
     """By ``pycollada``: each body of the URDF is a mesh on the page, where Pinocchio has it."""
     path, model = robots.path(name), robots.load(name)
-    share = path.parents[4]  # of package://example-robot-data
-    given = visuals(path, model, [share])
+    given = visuals(path, model)
     assert given is not None
     assert {Path(body.meshPath).suffix for body in given.geometryObjects} == {".dae"}
     q = np.random.default_rng(0).uniform(-1, 1, model.nq)

@@ -38,7 +38,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     text = "write a PNG of what the browser shows, and exit; needs a browser"
     parser.add_argument("--screenshot", metavar="FILE", help=text)
-    text = "where package:// is looked for; repeatable"
+    text = "where package:// is looked for, before the folders above the URDF; repeatable"
     parser.add_argument("--package-dir", action="append", default=[], metavar="FOLDER", help=text)
 
 

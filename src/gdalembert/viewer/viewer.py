@@ -38,16 +38,18 @@ _TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.
 def visuals(
     source: str | os.PathLike[str], model: pin.Model, package_dirs: Sequence[str | os.PathLike[str]] = ()
 ) -> pin.GeometryModel | None:
-    """The ``<visual>`` bodies of the URDF of a model, if it has any; with a warning ``None`` if they cannot be read."""
+    """The ``<visual>`` bodies of the URDF of a model, if it has any; with a warning ``None`` if they cannot be read.
+
+    Packages are looked for in ``package_dirs``, then in the folder of the URDF and in those above it.
+    """
     data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
     if "<visual" not in text:
         return None
-    own = [] if shipped or "<" in str(source) else [str(Path(source).resolve().parent)]
+    above = [] if shipped or "<" in str(source) else Path(source).resolve().parents
+    folders = [os.fspath(folder) for folder in (*package_dirs, *above)]
     try:
-        found = pin.buildGeomFromUrdfString(
-            model, text, pin.GeometryType.VISUAL, None, [*own, *(os.fspath(folder) for folder in package_dirs)]
-        )
+        found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, folders)
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
         warnings.warn(
@@ -74,7 +76,7 @@ class Viewer:
         q: the first configuration (nq), for which the camera is placed; ``None`` for the neutral one.
         links: the flexible links of an arm that was pickled or copied, by name.
         visual_model: the bodies of a ``pin.Model``; ``None`` for those of the URDF, if it has any.
-        package_dirs: folders to search for the URDF's ``package://``.
+        package_dirs: folders to search for the URDF's ``package://``, before its own folder and those above it.
         frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.
         scale: exaggeration of the deflections of flexible links; the picture states it if it is not 1.
         host, port: address of the page; port 0 takes any free port, and a port in use is replaced by the next one. Who
