@@ -1,4 +1,4 @@
-"""Source text: closed forms in SymPy; graphs, one assignment for each operation, in Python, C, MATLAB and Octave."""
+"""Source text: closed forms in SymPy; graphs, one assignment for each operation, in Python, JAX, C, Rust, MATLAB."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import keyword
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import casadi as ca
 import sympy
@@ -32,6 +33,14 @@ _ARITHMETIC = {
     ca.OP_ASSIGN: "{0}",
 }
 _RESULTS = "Arguments are sequences; vectors come back as lists, matrices as lists of rows, single numbers as floats."
+_ARRAYS = (
+    "Pure functions of arrays, for jax.jit, jax.vmap, jax.grad. Matrices that are given are flat, column by column. "
+    "JAX computes in single precision unless you write jax.config.update('jax_enable_x64', True) first."
+)
+_MODULE = (
+    "Matrices come back as arrays of rows, M[row][column]; those that are given are flat, column by column. Nothing is "
+    "allocated, there is no unsafe code, and only std is used."
+)
 _CALLS = (
     "Arrays are dense, matrices column by column. The functions allocate nothing and keep no state: they may run in "
     "parallel. Compile with: cc -O2 -c"
@@ -77,11 +86,23 @@ class Language:
     entry: Callable[[str, int], str]
 
     @classmethod
-    def of(cls, name: str, prefix: str, power: str, entry: Callable[[str, int], str]) -> Language:
-        """A language that writes functions as ``prefix`` and their names."""
-        called = {op: f"{prefix}{own}({'{0}, {1}' if own == 'atan2' else '{0}'})" for op, own in FUNCTIONS.items()}
-        powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), f"{{0}} {power} {{1}}")
-        return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: "abs({0})"}, entry)
+    def of(
+        cls,
+        name: str,
+        prefix: str,
+        entry: Callable[[str, int], str],
+        *,
+        power: str,
+        absolute: str = "abs({0})",
+        renamed: Mapping[str, str] = MappingProxyType({}),
+    ) -> Language:
+        """A language that writes functions as ``prefix`` and their names, or what it calls them instead."""
+        called = {
+            op: f"{prefix}{renamed.get(own, own)}({'{0}, {1}' if own == 'atan2' else '{0}'})"
+            for op, own in FUNCTIONS.items()
+        }
+        powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), power)
+        return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: absolute}, entry)
 
     def with_choices(self, *, less: str, other: str, chosen: str) -> Language:
         """The language with what ``ca.if_else`` of a < b consists of: a < b, its opposite, and x where it holds."""
@@ -117,7 +138,11 @@ def statements(function: ca.Function, language: Language) -> tuple[list[tuple[st
     return assignments, outputs
 
 
-_PYTHON = Language.of("Python", "math.", "**", lambda name, k: f"{name}_{k + 1}").with_choices(
+def _entry_of_python(name: str, k: int) -> str:
+    return f"{name}_{k + 1}"
+
+
+_PYTHON = Language.of("Python", "math.", _entry_of_python, power="{0} ** {1}").with_choices(
     less="float({0} < {1})", other="float(not {0})", chosen="{1} if {0} else 0.0"
 )
 
@@ -126,12 +151,12 @@ _PYTHON = Language.of("Python", "math.", "**", lambda name, k: f"{name}_{k + 1}"
 def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module with a function for each Function."""
     head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
-    parts = ["\n".join(head)] + [_python_function(own, function) for own, function in functions.items()]
+    parts = ["\n".join(head)] + [_python_function(own, x, _PYTHON, "{0}") for own, x in functions.items()]
     return {f"{name}.py": "\n\n\n".join(parts) + "\n"}
 
 
-def _python_function(name: str, function: ca.Function) -> str:
-    assignments, outputs = statements(function, _PYTHON)
+def _python_function(name: str, function: ca.Function, language: Language, result: str) -> str:
+    assignments, outputs = statements(function, language)
     lines = [f"def {name}({', '.join(function.name_in())}):", f'    """{signature(name, function)}."""']
     for given in function.name_in():  # assignments that fail if the argument has the wrong length
         names = ", ".join(f"{given}_{k + 1}" for k in range(function.numel_in(given)))
@@ -143,8 +168,25 @@ def _python_function(name: str, function: ca.Function) -> str:
     for i, entries in enumerate(outputs):
         rows, columns = function.size_out(i)
         nested = entries if columns == 1 else [f"[{', '.join(entries[k::rows])}]" for k in range(rows)]
-        results.append(entries[0] if rows == columns == 1 else f"[{', '.join(nested)}]")
+        results.append(result.format(entries[0] if rows == columns == 1 else f"[{', '.join(nested)}]"))
     return "\n".join([*lines, f"    return {', '.join(results)}"])
+
+
+_JAX = Language.of(
+    "JAX",
+    "jnp.",
+    _entry_of_python,
+    power="{0} ** {1}",
+    renamed={"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"},
+).with_choices(less="jnp.where({0} < {1}, 1.0, 0.0)", other="1.0 - {0}", chosen="jnp.where({0} != 0.0, {1}, 0.0)")
+
+
+@code_format("jax")
+def jax_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """One module with a pure function of arrays for each Function: for ``jax.jit``, ``jax.vmap`` and ``jax.grad``."""
+    head = ['"""' + notes[0], *notes[1:], "", *textwrap.wrap(_ARRAYS, 100), '"""', "", "import jax.numpy as jnp"]
+    parts = ["\n".join(head)] + [_python_function(own, x, _JAX, "jnp.array({0})") for own, x in functions.items()]
+    return {f"{name}_jax.py": "\n\n\n".join(parts) + "\n"}
 
 
 @code_format("c")
@@ -177,7 +219,47 @@ def _comment(lines: Sequence[str]) -> list[str]:
     return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
 
 
-_MATLAB = Language.of("MATLAB", "", "^", lambda name, k: f"{name}({k + 1})").with_choices(
+_RUST = Language.of(
+    "Rust",
+    "f64::",
+    lambda name, k: f"{name}[{k}]",
+    power="f64::powf({0}, {1})",
+    absolute="f64::abs({0})",
+    renamed={"log": "ln"},
+).with_choices(
+    less="if {0} < {1} {{ 1.0 }} else {{ 0.0 }}",
+    other="1.0 - {0}",
+    chosen="if {0} != 0.0 {{ {1} }} else {{ 0.0 }}",
+)
+
+
+@code_format("rust")
+def rust_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """One module ``name.rs`` with a function for each Function."""
+    head = [f"//! {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_MODULE, 100))]
+    head += ["#![allow(dead_code, non_snake_case, unused_parens, unused_variables, clippy::all)]"]
+    parts = ["\n".join(head)] + [_rust_function(own, function) for own, function in functions.items()]
+    return {f"{name}.rs": "\n\n".join(parts) + "\n"}
+
+
+def _rust_function(name: str, function: ca.Function) -> str:
+    assignments, outputs = statements(function, _RUST)
+    given = ", ".join(f"{x}: &[f64; {function.numel_in(x)}]" for x in function.name_in())
+    kinds, results = [], []
+    for i, entries in enumerate(outputs):
+        rows, columns = function.size_out(i)
+        nested = entries if columns == 1 else [f"[{', '.join(entries[k::rows])}]" for k in range(rows)]
+        kind = "f64" if columns == 1 else f"[f64; {columns}]"
+        single = rows == columns == 1
+        kinds.append(kind if single else f"[{kind}; {rows}]")
+        results.append(entries[0] if single else f"[{', '.join(nested)}]")
+    returned, value = (each[0] if len(each) == 1 else f"({', '.join(each)})" for each in (kinds, results))
+    lines = [f"/// {signature(name, function)}.", f"pub fn {name}({given}) -> {returned} {{"]
+    lines += [f"    let {variable}: f64 = {expression};" for variable, expression in assignments]
+    return "\n".join([*lines, f"    {value}", "}"])
+
+
+_MATLAB = Language.of("MATLAB", "", lambda name, k: f"{name}({k + 1})", power="{0} ^ {1}").with_choices(
     less="double({0} < {1})", other="double(~{0})", chosen="{0} * {1}"
 )
 
