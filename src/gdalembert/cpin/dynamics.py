@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -137,11 +138,14 @@ def _algorithm(name: str, *slots: str) -> Callable[..., Any]:
         given = {key: x for key, x in zip("qva", (q, v, a), strict=True) if not isinstance(x, _Option | None)}
         data.keep(name, **given)
         for slot in slots:
-            of, function, state, made = _SLOTS[slot]
+            of, quantity, state, made = _SLOTS[slot]
             if slot == slots[0] or set(state) <= set(given or data.state):
-                data.fill(**{slot: later(model, of, function, data.known(name, *state), made)})
+                data.fill(**{slot: later(model, of, quantity, data.known(name, *state), made)})
             else:
                 data.empty(slot)
+        if "dAg" in slots:
+            both = cache(later(model, "kinematics", "centroidal_maps", data.known(name, "q", "v"), tuple))
+            data.fill(Ag=lambda: both()[0], dAg=lambda: both()[1])
         value = getattr(data, slots[0])
         return value[0] if isinstance(value, list) else value
 

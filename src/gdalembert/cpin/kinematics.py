@@ -99,12 +99,13 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
     if data.swept is not None and data.swept[0] is tree and is_same(data.swept[1], q):
         return data.swept[2]
     is_sx = any(isinstance(x, ca.SX) for x in (q, *inputs))
-    shared = SharedPlacements(tree, *map(ca.SX, (q, *inputs))) if is_sx else None
+    symbols = [ca.SX.sym("q", tree.nq), *([tree.symbols] if inputs else [])]
+    shared = SharedPlacements(tree, symbols, list(map(ca.SX, (q, *inputs)))) if is_sx else None
 
     def placement(k: int) -> SE3:
         if shared is None:
             return SE3(evaluate(model, model.kinematics.frame_placement(k), q))
-        return SE3.later(partial(shared.rotation, k), partial(shared.position, k))
+        return SE3.later(partial(shared.rotation, tree.frames[k]), partial(shared.position, tree.frames[k]))
 
     data.swept = tree, q, placement
     return placement

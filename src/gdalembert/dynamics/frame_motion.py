@@ -33,11 +33,13 @@ from gdalembert import spatial
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import derivative_along
+from gdalembert.spatial.functions import derivative_along, smaller
 from gdalembert.spatial.instructions import SharedSubexpressions
 from gdalembert.spatial.spatial_vectors import Motion
 
 _NULL = ca.DM(3, 1)
+_WORTHWHILE = 0.02
+"""The share of its operations that the first rotation must save to be one that leaves none of its chain for others."""
 _AT_REST = Motion(_NULL, _NULL)
 
 
@@ -55,6 +57,17 @@ def placement(tree: Tree, frame: Frame, q: Matrix, path: Sequence[int] | None = 
     return r, p
 
 
+def transform(tree: Tree, frame: Frame, q: ca.SX, *p: ca.SX) -> Matrix:
+    """[R p; 0 1] (4 × 4) of a frame in the universe, inward or as of :class:`SharedPlacements`, the smaller graph.
+
+    The constants of the tree may have the symbols p.
+    """
+    shared = SharedPlacements(tree, [q, *p], [q, *p])
+    return smaller(
+        spatial.transform(*placement(tree, frame, q)), spatial.transform(shared.rotation(frame), shared.position(frame))
+    )
+
+
 def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Matrix, Matrix]]:
     """R and p of several frames in the universe, inward or outward, whichever graph is smaller."""
     inward = [placement(tree, frame, q) for frame in frames]
@@ -68,34 +81,44 @@ def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Mat
 
 
 class SharedPlacements:
-    """Placements of frames in the universe at q, for which any expressions are put in, each made when it is asked for.
+    """Placements of frames in the universe, each made when it is asked for.
 
+    They are written in symbols, q and those of the tree's constants, for which any expressions are put in.
     What they share is computed once. Rotations go outward; positions go inward to a link whose rotation is known (the
     first, the first with several limbs, or none) and outward from there, whichever adds least, so that a position that
-    is asked for alone needs no rotation of its chain. ``values`` stand for the symbols of the tree.
+    is asked for alone needs no rotation of its chain.
     """
 
-    def __init__(self, tree: Tree, q: ca.SX, *values: ca.SX) -> None:
-        self._tree, self._q = tree, ca.SX.sym("q", tree.nq)
-        symbols = [self._q, tree.symbols] if values else [self._q]
-        self._expressions = SharedSubexpressions(symbols, [q, *values])
+    def __init__(self, tree: Tree, symbols: Sequence[ca.SX], values: Sequence[ca.SX]) -> None:
+        self._tree, self._q = tree, symbols[0]
+        self._expressions = SharedSubexpressions(symbols, values)
         self._joints: dict[int, tuple[Matrix, Matrix]] = {}
         self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
         self._origins: dict[int, Matrix] = {-1: _NULL}
         parents = Counter(joint.parent for joint in tree.joints)
         self._forks = {link for link, children in parents.items() if children > 1}
 
-    def rotation(self, frame: int) -> ca.SX:
-        """R (3 × 3) of a frame of the tree, by its index."""
-        own = self._tree.frames[frame]
-        return self._expressions.of(self._turned(own.joint, own.rotation))
+    def rotation(self, frame: Frame) -> ca.SX:
+        """R (3 × 3) of a frame."""
+        is_first, r = len(self._rotations) == 1, self._turned(frame.joint, frame.rotation)
+        if is_first:
+            inward, _ = placement(self._tree, frame, self._q)
+            if self._expressions.added_by(inward) < (1 - _WORTHWHILE) * self._expressions.added_by(r):
+                return self._begun_inward(frame, inward)
+        return self._expressions.of(r)
 
-    def position(self, frame: int) -> ca.SX:
-        """The origin (3) of a frame of the tree, by its index."""
-        own = self._tree.frames[frame]
-        x = fixed_placement(own)[1]
+    def _begun_inward(self, frame: Frame, rotation: Matrix) -> ca.SX:
+        """The rotation of a frame, and that of its link from there, where this is the shorter way."""
+        made = self._expressions.of(rotation)
+        outward, back = self._rotation(frame.joint), rotation @ spatial.constant(frame.rotation).T
+        self._rotations[frame.joint] = min(outward, back, key=self._expressions.added_by)
+        return made
+
+    def position(self, frame: Frame) -> ca.SX:
+        """The origin (3) of a frame."""
+        x = fixed_placement(frame)[1]
         starts = self._rotations.keys(), self._rotations.keys() & self._forks, set[int]()
-        return self._expressions.of(*(self._position(own.joint, x, known) for known in starts))
+        return self._expressions.of(*(self._position(frame.joint, x, known) for known in starts))
 
     def _joint(self, i: int) -> tuple[Matrix, Matrix]:
         if i not in self._joints:

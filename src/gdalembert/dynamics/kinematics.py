@@ -142,8 +142,8 @@ class Kinematics:
         key = "frame_placement", index, None
         if key not in self._functions:
             s = self.symbols("q")
-            r, p = frame_motion.placement(self.tree, self.tree.frames[index], s["q"])
-            self._functions[key] = function("frame_placement", s, {"T": spatial.transform(r, p)})
+            placed = frame_motion.transform(self.tree, self.tree.frames[index], *s.values())
+            self._functions[key] = function("frame_placement", s, {"T": placed})
         return self._functions[key]
 
     def frame_placements(self, frames: Sequence[str | int]) -> ca.Function:
@@ -174,8 +174,8 @@ class Kinematics:
             UnknownNameError: if no joint has the name.
         """
         s = self.symbols("q")
-        r, p = frame_motion.placement(self.tree, joint_frame(self.tree, joint), s["q"])
-        return function("joint_placement", s, {"T": spatial.transform(r, p)})
+        placed = frame_motion.transform(self.tree, joint_frame(self.tree, joint), *s.values())
+        return function("joint_placement", s, {"T": placed})
 
     def frame_error(self, frame: str | int) -> ca.Function:
         """(q, T) → (error), 6 [m; rad]: the twist that moves the frame to T (4 × 4) in unit time, LOCAL.
@@ -183,8 +183,10 @@ class Kinematics:
         log6 of oMf⁻¹ T, with an angle of at most π: what inverse kinematics drives to zero
         (:mod:`gdalembert.spatial.lie`).
         """
-        s = symbols(q=self.tree.nq) | {"T": ca.SX.sym("T", 4, 4)} | self._p
-        r, p = frame_motion.placement(self.tree, self.tree.frames[find_frame(self.tree, frame)], s["q"])
+        own = self.symbols("q")
+        s = {"q": own["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
+        placed = frame_motion.transform(self.tree, self.tree.frames[find_frame(self.tree, frame)], *own.values())
+        r, p = placed[:3, :3], placed[:3, 3]
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
         return function("frame_error", s, {"error": motion_log(difference)})
 
@@ -334,6 +336,14 @@ class Kinematics:
         momentum rate = Ag a + dAg v.
         """
         return self._of_robot(centroidal.centroidal_map_rate, "dAg", "q", "v")
+
+    @cached_property
+    def centroidal_maps(self) -> ca.Function:
+        """(q, v) → (Ag, dAg), 6 × nv each, with what they share computed once: equals ``pin.dccrba``."""
+        q, v, *p = (s := self.symbols("q", "v")).values()
+        return function(
+            "centroidal_maps", s, {"Ag": self.centroidal_map(q, *p), "dAg": self.centroidal_map_rate(q, v, *p)}
+        )
 
     @cached_property
     def centroidal_momentum(self) -> ca.Function:

@@ -108,6 +108,13 @@ class _Table:
         """A number."""
         return self._number("constant", abs(x)), x < 0
 
+    def first_met(self, x: float) -> Signed:
+        """A number, kept with the sign that it has here, where sums of its products need no minus then."""
+        number = self._numbers.setdefault(("constant", abs(x)), len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append(ca.SX(x))
+        return number, not ca.is_equal(self.nodes[number], ca.SX(x))
+
     def operation(self, op: int, *operands: Signed) -> Signed:
         """The result of ``ca.OP_…``."""
         if op == ca.OP_NEG:
@@ -233,17 +240,24 @@ class SharedSubexpressions:
         self._entries = [[self._value(x[k]) for k in range(x.numel())] for x in values]
 
     def _value(self, x: ca.SX) -> Signed:
-        return self._table.constant(float(x)) if x.is_constant() else self._table.input(x)
+        return self._table.first_met(float(x)) if x.is_constant() else self._table.input(x)
 
     def of(self, *ways: ca.SX) -> ca.SX:
         """An expression in the symbols, dense, in the one of several ways to write it that adds the fewest values."""
-        numbers = min(map(self._numbers, ways), key=lambda numbers: len(self._table.needed(numbers, self._made)))
+        numbers = min(map(self._numbers, ways), key=self._added)
         self._made = self._table.expressions(numbers, self._made)
         return ca.reshape(ca.vertcat(*(self._made[number] for number in numbers)), *ways[0].shape)
 
+    def added_by(self, expression: ca.SX) -> int:
+        """How many values an expression would add."""
+        return self._added(self._numbers(expression))
+
+    def _added(self, numbers: list[int]) -> int:
+        return len(self._table.needed(numbers, self._made))
+
     def _numbers(self, expression: ca.SX) -> list[int]:
         graph = ca.Function("graph", self._inputs, [ca.densify(expression)])
-        (result,) = evaluate(graph, self._entries, self._table.constant, self._table.operation)
+        (result,) = evaluate(graph, self._entries, self._table.first_met, self._table.operation)
         return [self._table.with_sign_in_difference(x) for x in result]
 
 

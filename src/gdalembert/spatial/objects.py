@@ -174,7 +174,13 @@ class SE3(Spatial):
     __mul__ = __matmul__ = act
 
     def actInv(self, x: Any) -> Any:
-        return self.inverse().act(x)
+        """What :meth:`act` gives x of."""
+        if isinstance(x, Motion | Force | Inertia | Motion.pin | Force.pin | Inertia.pin):
+            return self.inverse().act(x)
+        r, p = self.rotation.T, self.translation
+        if not isinstance(x, SE3 | pin.SE3):
+            return r @ (matrix("SE3.actInv", x, 3) - p)
+        return SE3(r @ SE3(x).rotation, r @ (SE3(x).translation - p))
 
     def se3Action(self, placed: SE3) -> SE3:
         r = placed.rotation
