@@ -84,7 +84,7 @@ def test_refusals(model: cpin.Model) -> None:
         cpin.crba(model, data, [np.nan, 0.0])
     with pytest.raises(ArgumentTypeError, match="q is SX and v is MX"):
         cpin.rnea(model, data, q, ca.MX.sym("v", 2), rest)
-    with pytest.raises(ArgumentError, match=r"rnea: fext has 1 forces; give njoints = 3, the universe's first"):
+    with pytest.raises(ArgumentError, match=r"rnea: fext has 1 forces; give njoints = 3 forces, the universe's first"):
         cpin.rnea(model, data, q, rest, rest, [cpin.Force.Zero()])
     cpin.framesForwardKinematics(model, data, q)
     n = model.nframes
@@ -97,6 +97,52 @@ def test_refusals(model: cpin.Model) -> None:
     with pytest.raises(AttributeError, match="no algorithm or class of cpin named 'rnaa'; nearest: 'rnea'"):
         cpin.rnaa  # noqa: B018
     assert not hasattr(cpin, "computeCollisions")
+
+
+WRONG = {
+    "model": (lambda m, d, q: cpin.crba(None, d, q), r"crba: model is of type NoneType; give a cpin.Model"),
+    "order": (lambda m, d, q: cpin.rnea(d, m, q, q, q), r"rnea: model is of type Data; give a cpin.Model"),
+    "data": (
+        lambda m, d, q: cpin.aba(m, pin.Data(m.pin), q, q, q),
+        r"aba: data is of type Data; give model.c",
+    ),
+    "no q": (lambda m, d, q: cpin.forwardKinematics(m, d, None), r"forwardKinematics: q: expected numbers, SX or MX"),
+    "no v": (lambda m, d, q: cpin.computeAllTerms(m, d, q, None), r"computeAllTerms: v: expected numbers, SX or MX"),
+    "fext": (lambda m, d, q: cpin.rnea(m, d, q, q, q, 3.0), r"rnea: fext is no list; give njoints = 3 forces"),
+    "alpha": (lambda m, d, q: cpin.interpolate(m, q, q, q), r"interpolate: alpha: got 2 × 1 entries; give 1 × 1"),
+    "position": (lambda m, d, q: cpin.dIntegrate(m, q, q, 7), r"dIntegrate: got the position 7 .* give ARG0, ARG1"),
+    "J": (lambda m, d, q: cpin.forwardDynamics(m, d, q, q, q, None, q), r"forwardDynamics: J: expected numbers"),
+    "damping": (
+        lambda m, d, q: cpin.forwardDynamics(m, d, q, q, q, np.eye(2), q, -1.0),
+        r"forwardDynamics: damping is -1; give 0, or a positive number",
+    ),
+    "settings": (lambda m, d, q: cpin.constraintDynamics(m, d, q, q, q, [], [], 3.0), r"settings: got a float; give"),
+    "datas": (lambda m, d, q: cpin.constraintDynamics(m, d, q, q, q, [], [3.0]), r"contact_datas: got a float; give"),
+    "axes": (lambda m, d, q: cpin.rpy.computeRpyJacobian([0, 0, 0], 7), r"computeRpyJacobian: got 7; give LOCAL or W"),
+    "angle": (lambda m, d, q: cpin.rpy.rotate("x", "y"), r"rpy.rotate: angle: expected numbers, SX or MX"),
+    "factor": (lambda m, d, q: cpin.Motion.Zero() * q, r"Motion: factor: got 2 × 1 entries; give 1 × 1"),
+    "solid": (lambda m, d, q: cpin.Inertia.FromBox(1, None, 1, 1), r"Inertia.FromBox: expected numbers, SX or MX"),
+    "frame": (lambda m, d, q: m.addFrame(3.0), r"Frame: got a float; give a Frame, or its parts"),
+    "parent": (
+        lambda m, d, q: m.addJoint("base", cpin.JointModelRX(), cpin.SE3(), "new"),
+        r"addJoint: Pinocchio does not take \(str, JointModelRX, SE3, str\)",
+    ),
+    "lock": (
+        lambda m, d, q: cpin.buildReducedModel(m, ["j"], q),
+        r"buildReducedModel: no joint j; give indices",
+    ),
+    "group": (lambda m, d, q: cpin.liegroups.Rn("x"), r"liegroups.Rn: n: expected an integer"),
+}
+"""Calls with one wrong argument each, of a robot with two joints."""
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_wrong_arguments_are_refused_in_one_sentence(model: cpin.Model, call: str) -> None:
+    wrong, message = WRONG[call]
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=message) as refused:
+        wrong(model, model.createData(), np.zeros(2))
+    assert "\n" not in str(refused.value)
+    assert model.njoints == 3
 
 
 def test_install_gives_programs_their_import(tmp_path) -> None:

@@ -26,6 +26,8 @@ from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
 from gdalembert.errors import UnknownNameError, UnsupportedError
 from gdalembert.spatial import object_maps, objects
+from gdalembert.spatial.arguments import refusing
+from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
@@ -39,16 +41,9 @@ _SHARED = (
 )
 
 
-class StdVec(list[Any]):
-    """A list, also of (size, value)."""
-
-    def __init__(self, *given: Any, size: int = 0, value: Any = None) -> None:
-        if len(given) == 2:
-            size, value = given
-        super().__init__(given[0] if len(given) == 1 else [value] * size)
-
-    def tolist(self) -> list[Any]:
-        return list(self)
+for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
+    if callable(_call := globals()[_name]) and _name[0].islower():
+        globals()[_name] = refusing(_call, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
 
 
 def __getattr__(name: str) -> Any:

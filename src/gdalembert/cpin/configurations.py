@@ -10,8 +10,9 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin.model import Model
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.matrices import is_constant, matrix
 
 __all__ = [
@@ -39,7 +40,7 @@ def difference(model: Model, q1: Any, q2: Any) -> Matrix:
 
 def interpolate(model: Model, q1: Any, q2: Any, alpha: Any) -> Matrix:
     """The configuration between q1 (alpha = 0) and q2 (1)."""
-    return integrate(model, q1, alpha * difference(model, q1, q2))
+    return integrate(model, q1, matrix("interpolate: alpha", alpha, 1) * difference(model, q1, q2))
 
 
 def squaredDistance(model: Model, q1: Any, q2: Any) -> Matrix:
@@ -52,16 +53,20 @@ def distance(model: Model, q1: Any, q2: Any) -> Matrix:
     return ca.norm_2(difference(model, q1, q2))
 
 
+def _one(algorithm: str, both: Any, position: Any) -> Any:
+    if position not in (None, 0, 1):
+        raise ArgumentError(f"{algorithm}: got the position {position!r} of an argument; give ARG0, ARG1, or none")
+    return both if position is None else both[int(position)]
+
+
 def dIntegrate(model: Model, q: Any, v: Any, argument_position: Any = None) -> Any:
     """Derivatives of integrate by q and by v (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _called(model, "dIntegrate", "integrate_derivatives", q, v=v)
-    return both if argument_position is None else both[int(argument_position)]
+    return _one("dIntegrate", _called(model, "dIntegrate", "integrate_derivatives", q, v=v), argument_position)
 
 
 def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -> Any:
     """Derivatives of difference by q1 and by q2 (nv × nv each), in tangent spaces; or one of them, by ARG0 or ARG1."""
-    both = _called(model, "dDifference", "difference_derivatives", q1, q2)
-    return both if argument_position is None else both[int(argument_position)]
+    return _one("dDifference", _called(model, "dDifference", "difference_derivatives", q1, q2), argument_position)
 
 
 def normalize(model: Model, q: Any) -> Matrix:
@@ -110,6 +115,6 @@ liegroups = SimpleNamespace(
     SO2=lambda: LieGroup("SO(2)", pin.JointModelRUBZ()),
     SE2=lambda: LieGroup("SE(2)", pin.JointModelPlanar()),
     R3=lambda: LieGroup("R^3", pin.JointModelTranslation()),
-    Rn=lambda n: LieGroup(f"R^{n}", *(pin.JointModelPX() for _ in range(n))),
+    Rn=lambda n: LieGroup(f"R^{n}", *[pin.JointModelPX()] * integer("liegroups.Rn: n", n, 1)),
 )
 """``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R3()`` and ``Rn(n)``: groups with integrate, difference and so on."""

@@ -14,13 +14,13 @@ from gdalembert.cpin.data import Data, fills
 from gdalembert.cpin.kinematics import evaluate
 from gdalembert.cpin.model import Model
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
-from gdalembert.errors import ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arguments import listed, number, vector
 from gdalembert.spatial.factorization import constrained_solve
 from gdalembert.spatial.functions import function
-from gdalembert.spatial.matrices import matrix
+from gdalembert.spatial.matrices import is_constant, matrix, number_of
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
@@ -83,7 +83,8 @@ def _numeric(x: Any) -> Any:
 
 
 def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[Any], *contact_datas: Any) -> None:
-    """Do nothing: there is no memory to be prepared."""
+    """Check the constraints: there is no memory to be prepared."""
+    _held(model, contact_models)
 
 
 class _AtAnyConfiguration(ConstrainedDynamics):
@@ -98,6 +99,8 @@ def _held(
     """The robot with its constraints, made once."""
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
+    if not (settings is None or hasattr(settings, "mu")):
+        raise ArgumentTypeError(f"settings: got a {type(settings).__name__}; give ProximalSettings, or none")
     constraints, mu = [RigidConstraintModel(each) for each in contact_models], float(getattr(settings, "mu", 0.0))
     kp, kd = ([each.gains(name) for each in constraints] for name in ("Kp", "Kd"))
 
@@ -146,7 +149,10 @@ def constraintDynamics(
     held, constraints = _held(model, contact_models, settings)
     acceleration, forces = evaluate(model, held.forward_dynamics, *state)
     forces, first = ca.densify(_axes(model, constraints, state[0])[0] @ forces), 0
-    for constraint, own in zip(constraints, contact_datas or (), strict=False):
+    datas = [] if contact_datas is None else listed(contact_datas) or [contact_datas]
+    if wrong := [x for x in datas if not isinstance(x, RigidConstraintData)]:
+        raise ArgumentTypeError(f"contact_datas: got a {type(wrong[0]).__name__}; give contact.createData() of each")
+    for constraint, own in zip(constraints, datas, strict=False):
         column = forces[first : first + constraint.size()]
         own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
         first += constraint.size()
@@ -191,6 +197,8 @@ def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact
 def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Any) -> Any:
     """x (nv) and f of M x = r + Jᵀ f, J x + damping f = s."""
     mass, rows = evaluate(model, model.dynamics.mass_matrix, q), j.shape[0]
+    if is_constant(mu := matrix(f"{algorithm}: damping", damping, 1)) and number_of(mu) < 0:
+        raise ArgumentError(f"{algorithm}: damping is {number_of(mu):g}; give 0, or a positive number")
 
     def make() -> ca.Function:
         pattern = ca.sparsify(evaluate(model, model.dynamics.mass_matrix, ca.SX.sym("q", model.nq))).sparsity()
@@ -198,11 +206,12 @@ def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Matrix, s: Ma
         known |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
         return function("solved", known, dict(zip(("x", "f"), constrained_solve(*known.values()), strict=True)))
 
-    return model.cached(("solved", rows), make)(mass, r, j, s, matrix(f"{algorithm}: damping", damping, 1))
+    return model.cached(("solved", rows), make)(mass, r, j, s, mu)
 
 
 def _jacobian(algorithm: str, model: Model, j: Any) -> Matrix:
-    return matrix(f"{algorithm}: J", j, j.shape[0] if hasattr(j, "shape") else len(j), model.nv)
+    rows = j.shape[0] if getattr(j, "shape", ()) else len(listed(j) or "J")
+    return matrix(f"{algorithm}: J", j, rows, model.nv)
 
 
 @fills("ddq", "lambda_c")
@@ -224,13 +233,15 @@ def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: An
     at_q, before = data.keep("impulseDynamics", q=q, v=v)
     if isinstance(J, list) or (hasattr(J, "tolist") and not hasattr(J, "shape")):
         _, restitution, settings = given + (None, 0.0, None)[len(given) :]
-        held, constraints = _held(model, J, settings, float(restitution))
+        held, constraints = _held(
+            model, J, settings, number("impulseDynamics: restitution", restitution, inclusive=True)
+        )
         after, impulses = evaluate(model, held.impact, at_q, before)
         impulses = _axes(model, constraints, at_q)[0] @ impulses
     else:
         (restitution, damping), jacobian = given + (0.0, 0.0)[len(given) :], _jacobian("impulseDynamics", model, J)
         momentum = evaluate(model, model.dynamics.mass_matrix, at_q) @ before
-        wanted = -restitution * (jacobian @ before)
+        wanted = -matrix("impulseDynamics: restitution", restitution, 1) * (jacobian @ before)
         after, impulses = _solved("impulseDynamics", model, at_q, momentum, jacobian, wanted, damping)
     data.put(dq_after=after, impulse_c=impulses)
     return after

@@ -14,6 +14,7 @@ from gdalembert.cpin.kinematics import evaluate, fill_joint_jacobians, later
 from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import listed
 from gdalembert.spatial.matrices import is_constant, matrix, number_of
 from gdalembert.spatial.objects import Force
 
@@ -36,11 +37,10 @@ def _forces(algorithm: str, model: Model, fext: Any) -> tuple[list[int], list[Ma
     """The joints that forces act on, each in the axes of its joint, and [the forces (6 × n)]; [] if there are none."""
     if fext is None:
         return [], []
-    if len(fext) != model.njoints:
-        raise ArgumentError(
-            f"{algorithm}: fext has {len(fext)} forces; give njoints = {model.njoints}, the universe's first"
-        )
-    forces = {k: Force(force).vector for k, force in enumerate(fext) if k}
+    if (given := listed(fext)) is None or len(given) != model.njoints:
+        got = "is no list" if given is None else f"has {len(given)} forces"
+        raise ArgumentError(f"{algorithm}: fext {got}; give njoints = {model.njoints} forces, the universe's first")
+    forces = {k: Force(force).vector for k, force in enumerate(given) if k}
     acting = {k: f for k, f in forces.items() if not (is_constant(f) and not number_of(f).any())}
     return list(acting), [ca.horzcat(*acting.values())] if acting else []
 
@@ -181,6 +181,7 @@ _all_terms = _algorithm(
 
 def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
     """Placements, J and dJ, and what belongs to masses; each of them is made when it is read."""
+    data.keep("computeAllTerms", q=q, v=v)
     fill_joint_jacobians(model, data, q, v)
     _all_terms(model, data, q, v)
 
@@ -204,7 +205,9 @@ def computeTotalMass(model: Model, data: Data | None = None) -> Matrix:
 
 def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:
     """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
-    computeCentroidalMomentumTimeVariation(model, data, q, v, a)
+    computeCentroidalMomentumTimeVariation(
+        model, data, *data.keep("computeCentroidalDynamicsDerivatives", q=q, v=v, a=a)
+    )
     return getCentroidalDynamicsDerivatives(model, data)
 
 

@@ -114,8 +114,8 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
 @fills("oMi", "liMi", "v", "ov", "a", "oa")
 def forwardKinematics(model: Model, data: Data, q: Any, v: Any = None, a: Any = None) -> None:
     """Placements of joints; their velocities and spatial accelerations too, where v and a are given."""
-    before, v_before, given = data.swept, data.state.get("v"), {"q": q, "v": v, "a": a}
-    data.keep("forwardKinematics", **{name: x for name, x in given.items() if x is not None})
+    before, v_before, given = data.swept, data.state.get("v"), {"v": v, "a": a}
+    data.keep("forwardKinematics", q=q, **{name: x for name, x in given.items() if x is not None})
     at_q, moved = data.state["q"], before is None or not is_same(before[1], data.state["q"])
     faster = v is not None and (v_before is None or not is_same(v_before, data.state["v"]))
     data.empty(*(("oMf", "v", "ov") if moved else ()), *(("a", "oa") if moved or faster else ()))
@@ -198,5 +198,5 @@ def computeJointJacobians(model: Model, data: Data, q: Any = None) -> Matrix:
 @fills("J", "dJ")
 def computeJointJacobiansTimeVariation(model: Model, data: Data, q: Any, v: Any) -> Matrix:
     """dJ/dt (6 × nv) of :func:`computeJointJacobians`."""
-    fill_joint_jacobians(model, data, q, v)
+    fill_joint_jacobians(model, data, *data.keep("computeJointJacobiansTimeVariation", q=q, v=v))
     return data.dJ

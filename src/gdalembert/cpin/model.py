@@ -26,38 +26,14 @@ from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import listed, numbers, taken
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.matrices import Items, index_of, is_constant, is_same, matrix, number_of
-from gdalembert.spatial.objects import SE3, Inertia, Motion
+from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
-__all__ = ["Frame", "Model", "buildReducedModel"]
+__all__ = ["Model", "buildReducedModel"]
 
 T = TypeVar("T")
-
-
-class Frame:
-    """A frame fixed to a link: (name, parentJoint, placement, type), as of ``pin.Frame``, or another frame.
-
-    Attributes:
-        pin: the ``pin.Frame`` that has everything else.
-    """
-
-    def __init__(self, *given: Any) -> None:
-        if len(given) == 1:
-            self.pin, placement = pin.Frame(getattr(given[0], "pin", given[0])), given[0].placement
-        else:
-            placement = next((x for x in given if isinstance(x, SE3 | pin.SE3)), None)
-            if placement is None:
-                raise ArgumentTypeError("Frame: got no placement; give (name, parentJoint, placement, type)")
-            self.pin = pin.Frame(*(pin.SE3.Identity() if x is placement else x for x in given))
-        self.placement = SE3(placement)
-
-    def __getattr__(self, name: str) -> Any:
-        return object.__getattribute__(self, name) if name[:2] == "__" else getattr(self.__dict__["pin"], name)
-
-    @property
-    def parts(self) -> tuple[Matrix, ...]:
-        return self.placement.parts
 
 
 class _Column:
@@ -160,20 +136,21 @@ class Model:
     def _grow(self, kind: str, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
         """Append something, with its placement; what has symbols stays, and lists are read anew."""
         self._update()
+        placed = None if placement is None else _KINDS[kind](placement)
         kept = [(key, x) for key, x in self._handed_out() if key in self._symbolic]
-        index = int(append(*given))
+        index = int(taken(append.__name__, append, *given))
         for each in (self._lists, self._seen, self._symbolic, self._cache):
             each.clear()
         for (name, k), x in kept:
             self._list(name)[k] = ca.vertcat(x.parts[0], ca.DM.zeros(self.nv))[: self.nv] if name == "armature" else x
-        if placement is not None:
-            self._list(kind)[index] = placement
+        if placed is not None:
+            self._list(kind)[index] = placed
         return index
 
     def addJoint(self, parent: int, joint: Any, placement: Any, name: str, *limits: Any) -> int:
         """Append a joint, whose placement may have symbols; limits are numbers. Its index."""
-        given = parent, joint, pin.SE3.Identity(), name, *map(np.asarray, limits)
-        return self._grow("jointPlacements", self.pin.addJoint, *given, placement=placement)
+        given = parent, joint, pin.SE3.Identity(), name, *(numbers("addJoint: limits", x) for x in limits)
+        return self._grow("jointPlacements", self.pin.addJoint, *given, placement=SE3(placement))
 
     def addFrame(self, frame: Any, *options: bool) -> int:
         """Append a frame, whose placement may have symbols. Its index."""
@@ -183,8 +160,9 @@ class Model:
         return self._grow("frames", self.pin.addJointFrame, joint, *previous)
 
     def addBodyFrame(self, name: str, parent: int, placement: Any, *previous: int) -> int:
+        placed = SE3(placement)
         index = self._grow("frames", self.pin.addBodyFrame, name, parent, pin.SE3.Identity(), *previous)
-        self.frames[index].placement = SE3(placement)
+        self.frames[index].placement = placed
         return index
 
     def appendBodyToJoint(self, joint: int, inertia: Any, placement: Any = None) -> None:
@@ -304,12 +282,14 @@ class Model:
 
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:
     """A Model, or a ``pin.Model`` of one, with joints locked; an UnsupportedError if it or the q has symbols."""
-    numbers = Model(model).numbers("buildReducedModel")
-    q = matrix("buildReducedModel: reference_configuration", reference_configuration, numbers.nq)
+    known = Model(model).numbers("buildReducedModel")
+    q = matrix("buildReducedModel: reference_configuration", reference_configuration, known.nq)
     if not is_constant(q):
         raise UnsupportedError("buildReducedModel: the reference configuration has symbols; give numbers")
-    indices = [int(k) for k in list_of_joints_to_lock]
-    if wrong := [k for k in indices if not 0 < k < numbers.njoints]:
-        raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {numbers.njoints - 1}")
-    reduced = pin.buildReducedModel(numbers, indices, ca.evalf(q).full().ravel())
+    indices = listed(list_of_joints_to_lock)
+    if indices is None:
+        raise ArgumentTypeError("buildReducedModel: give a list of the indices of joints to lock")
+    if wrong := [k for k in indices if not isinstance(k, int | np.integer) or not 0 < k < known.njoints]:
+        raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {known.njoints - 1}")
+    reduced = pin.buildReducedModel(known, [*map(int, indices)], ca.evalf(q).full().ravel())
     return reduced if isinstance(model, pin.Model) else Model(reduced)

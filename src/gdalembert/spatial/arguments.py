@@ -7,10 +7,12 @@ line.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -192,6 +194,33 @@ def evaluate(
         limit = f" and {'at least' if inclusive else 'above'} {least:g}" if np.isfinite(least) else ""
         raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}]{limit}")
     return values
+
+
+def taken(what: str, call: Callable[..., Any], *args: Any) -> Any:
+    """What a call of Pinocchio gives; its refusal of arguments in one sentence."""
+    try:
+        return call(*args)
+    except (TypeError, ValueError):
+        kinds = ", ".join(type(x).__name__ for x in args)
+        raise ArgumentTypeError(f"{what}: Pinocchio does not take ({kinds}) with these shapes and values") from None
+
+
+def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callable[..., Any]:
+    """The function, which refuses arguments of these names that are of no such kind, and says what to give."""
+    parameters = inspect.signature(function)
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        given = parameters.bind(*args, **kwargs).arguments
+        for name, (kind, wanted) in kinds.items():
+            known = name not in given or isinstance(given[name], kind)
+            if not (known or given[name] is parameters.parameters[name].default):
+                raise ArgumentTypeError(
+                    f"{function.__name__}: {name} is of type {type(given[name]).__name__}; give {wanted}"
+                )
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def required(where: str, name: str, extra: str) -> Any:

@@ -84,7 +84,7 @@ def index_of(what: str, given: Any, length: int) -> int:
     try:
         return range(length)[operator.index(given)]
     except (IndexError, TypeError):
-        unknown = "; an unknown name has this index" if given == length else ""
+        unknown = "; an unknown name has this index" if isinstance(given, int) and given == length else ""
         raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
 
 
@@ -117,4 +117,16 @@ class Items(Sequence[Any]):
 
     def tolist(self) -> list[Any]:
         """All items."""
+        return list(self)
+
+
+class StdVec(list[Any]):
+    """A list, also of (size, value)."""
+
+    def __init__(self, *given: Any, size: int = 0, value: Any = None) -> None:
+        if len(given) == 2:
+            size, value = given
+        super().__init__(given[0] if len(given) == 1 else [value] * size)
+
+    def tolist(self) -> list[Any]:
         return list(self)

@@ -13,7 +13,7 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import matrix, shape_of
@@ -100,8 +100,9 @@ def XYZQUATToSE3(x: Any) -> SE3:
 
 def _turn(axis: str, angle: Any) -> Matrix:
     """Rotation about ``"x"``, ``"y"`` or ``"z"``."""
-    if axis not in ("x", "y", "z"):
-        raise ArgumentError(f"rpy.rotate: got the axis {axis!r}; give 'x', 'y' or 'z'")
+    angle = matrix("rpy.rotate: angle", angle, 1)
+    if not isinstance(axis, str) or axis not in ("x", "y", "z"):
+        raise ArgumentError(f"rpy.rotate: got the axis {shown(axis)}; give 'x', 'y' or 'z'")
     return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(angle), ca.sin(angle))
 
 
@@ -121,6 +122,8 @@ def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) 
     roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
     local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
+    if not isinstance(reference_frame, pin.ReferenceFrame):
+        raise ArgumentTypeError(f"rpy.computeRpyJacobian: got {shown(reference_frame)}; give LOCAL or WORLD")
     return ca.densify(local if reference_frame == pin.LOCAL else _rpy_matrix(angles) @ local)
 
 

@@ -17,10 +17,11 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix, skew
+from gdalembert.spatial.arguments import taken
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import is_constant, matrix, number_of, shape_of
 
-__all__ = ["SE3", "AngleAxis", "Force", "Inertia", "Motion", "Quaternion", "Symmetric3"]
+__all__ = ["SE3", "AngleAxis", "Force", "Frame", "Inertia", "Motion", "Quaternion", "Symmetric3"]
 
 AngleAxis = pin.AngleAxis
 
@@ -136,7 +137,7 @@ class SE3(Spatial):
     def Interpolate(cls, A: Any, B: Any, alpha: Any) -> SE3:
         """The placement at ``alpha`` on the screw motion from A (0) to B (1)."""
         way = maps.motion_log(cls(A).actInv(cls(B)).homogeneous)
-        return cls(maps.motion_exp(alpha * way)).se3Action(cls(A))
+        return cls(maps.motion_exp(matrix("SE3.Interpolate: alpha", alpha, 1) * way)).se3Action(cls(A))
 
     @property
     def homogeneous(self) -> Matrix:
@@ -252,12 +253,12 @@ class _Pair(Spatial):
         return type(self)(-self.vector)
 
     def __mul__(self, factor: Any) -> Self:
-        return type(self)(self.vector * factor)
+        return type(self)(self.vector * matrix(f"{type(self).__name__}: factor", factor, 1))
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Self:
-        return type(self)(self.vector / divisor)
+        return type(self)(self.vector / matrix(f"{type(self).__name__}: divisor", divisor, 1))
 
 
 class Motion(_Pair):
@@ -353,6 +354,11 @@ class Symmetric3(Spatial):
         return Symmetric3(self._matrix - Symmetric3(other).matrix())
 
 
+def _scalars(what: str, *given: Any) -> list[Matrix]:
+    """Numbers or symbols, one each."""
+    return [matrix(what, x, 1) for x in given]
+
+
 class Inertia(Spatial):
     """A body: mass [kg], centre of mass ``lever`` (3, m), and ``inertia`` about it (3 × 3, kg m²)."""
 
@@ -394,6 +400,7 @@ class Inertia(Spatial):
     @classmethod
     def FromEllipsoid(cls, mass: Any, x: Any, y: Any, z: Any) -> Inertia:
         """A solid ellipsoid by its half axes; FromSphere by its radius, FromBox by its edges."""
+        mass, x, y, z = _scalars("Inertia of a solid", mass, x, y, z)
         return cls(mass, [0.0] * 3, mass / 5 * ca.diag(ca.vertcat(y * y + z * z, x * x + z * z, x * x + y * y)))
 
     @classmethod
@@ -402,12 +409,13 @@ class Inertia(Spatial):
 
     @classmethod
     def FromBox(cls, mass: Any, x: Any, y: Any, z: Any) -> Inertia:
-        scale = (5 / 12) ** 0.5
+        scale, (x, y, z) = (5 / 12) ** 0.5, _scalars("Inertia.FromBox", x, y, z)
         return cls.FromEllipsoid(mass, scale * x, scale * y, scale * z)
 
     @classmethod
     def FromCylinder(cls, mass: Any, radius: Any, length: Any) -> Inertia:
         """A cylinder along z."""
+        mass, radius, length = _scalars("Inertia.FromCylinder", mass, radius, length)
         across = radius * radius / 4 + length * length / 12
         return cls(mass, [0.0] * 3, mass * ca.diag(ca.vertcat(across, across, radius * radius / 2)))
 
@@ -524,3 +532,31 @@ class Quaternion(Spatial):
         if isinstance(other, Quaternion | pin.Quaternion):
             return Quaternion(maps.quaternion_product(self._coefficients, Quaternion(other).coeffs()))
         return self.matrix() @ matrix("Quaternion.__mul__", other, 3)
+
+
+class Frame:
+    """A frame fixed to a link: (name, parentJoint, placement, type), as of ``pin.Frame``, or another frame.
+
+    Attributes:
+        pin: the ``pin.Frame`` that has everything else.
+    """
+
+    def __init__(self, *given: Any) -> None:
+        if len(given) == 1:
+            placement = getattr(given[0], "placement", None)
+            if placement is None:
+                raise ArgumentTypeError(f"Frame: got a {type(given[0]).__name__}; give a Frame, or its parts")
+            self.pin = pin.Frame(getattr(given[0], "pin", given[0]))
+        else:
+            placement = next((x for x in given if isinstance(x, SE3 | pin.SE3)), None)
+            if placement is None:
+                raise ArgumentTypeError("Frame: got no placement; give (name, parentJoint, placement, type)")
+            self.pin = taken("Frame", pin.Frame, *(pin.SE3.Identity() if x is placement else x for x in given))
+        self.placement = SE3(placement)
+
+    def __getattr__(self, name: str) -> Any:
+        return object.__getattribute__(self, name) if name[:2] == "__" else getattr(self.__dict__["pin"], name)
+
+    @property
+    def parts(self) -> tuple[Matrix, ...]:
+        return self.placement.parts
