@@ -68,16 +68,24 @@ def transform(tree: Tree, frame: Frame, q: ca.SX, *p: ca.SX) -> Matrix:
     )
 
 
-def placements(tree: Tree, frames: Sequence[Frame], q: Matrix) -> list[tuple[Matrix, Matrix]]:
-    """R and p of several frames in the universe, inward or outward, whichever graph is smaller."""
+def placements(tree: Tree, frames: Sequence[Frame], q: ca.SX, *p: ca.SX) -> list[tuple[Matrix, Matrix]]:
+    """R and p of several frames in the universe: inward, outward or as :class:`SharedPlacements`, the smallest graph.
+
+    The constants of the tree may have the symbols p.
+    """
     inward = [placement(tree, frame, q) for frame in frames]
     links = {-1: (ca.DM.eye(3), _NULL)} | dict(enumerate(tree.placements(q)))
     outward = []
     for frame in frames:
-        (r, p), (fixed_r, fixed_p) = links[frame.joint], fixed_placement(frame)
-        outward.append((r @ fixed_r, p + r @ fixed_p))
-    inner, outer = (ca.cse([ca.SX(ca.vertcat(*map(ca.vec, chain(*each))))])[0] for each in (inward, outward))
-    return inward if ca.n_nodes(inner) <= ca.n_nodes(outer) else outward
+        (r, x), (fixed_r, fixed_x) = links[frame.joint], fixed_placement(frame)
+        outward.append((r @ fixed_r, x + r @ fixed_x))
+    expressions = SharedPlacements(tree, [q, *p], [q, *p])
+    shared = [(expressions.rotation(frame), expressions.position(frame)) for frame in frames]
+
+    def size(way: list[tuple[Matrix, Matrix]]) -> int:
+        return int(ca.n_nodes(ca.cse([ca.SX(ca.vertcat(*map(ca.vec, chain(*way))))])[0]))
+
+    return min(inward, outward, shared, key=size)
 
 
 class SharedPlacements:

@@ -161,7 +161,7 @@ class Kinematics:
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
         s = self.symbols("q")
-        placed = frame_motion.placements(self.tree, [self.tree.frames[index] for index in indices], s["q"])
+        placed = frame_motion.placements(self.tree, [self.tree.frames[index] for index in indices], *s.values())
         outputs = {f"T_{k}": spatial.transform(r, p) for k, (r, p) in enumerate(placed)}
         return function("frame_placements", s, outputs, TupleFunction)
 
