@@ -11,6 +11,10 @@ import pinocchio as pin
 
 import gdalembert as gd
 from gdalembert.dynamics.forces import SMOOTHING
+from gdalembert.identification.efforts import Efforts
+from gdalembert.identification.experiment import checked_runs
+from gdalembert.identification.problem import LeastSquaresProblem
+from gdalembert.identification.sensors import Sensors
 
 PARAMETERS = {"inertia": True, "armature": True, "friction": True}
 
@@ -100,6 +104,15 @@ def exact_torques(model: pin.Model, states: Any) -> np.ndarray:
 
 def fitted(e: Experiment, seed: int = 0, **arguments: Any) -> gd.identification.Identification:
     return gd.identification.fit(e.dyn, e.q, e.v, e.a, e.measured(seed), model=e.nominal, **arguments)
+
+
+def problem_of(dyn: gd.Dynamics, *samples: np.ndarray) -> LeastSquaresProblem:
+    """The least squares of q, v, a and tau, by default of a few random states."""
+    sensors = Sensors.of(dyn, "tau", None)
+    efforts = Efforts(dyn, sensors)
+    q, v, a, _ = efforts.random_states
+    experiment = gd.identification.Experiment(*(samples or (q, v, a, v)))
+    return LeastSquaresProblem.of(efforts, checked_runs(dyn, sensors, [experiment], None))
 
 
 def refused(**changed: Any) -> Any:

@@ -11,15 +11,15 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.identification import fit, regression
-from gdalembert.identification.least_squares import LeastSquaresProblem, in_p, named
-from gdalembert.identification.regression import checked_samples
+from gdalembert.identification import experiment, fit
+from gdalembert.identification.least_squares import in_p, named
 from tests.helpers import models
 from tests.helpers.identification import (
     PARAMETERS,
     fitted,
     fourier,
     panda,
+    problem_of,
     stacked,
     with_friction,
 )
@@ -56,6 +56,7 @@ def test_noise_does_not_decide_what_is_excited(method: Any) -> None:
     assert noisy.standard_deviation[armature] < 0.1 * noisy.values[armature]
 
 
+@pytest.mark.filterwarnings("ignore:fit. the torque of .* check its unit")
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_the_data_sheet_does_not_decide_what_is_excited(scale: float) -> None:
     """Friction and armature of the data sheet, and the unit of its masses."""
@@ -151,7 +152,7 @@ RANKS = [("puma560_benchmark", 36), ("panda7", 43), ("ur5", 36), ("panda", 51), 
 @pytest.mark.parametrize(("robot", "rank"), [*quick(RANKS[:2], RANKS[0]), *with_extras(quick(RANKS[2:]))])
 def test_the_structural_rank_is_that_of_the_literature(robot: str, rank: int) -> None:
     dyn = gd.NewtonEuler(robots.load(robot), parameters=["inertia"])
-    problem = LeastSquaresProblem.of(dyn)
+    problem = problem_of(dyn)
     by_geometry = dyn.base_parameters.matrix * problem.sizes
     assert len(problem.structure.own) == len(by_geometry) == rank
     basis, _ = np.linalg.qr(by_geometry.T)  # the same row space
@@ -172,11 +173,11 @@ def test_base_parameters_have_the_factor_one_for_their_own_parameter() -> None:
 def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base() -> None:
     """The mass of a whole robot stands first in its formula."""
     model = models.build(np.random.default_rng(0), ["FreeFlyer", "RZ"], [0, 1])
-    problem = LeastSquaresProblem.of(gd.NewtonEuler(model, parameters=["inertia"]))
+    problem = problem_of(gd.NewtonEuler(model, parameters=["inertia"]))
     own = problem.structure.own
-    assert named(in_p(problem.structure, problem.sizes)[0], own[0], problem.torque.names) == "FreeFlyer_0.m + RZ_1.m"
-    assert [problem.torque.names[k] for k in own[:10]] == list(problem.torque.names[:10])
-    assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.torque.names[k] for k in own}
+    assert named(in_p(problem.structure, problem.sizes)[0], own[0], problem.names) == "FreeFlyer_0.m + RZ_1.m"
+    assert [problem.names[k] for k in own[:10]] == list(problem.names[:10])
+    assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.names[k] for k in own}
 
 
 @pytest.mark.long
@@ -266,7 +267,7 @@ def test_rows_without_weight_are_left_out_and_rows_of_weight_two_count_twice() -
 def test_the_fit_does_not_depend_on_how_many_samples_are_evaluated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     e = panda()
     whole = fitted(e, method="weighted")
-    monkeypatch.setattr(regression, "_AT_ONCE", 250)
+    monkeypatch.setattr(experiment, "_AT_ONCE", 250)
     parts = fitted(e, method="weighted")
     assert models.relative_error(parts.values, whole.values) < 1e-10  # times the condition of the data
     assert models.relative_error(parts.fitted.predicted, whole.fitted.predicted) < 1e-12
@@ -280,14 +281,13 @@ def test_standard_deviations_cover_the_true_base_parameters(weighted: bool) -> N
     Bounds at four standard deviations; the estimated noise adds 2 / N. Of single deviations 95 % lie within 1.96.
     """
     e = panda(300)
-    problem = LeastSquaresProblem.of(e.dyn)
     sigma = e.sigma if weighted else np.full(7, 0.1)
     torques = [e.exact + sigma * np.random.default_rng(seed).normal(size=e.exact.shape) for seed in range(100)]
     chi_square, inside = [], []
     for tau in torques:
-        samples = checked_samples(e.dyn.nominal, e.q, e.v, e.a, tau)
-        estimate = problem.estimate(samples, weighted=weighted)
-        base = problem.base(estimate, problem.torque.nominal + problem.sizes * estimate.s)
+        problem = problem_of(e.dyn, e.q, e.v, e.a, tau)
+        descent = problem.estimate(weighted=weighted)
+        base = problem.base(descent.estimate, problem.x(descent.s))
         error = base.values - base.matrix @ e.p
         chi_square.append(error @ np.linalg.solve(base.covariance, error) / len(base))
         inside.append(np.abs(error) < 1.96 * base.standard_deviation)

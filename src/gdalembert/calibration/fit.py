@@ -24,7 +24,7 @@ from gdalembert.identification.least_squares import (
     Combinations,
     Estimate,
     base_estimate,
-    estimated,
+    descended,
     excited,
     not_identifiable,
 )
@@ -32,12 +32,6 @@ from gdalembert.identification.regression import Reduced, triangular
 from gdalembert.spatial.arguments import numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 
-_STEPS = 50
-_CONVERGED = 1e-6
-"""Change of the residuals by a step, relative to the noise, below which it is the last one."""
-_ROUNDING = 1e-9
-"""Relative change of the cost that is none."""
-_HALVINGS = 10
 _FAR = 100.0
 """Measured positions this many times as far from each other as the robot moves the frame are in another unit."""
 _AT_REST = 1e-9
@@ -222,22 +216,17 @@ def _no_priors(p: Array) -> Array:
 
 def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, Estimate, list[str]]:
     """p, the last linear problem, and what is to be said of it."""
-    p, names = np.zeros(len(measurement.names)), measurement.names
-    for _ in range(_STEPS):
-        structure, reduced = measurement.structure(p), _reduced(measurement, samples, p)
-        estimate = estimated(reduced, structure, names, _no_priors(p), np.zeros(len(p)), weighted=True, shared=False)
-        weights = 1 / estimate.noise
-
-        def cost(at: Array, weights: Array = weights) -> float:
-            return float(weights**2 @ measurement.squares(samples, at))
-
-        before, step = cost(p), estimate.s - p
-        for _ in range(_HALVINGS):
-            if cost(p + step) <= before * (1 + _ROUNDING) + _ROUNDING:
-                break
-            step = step / 2
-        moved = measurement.slopes(samples.q, p) @ step
-        p = p + step
-        if np.abs(moved).max() <= _CONVERGED * estimate.noise[reduced.counts > 0].min():
-            return p, estimate, []
-    return p, estimate, [f"the steps did not converge in {_STEPS} iterations; the samples leave directions nearly free"]
+    nothing = np.zeros(len(measurement.names))
+    found = descended(
+        lambda p: _reduced(measurement, samples, p),
+        measurement.structure,
+        measurement.names,
+        _no_priors(nothing),
+        nothing,
+        nothing,
+        shared=False,
+    )
+    if found.has_converged:
+        return found.s, found.estimate, []
+    told = "the steps did not converge; the samples leave directions nearly free"
+    return found.s, found.estimate, [told]

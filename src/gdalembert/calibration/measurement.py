@@ -161,11 +161,6 @@ class Measurement:
         found = self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
         return np.where(samples.missing, np.nan, found)
 
-    def squares(self, samples: Samples, p: Array) -> Array:
-        """The sum of weighted squared residuals of each group of rows [m²]."""
-        r = self._in_length(np.where(samples.missing, 0.0, self.residuals(samples, p))[..., None])[..., 0]
-        return np.array([np.sum(samples.weights[:, group] * r[:, group] ** 2) for group in self.groups])
-
     def rows(self, samples: Samples, p: Array) -> Array:
         """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
         found = self._functions[0].at(p)(samples.q, samples.measured)

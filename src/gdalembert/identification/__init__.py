@@ -1,4 +1,4 @@
-"""Identification: excitation, signals, and the parameters of a robot from its measured motion and torques.
+"""Identification: excitation, signals, and the parameters of a robot from its measured motion and efforts.
 
 result = gd.identification.fit(dyn, q, v, a, tau, model=model, held_back=0.2)
 print(result)
@@ -6,8 +6,10 @@ identified = result.model
 """
 
 from gdalembert.errors import IdentificationWarning
+from gdalembert.identification.consistent import IdentificationError
 from gdalembert.identification.excitation import ExcitationError, excitation
-from gdalembert.identification.fit import IdentificationError, fit
+from gdalembert.identification.experiment import Experiment
+from gdalembert.identification.fit import fit
 from gdalembert.identification.fourier import Excitation
 from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
@@ -18,6 +20,7 @@ __all__ = [
     "Bounds",
     "Excitation",
     "ExcitationError",
+    "Experiment",
     "Identification",
     "IdentificationError",
     "IdentificationWarning",

@@ -24,7 +24,7 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
-from gdalembert.identification.fourier import INSTANTS, Excitation, Experiment, Limit, Path
+from gdalembert.identification.fourier import INSTANTS, Excitation, Limit, Path, Plan
 from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.model.tree import Joint
@@ -127,7 +127,7 @@ def excitation(
     limits = _bounds(dyn, bounds)
     columns = _moving(dyn, limits, joints)
     efforts = tuple(i for i, name in enumerate(limits.u_names) if name not in limits.passive)
-    experiment = Experiment(
+    plan = Plan(
         dyn=dyn,
         bounds=limits,
         columns=columns,
@@ -141,7 +141,7 @@ def excitation(
         noise=_noise(limits, efforts, noise),
         margin=margin,
     )
-    return Search(experiment, criterion, rng, options or {}).best(starts)
+    return Search(plan, criterion, rng, options or {}).best(starts)
 
 
 def _bounds(dyn: Dynamics, given: Bounds | pin.Model) -> Bounds:
@@ -272,10 +272,10 @@ class ExcitationError(GdalembertError, RuntimeError):
 class Search:
     """Minimises a criterion of W over the coefficients of the series, from random motions."""
 
-    def __init__(self, experiment: Experiment, name: str, rng: np.random.Generator, options: Mapping[str, Any]) -> None:
-        self.experiment, self._name, self._rng = experiment, name, rng
+    def __init__(self, plan: Plan, name: str, rng: np.random.Generator, options: Mapping[str, Any]) -> None:
+        self.plan, self._name, self._rng = plan, name, rng
         self._options = {**_OPTIONS, **options}
-        typical = [self.w(experiment.random(rng)) for _ in range(_TYPICAL)]
+        typical = [self.w(plan.random(rng)) for _ in range(_TYPICAL)]
         every = np.vstack(typical)
         if not np.isfinite(every).all():
             raise ArgumentError("excitation: the regressor is not finite on random motions; move fewer joints")
@@ -286,7 +286,7 @@ class Search:
 
     def w(self, x: Array) -> Array:
         """W of the motion with unknowns x, all columns."""
-        return np.asarray(self.experiment.rows_of_w(self.experiment.coefficients(x)).full().T)
+        return np.asarray(self.plan.rows_of_w(self.plan.coefficients(x)).full().T)
 
     def condition_number(self, x: Array) -> float:
         """Condition number of the columns of W that do not depend on each other."""
@@ -295,16 +295,16 @@ class Search:
     @cached_property
     def _problem(self) -> tuple[ca.Function, Array, Array]:
         """The solver, and the bounds of each row of its constraints."""
-        experiment = self.experiment
-        x = ca.MX.sym("x", experiment.basis.shape[1], len(experiment.columns))
-        coefficients = experiment.coefficients(x)
-        motion = experiment.motion(coefficients, experiment.times())
+        plan = self.plan
+        x = ca.MX.sym("x", plan.basis.shape[1], len(plan.columns))
+        coefficients = plan.coefficients(x)
+        motion = plan.motion(coefficients, plan.times())
         # A trigonometric polynomial of degree K is at most 1 / cos(π K / N) times its largest value at N equidistant
         # instants (Ehlich and Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", Mathematische Zeitschrift 86,
         # 1964): with this part of the limits at these instants, q, v and a keep the margin at all times.
-        part = (1 - experiment.margin) * cos(pi / INSTANTS)
-        scaled = [limit.scaled(most) for limit, most in experiment.limits(*motion, part)]
-        w = experiment.rows_of_w(coefficients, self.columns) / self._size
+        part = (1 - plan.margin) * cos(pi / INSTANTS)
+        scaled = [limit.scaled(most) for limit, most in plan.limits(*motion, part)]
+        w = plan.rows_of_w(coefficients, self.columns) / self._size
         constraints = ca.vertcat(*(rows for rows, _, _ in scaled))
         cost = criterion(self._name, len(self.columns))(ca.mtimes(w, w.T))
         problem = {"x": ca.vec(x), "f": cost, "g": ca.vec(constraints)}
@@ -335,7 +335,7 @@ class Search:
         Where a limit is exceeded between the instants, it is tightened by as much, and the search goes on.
         """
         solver, lower, upper = self._problem
-        first, instants = self.experiment.random(self._rng), len(self.experiment.times())
+        first, instants = self.plan.random(self._rng), len(self.plan.times())
         x = first
         for _ in range(_ROUNDS):
             limits = {"lbg": np.tile(lower, instants), "ubg": np.tile(upper, instants)}
@@ -349,17 +349,17 @@ class Search:
             lower, upper = lower + _MORE * below, upper - _MORE * above
             if np.any(lower > upper):
                 break
-        experiment, dyn = self.experiment, self.experiment.dyn
+        plan, dyn = self.plan, self.plan.dyn
         names = dyn.parameters.names if len(dyn.parameters) else dyn.base_parameters.names
         used, excess = _summary(found)
         return Excitation(
             model=dyn.tree.name,
-            joints=tuple(experiment.bounds.v_names[column] for column in experiment.columns),
-            period=experiment.period,
-            coefficients=frozen(experiment.coefficients(x).full()),
-            hold=frozen(experiment.hold),
-            q_indices=experiment.entries,
-            v_indices=experiment.columns,
+            joints=tuple(plan.bounds.v_names[column] for column in plan.columns),
+            period=plan.period,
+            coefficients=frozen(plan.coefficients(x).full()),
+            hold=frozen(plan.hold),
+            q_indices=plan.entries,
+            v_indices=plan.columns,
             nv=dyn.tree.nv,
             parameters=tuple(names[column] for column in self.columns),
             condition_number=self.condition_number(x),
@@ -372,10 +372,10 @@ class Search:
 
     def _violations(self, x: Array) -> list[tuple[Limit, Array, Array, Array]]:
         """The limits of a motion at finer instants, their rows, and by how much each is below and above its bounds."""
-        experiment = self.experiment
-        motion = experiment.motion(experiment.coefficients(x), experiment.times(_FINER))
+        plan = self.plan
+        motion = plan.motion(plan.coefficients(x), plan.times(_FINER))
         found = []
-        for limit, part in experiment.limits(*motion, 1 - experiment.margin):
+        for limit, part in plan.limits(*motion, 1 - plan.margin):
             numbers, lower, upper = limit._replace(rows=ca.evalf(ca.MX(limit.rows)).full()).scaled(part)
             below, above = lower - numbers.min(axis=1), numbers.max(axis=1) - upper
             found.append((limit, numbers, np.maximum(below, 0.0), np.maximum(above, 0.0)))

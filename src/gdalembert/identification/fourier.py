@@ -246,7 +246,7 @@ class Limit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Plan:
     """Joints that move as Fourier series, others that are held, and torques that are measured.
 
     Attributes:

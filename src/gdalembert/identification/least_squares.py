@@ -21,18 +21,18 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.base import formula
-from gdalembert.errors import ArgumentError
 from gdalembert.identification import regression
-from gdalembert.identification.regression import AffineTorque, Body, Prior, Reduced, Samples, element, quantity
+from gdalembert.identification.regression import Reduced
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable
+from gdalembert.identification.unknowns import element, quantity
 from gdalembert.spatial.arrays import Array, independent_columns
 
 _DEPENDENT = 1e-9
@@ -53,6 +53,11 @@ _AGREE = 1e-6
 _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
+_STEPS, _HALVINGS = 50, 10
+_CONVERGED = 1e-6
+"""Root mean square of the change of the residuals by a step, relative to the noise, below which it is the last one."""
+_ROUNDING = 1e-9
+"""Relative change of the cost that is none, and change of the residuals relative to what was measured."""
 _LEAST_NOISE = 1e-6
 """Least noise, as part of the torque: data without noise have that of rounding, which would be too good a weight."""
 
@@ -255,6 +260,60 @@ def estimated(
     return Estimate(reduced, weighted, noise, base, factor, s, condition)
 
 
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where Gauss and Newton's steps lead: the last linear problem, s (n_p), and whether a further one changes it."""
+
+    estimate: Estimate
+    s: Array
+    has_converged: bool
+
+
+def descended(
+    linearized: Callable[[Array], Reduced],
+    structure: Callable[[Array], Combinations],
+    names: tuple[str, ...],
+    measured: Array,
+    completion: Array,
+    start: Array,
+    *,
+    weighted: bool = True,
+    shared: bool = True,
+) -> Descent:
+    """Least squares of rows that are not linear in s: a linear problem at each step, which is halved while it fails.
+
+    Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
+    others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
+    squares problems", BIT 15, 1975).
+
+    Args:
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors.
+        structure: what of s anyone could know there.
+        names, measured, completion, weighted, shared: as of :func:`estimated`.
+        start: s to begin with (n_p).
+    """
+    s, reduced = start, linearized(start)
+    for _ in range(_STEPS):
+        estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
+        weights = 1 / estimate.noise**2
+
+        def cost(rows: Reduced, at: Array, weights: Array = weights) -> float:
+            return float(weights @ rows.norms(at) ** 2 + np.sum((measured @ np.append(at, -1.0)) ** 2))
+
+        before, step = cost(reduced, s), estimate.s - s
+        for _ in range(_HALVINGS):
+            trial = linearized(s + step)
+            if cost(trial, s + step) <= before * (1 + _ROUNDING) + _ROUNDING:
+                break
+            step = step / 2
+        change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
+        has_failed = cost(trial, s + step) > before * (1 + _ROUNDING) + _ROUNDING
+        s, reduced = s + step, trial
+        if has_failed or np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)):
+            return Descent(estimate, s, not has_failed)
+    return Descent(estimate, s, False)
+
+
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:
     """What of the structure the samples, and measured parameters, tell."""
     motion = reduced.factors[..., :-1].reshape(-1, len(names)) / np.sqrt(reduced.counts.max())
@@ -292,60 +351,3 @@ def not_identifiable(
         not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(~base.spans(structure.matrix))),
         directions=structure.beyond(base).T * sizes,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class LeastSquaresProblem:
-    """The parameters of a robot as unknowns s = (p − p₀) / size.
-
-    Attributes:
-        torque: tau as a function of p. ``bodies``: those among the parameters.
-        sizes: of the parameters (n_p).
-        structure: the base parameters (r) that the structure of the robot, and priors, let anyone know.
-        random_torques: the root mean square of the torque of each joint that each entry of s makes in random motions
-            (nv × n_p).
-        completion: the prior (n_p).
-        measured: rows of parameters with a measured value, (unit vector, value) / standard deviation (k × (n_p + 1)).
-    """
-
-    torque: AffineTorque
-    bodies: tuple[Body, ...]
-    sizes: Array
-    structure: Combinations
-    random_torques: Array
-    completion: Array
-    measured: Array
-
-    @classmethod
-    def of(cls, dyn: Dynamics, prior: Prior | None = None) -> LeastSquaresProblem:
-        """The problem of a robot with parameters."""
-        values, deviations = regression.priors(dyn.parameters.names, dyn.parameters.values, prior)
-        torque = AffineTorque(dyn)
-        found = regression.bodies(torque.names, torque.nominal, dyn.nominal)
-        size = regression.sizes(torque, found)
-        completion = (values - torque.nominal) / size
-        at = list(deviations)
-        rows = np.column_stack([np.eye(len(size))[at], completion[at]])
-        measured = rows * (size[at] / np.array(list(deviations.values())))[:, None]
-        y = torque(*torque.random_states)[0] * size / np.sqrt(len(torque.random_states[0]))
-        structure = Combinations.of_structure(np.vstack([*y, rows[:, :-1]]), torque.names)
-        return cls(torque, found, size, structure, np.linalg.norm(y, axis=0), completion, measured)
-
-    def estimate(self, samples: Samples, *, weighted: bool, decimation: int = 1) -> Estimate:
-        """Ordinary or weighted least squares."""
-        reduced = regression.reduce(self.torque, samples, self.sizes, decimation)
-        count, rank = int(reduced.counts.sum()), len(self.structure.own)
-        if count <= rank:
-            raise ArgumentError(
-                f"fit: {len(samples)} samples have {count} torques with a weight, for {rank} base parameters and their "
-                "noise; give more samples"
-            )
-        return estimated(reduced, self.structure, self.torque.names, self.measured, self.completion, weighted)
-
-    def base(self, estimate: Estimate, p: Array) -> BaseEstimate:
-        """The base parameters that the data excite."""
-        return base_estimate(estimate, self.torque.names, self.sizes, self.torque.nominal, p)
-
-    def not_identifiable(self, estimate: Estimate) -> NotIdentifiable:
-        """What the data cannot know."""
-        return not_identifiable(estimate.base, self.structure, self.torque.names, self.sizes)

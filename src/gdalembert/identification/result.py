@@ -21,26 +21,37 @@ _WIDTH = 60
 
 @dataclass(frozen=True, eq=False)
 class Torques:
-    """Measured and predicted torques (N × nv) [N m, N], one row for each sample."""
+    """Measured and predicted efforts (N × m) [N m, N; A], one row for each sample, and the speeds of their axes.
+
+    ``measured`` is NaN where nothing was measured.
+    """
 
     measured: Array
     predicted: Array
+    speeds: Array
 
     @property
     def residuals(self) -> Array:
-        """Measured minus predicted (N × nv)."""
+        """Measured minus predicted (N × m)."""
         return self.measured - self.predicted
 
     @property
     def rms(self) -> Array:
-        """The root mean square of the residuals of each torque (nv)."""
-        return np.asarray(np.sqrt(np.mean(self.residuals**2, axis=0)))
+        """The root mean square of the residuals of each sensor (m); nan for one that measured nothing."""
+        return root_mean_square(self.residuals)
 
     @property
     def relative(self) -> Array:
-        """``rms`` over the root mean square of the measured torque (nv); nan for a torque that is always 0."""
-        size = np.sqrt(np.mean(self.measured**2, axis=0))
+        """``rms`` over the root mean square of what was measured (m); nan for a sensor that always has 0."""
+        size = root_mean_square(self.measured)
         return np.asarray(self.rms / np.where(size > 0, size, np.nan))
+
+
+def root_mean_square(rows: Array) -> Array:
+    """The root mean square of each column, without NaN; nan for a column of them."""
+    seen = np.isfinite(rows)
+    count = np.where(seen.any(axis=0), seen.sum(axis=0), np.nan)
+    return np.asarray(np.sqrt(np.sum(np.where(seen, rows, 0.0) ** 2, axis=0) / count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +142,14 @@ class Identification(Estimate):
 
     Attributes:
         method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
-        joints: names of the entries of tau.
+        joints: names of the sensors: joints, or actuators where currents were measured.
         nominal: p of the model before (n_p).
+        unknowns: names of all that was estimated (n_x): p, then coefficients of columns, offsets of sensors, what runs
+            have of their own, and logarithms of gains. ``base`` and ``not_identifiable`` are combinations of them.
+        gains: drive gains by actuator [N m/A, N/A], where currents were measured. ``gains_standard_deviation``: theirs,
+            0 of those that were given.
+        coefficients: of columns, offsets and what single runs have, by name. ``coefficients_standard_deviation``:
+            theirs.
         noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
             rows that remain after decimation, if there was any; nan for a torque without any weight.
         residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
@@ -145,6 +162,11 @@ class Identification(Estimate):
     method: str
     joints: tuple[str, ...]
     nominal: Array
+    unknowns: tuple[str, ...]
+    gains: Mapping[str, float]
+    gains_standard_deviation: Mapping[str, float]
+    coefficients: Mapping[str, float]
+    coefficients_standard_deviation: Mapping[str, float]
     noise: Array
     residual: Array
     at_bounds: tuple[str, ...]

@@ -1,0 +1,142 @@
+"""The efforts that sensors measure as functions of the state and of parameters, with their derivatives.
+
+    f(q, v, a, p, c) = G (tau(q, v, a, p) + C(q, v, a) c)            [Y | C] = ∂(tau + C c)/∂(p, c)
+
+with G of the sensors (:mod:`gdalembert.identification.sensors`), and C the columns of the user beside the regressor Y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.identification.experiment import Samples
+from gdalembert.identification.sensors import Sensors
+from gdalembert.model.configuration import random_configuration
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import BatchFunction, function
+
+_RANDOM_STATES = 200
+_AFFINE = 1e-9
+"""Relative change of a column of Y between two values of p, below which it is rounding."""
+_RANDOM_WRENCH = 10.0
+"""Standard deviation of random wrenches [N, N m]."""
+Columns: TypeAlias = Mapping[str, Callable[..., Any]]
+"""Functions (q, v, a) → columns (nv × k), in CasADi, by name."""
+
+
+class Efforts:
+    """f and its derivatives at many states.
+
+    Attributes:
+        names: of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
+        sensors: whose efforts these are.
+        random_states: some q, v, a and wrenches, always the same.
+    """
+
+    def __init__(self, dyn: Dynamics, sensors: Sensors, columns: Columns | None = None) -> None:
+        self.dyn, self.sensors, tree = dyn, sensors, dyn.nominal
+        self._s = dyn.symbols("q", "v", "a", "wrenches")
+        self._own, own_names = _columns(columns, self._s, tree.nv, dyn.parameters.names)
+        self.names = (*dyn.parameters.names, *own_names)
+        self.nominal = np.concatenate([dyn.parameters.values, np.zeros(len(own_names))])
+        rng = np.random.default_rng(0)
+        q = np.array([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+        v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
+        width = self._s["wrenches"].numel() if "wrenches" in self._s else 0
+        self.random_states = q, v, a, _RANDOM_WRENCH * rng.normal(size=(_RANDOM_STATES, width))
+        if own_names and not np.isfinite(self.derivatives(self.nominal, *self.random_states)[0]).all():
+            raise ArgumentError("fit: columns are not finite in random states; give functions that are")
+
+    @cached_property
+    def _inputs(self) -> tuple[dict[str, ca.SX], ca.SX]:
+        """The inputs of the graphs, with the wrenches as one column, and tau + C c of them."""
+        inputs = {name: self._s[name] for name in ("q", "v", "a")}
+        given = dict(self._s)
+        if "wrenches" in self._s:
+            inputs["wrenches"] = ca.SX.sym("wrenches", self._s["wrenches"].numel())
+            given["wrenches"] = ca.reshape(inputs["wrenches"], *self._s["wrenches"].shape)
+        inputs["z"] = ca.SX.sym("z", len(self.names))
+        given["p"] = inputs["z"][: len(self.dyn.parameters)]
+        tau = self.dyn.inverse_dynamics(*(given[name] for name in self.dyn.inverse_dynamics.name_in()))
+        return inputs, tau + self._own @ inputs["z"][len(self.dyn.parameters) :]
+
+    @cached_property
+    def _derivatives(self) -> BatchFunction:
+        inputs, tau = self._inputs
+        efforts = ca.DM(self.sensors.matrix) @ ca.horzcat(ca.jacobian(tau, inputs["z"]), tau)
+        return BatchFunction(function("efforts", inputs, {"Y_f": efforts}), *efforts.shape)
+
+    @cached_property
+    def _values(self) -> BatchFunction:
+        inputs, tau = self._inputs
+        return BatchFunction(
+            function("efforts", inputs, {"f": ca.DM(self.sensors.matrix) @ tau}), len(self.sensors.names)
+        )
+
+    def derivatives(self, z: Array, q: Array, v: Array, a: Array, wrenches: Array) -> tuple[Array, Array]:
+        """[Y | C] in the axes of the sensors (N × m × n) and f (N × m) at z = (p, c)."""
+        both = self._derivatives.at(z)(q, v, a, *([wrenches] if wrenches.shape[1] else []))
+        return both[..., :-1], both[..., -1]
+
+    def values(self, samples: Samples, z: Array) -> Array:
+        """f (N × m) of samples at z = (p, c)."""
+        found = self._values.at(z)
+        parts = (part.states for part in samples.parts())
+        return np.concatenate([found(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
+
+    def check_affine(self, free: Array, known: Array) -> None:
+        """Refuse parameters in which f is not affine, the others being known.
+
+        Another Y at another p proves that, but for a null set, of a graph of analytic functions.
+        """
+        other, n = np.random.default_rng(1), len(self.names)
+        few = tuple(each[:3] for each in self.random_states)
+        there = known * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)
+        here, there = (self.derivatives(z, *few)[0] for z in (known, np.where(free, there, known)))
+        size = np.abs(here).max(axis=(0, 1), initial=0)
+        moved = free & ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
+        if moved.any():
+            wrong = [name for name, each in zip(self.names, moved, strict=True) if each]
+            listed = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
+            if self.dyn.tree.has_displacements:
+                raise ArgumentError(
+                    f"fit: tau is not affine in {listed}: placements are found from measured poses; leave 'placement' "
+                    "out of the parameters, and give the robot a model that has them"
+                )
+            raise ArgumentError(
+                f"fit: tau is not affine in {listed}: products of parameters cannot be identified at once; free only "
+                "some of them, or say what they are in known"
+            )
+
+
+def _columns(
+    given: Columns | None, s: Mapping[str, ca.SX], nv: int, taken: tuple[str, ...]
+) -> tuple[ca.SX, tuple[str, ...]]:
+    """C (nv × k), and a name for each column."""
+    if not isinstance(given, Mapping | None):
+        raise ArgumentTypeError(f"fit: columns={shown(given)}; give {{name: function of (q, v, a)}}")
+    blocks, names = [ca.SX(nv, 0)], list[str]()
+    for name, make in (given or {}).items():
+        if not isinstance(name, str) or not callable(make):
+            raise ArgumentTypeError(f"fit: columns[{name!r}] is {shown(make)}; give a function of (q, v, a)")
+        try:
+            block = ca.SX(make(s["q"], s["v"], s["a"]))
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            raise ArgumentTypeError(f"fit: columns[{name!r}] cannot be evaluated in CasADi: {reason}") from error
+        if block.shape[0] != nv or not block.shape[1]:
+            raise ArgumentError(f"fit: columns[{name!r}] has shape {block.shape}; give ({nv}, k), a row for each v")
+        k = block.shape[1]
+        own = [name] if k == 1 else [f"{name}[{i}]" for i in range(k)]
+        if twice := next((each for each in own if each in taken or each in names), None):
+            raise ArgumentError(f"fit: columns[{name!r}]: {twice!r} is the name of a parameter; give another one")
+        blocks.append(block)
+        names += own
+    return ca.horzcat(*blocks), tuple(names)

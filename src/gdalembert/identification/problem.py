@@ -1,0 +1,341 @@
+"""The least squares of a fit: the unknowns of all runs, and the rows of all samples, linear or linearized.
+
+With the gains exp(θ), z of x, and f(z) of :mod:`gdalembert.identification.efforts` and offsets, the row of sensor j is
+
+    r_j = y_j − exp(−θ_j) f_j(z),        −∂r_j/∂z = exp(−θ_j) [Y C 1]_j,        −∂r_j/∂θ_j = −exp(−θ_j) f_j
+
+All of them follow from the triangular factor of [Y C 1 | f(z₀) | y]_j, whatever θ is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.identification import regression
+from gdalembert.identification.efforts import Efforts
+from gdalembert.identification.experiment import Run, Samples
+from gdalembert.identification.least_squares import (
+    Combinations,
+    Descent,
+    Estimate,
+    base_estimate,
+    descended,
+    estimated,
+    not_identifiable,
+)
+from gdalembert.identification.regression import Body, Prior, Reduced, triangular
+from gdalembert.identification.result import BaseEstimate, NotIdentifiable, Torques
+from gdalembert.identification.signals import decimated
+from gdalembert.identification.unknowns import Unknowns, View
+from gdalembert.spatial.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Triangular factors of [Y C 1 | f(z₀) | y] of each sensor (m × (n_z + 2) × (n_z + 2)), of runs with one view."""
+
+    view: View
+    reference: Array
+    blocks: Array
+
+    def efforts(self, x: Array) -> Array:
+        """f(z) in the rows of the factors (m × (n_z + 2)), where f is affine."""
+        return np.asarray(self.blocks[..., -2] + self.blocks[..., :-2] @ (self.view.of(x) - self.reference))
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresProblem:
+    """The unknowns as s = (x − x₀) / size, and what runs tell of them.
+
+    Attributes:
+        efforts, unknowns, runs: what is measured, of what, and when.
+        decimation: how many samples become one row.
+        bodies: those among the unknowns.
+        sizes: of the unknowns (n_x).
+        completion: the prior (n_x).
+        measured: rows of unknowns with a measured value, (unit vector, value) / standard deviation (k × (n_x + 1)).
+    """
+
+    efforts: Efforts
+    unknowns: Unknowns
+    runs: tuple[Run, ...]
+    decimation: int
+    bodies: tuple[Body, ...]
+    sizes: Array
+    completion: Array
+    measured: Array
+
+    @classmethod
+    def of(
+        cls,
+        efforts: Efforts,
+        runs: Sequence[Run],
+        *,
+        prior: Prior | None = None,
+        offsets: bool | Sequence[str] = False,
+        decimation: int = 1,
+    ) -> LeastSquaresProblem:
+        """The problem of some runs."""
+        unknowns, sensors = Unknowns.of(efforts, runs, offsets), efforts.sensors
+        n = len(efforts.names)
+        for free, known in {(tuple(each.free[:n]), tuple(each.known[:n])) for each in unknowns.views}:
+            efforts.check_affine(np.array(free), np.array(known))
+        values, deviations = regression.priors(unknowns.names, unknowns.nominal, prior)
+        for place, k in enumerate(unknowns.gains, start=len(unknowns) - len(unknowns.gains)):
+            if np.isfinite(sensors.deviations[k]):
+                values[place] = np.log(sensors.expected[k])
+                deviations[place] = sensors.deviations[k] / sensors.expected[k]
+        for k, value in unknowns.fixed.items():
+            values[k] = value
+        found = tuple(
+            body
+            for body in regression.bodies(unknowns.names, unknowns.nominal, efforts.dyn.nominal)
+            if not set(body.indices) <= set(unknowns.fixed)  # a body that is known in all runs
+        )
+        size = regression.sizes(efforts, unknowns, found)
+        completion = (values - unknowns.nominal) / size
+        at = list(deviations)
+        rows = np.column_stack([np.eye(len(size))[at], completion[at]])
+        measured = rows * (size[at] / np.array(list(deviations.values())))[:, None]
+        return cls(efforts, unknowns, tuple(runs), decimation, found, size, completion, measured)
+
+    # x, s, and what a run sees
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the unknowns."""
+        return self.unknowns.names
+
+    def x(self, s: Array) -> Array:
+        """The unknowns (n_x)."""
+        return np.asarray(self.unknowns.nominal + self.sizes * s)
+
+    def gains(self, x: Array) -> Array:
+        """The gain of each sensor (m)."""
+        found = np.array(self.efforts.sensors.known)
+        found[list(self.unknowns.gains)] = np.exp(x[len(x) - len(self.unknowns.gains) :])
+        return found
+
+    def predicted(self, samples: Samples, view: View, x: Array) -> Array:
+        """What the sensors measure (N × m) by the unknowns x."""
+        z, n = view.of(x), len(self.efforts.names)
+        f = self.efforts.values(samples, z[:n])
+        f[:, list(self.unknowns.sensors)] += z[n:]
+        return np.asarray(f / self.gains(x))
+
+    # Rows, and their factors
+
+    @cached_property
+    def weights(self) -> list[Array]:
+        """Of the rows of each run, 1 being their mean in all runs without those that are 0."""
+        rows = [_thinned(run.samples, self.decimation) for run in self.runs]
+        total, count = sum(each.sum() for each in rows), sum(np.count_nonzero(each) for each in rows)
+        return [each * (count / (total or 1.0)) for each in rows]
+
+    def _rows(self, run: Run, z: Array) -> Iterator[Array]:
+        """[Y C 1 | f(z) | y] of the samples of a run (… × m × (n_z + 2)), some thousand at a time."""
+        n, m = len(self.efforts.names), len(self.efforts.sensors.names)
+        ones = np.eye(m)[:, list(self.unknowns.sensors)]
+
+        def of(part: Samples) -> Array:
+            y, f = self.efforts.derivatives(z[:n], *part.states)
+            f = f + ones @ z[n:]
+            beside = np.broadcast_to(ones, (len(part), *ones.shape))
+            return np.concatenate([y, beside, f[..., None], part.measured[..., None]], axis=2)
+
+        blocks: Iterator[Array] = map(of, run.samples.parts())
+        if self.decimation > 1:
+            blocks = iter([decimated(np.concatenate(list(blocks)), self.decimation)])
+        return blocks
+
+    @cached_property
+    def factors(self) -> tuple[Factors, ...]:
+        """Of all runs, those with the same view together, about the nominal unknowns."""
+        found: list[Factors] = []
+        for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
+            z = view.of(self.unknowns.nominal)
+            at = next((k for k, each in enumerate(found) if _same(each.view, view)), len(found))
+            if at == len(found):
+                found.append(Factors(view, z, np.zeros((weights.shape[1], len(z) + 2, len(z) + 2))))
+            blocks, start = np.array(found[at].blocks), 0
+            for rows in self._rows(run, z):
+                rows = rows * np.sqrt(weights[start : start + len(rows)])[..., None]
+                start += len(rows)
+                for j in range(len(blocks)):
+                    blocks[j] = triangular(np.vstack([blocks[j], rows[:, j]]))
+            found[at] = replace(found[at], blocks=blocks)
+        return tuple(found)
+
+    @cached_property
+    def _counts(self) -> tuple[Array, Array, Array]:
+        """The number of rows with a weight of each sensor, their mean weight, and the size of what was measured."""
+        weights = np.vstack(self.weights)
+        counts = np.count_nonzero(weights, axis=0).astype(float)
+        seen = np.vstack([run.samples.weights for run in self.runs]) > 0
+        squares = np.vstack([run.samples.measured for run in self.runs]) ** 2 * seen
+        rms = np.sqrt(squares.sum(axis=0) / np.maximum(np.count_nonzero(seen, axis=0), 1))
+        size = self.sizes[: len(self.unknowns.local)]
+        made = sum(np.sum((each.blocks[..., :-2] * size) ** 2, axis=(1, 2)) for each in self.factors)
+        by_sizes = np.sqrt(made / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))
+        rms = np.where(self.efforts.sensors.is_driven, rms, by_sizes)  # what nothing drives measures 0
+        return counts, weights.sum(axis=0) / np.maximum(counts, 1), rms
+
+    def linearized(self, s: Array) -> Reduced:
+        """Triangular factors of [J | r + J s] at s, J being that of what sensors measure."""
+        x, m = self.x(s), len(self.efforts.sensors.names)
+        gains = self.gains(x)
+        stacked: list[list[Array]] = [[] for _ in range(m)]
+        for factors in self.factors:
+            free, f = factors.view.free, factors.efforts(x)
+            for j in range(m):
+                block = factors.blocks[j]
+                rows = np.zeros((len(block), len(s) + 1))
+                rows[:, factors.view.index[free]] = block[:, :-2][:, free] / gains[j]
+                if j in self.unknowns.gains:
+                    rows[:, self._place_of_gain(j)] = -f[j] / gains[j]
+                rows[:, :-1] *= self.sizes
+                rows[:, -1] = block[:, -1] - f[j] / gains[j] + rows[:, :-1] @ s
+                stacked[j].append(rows)
+        return Reduced(np.array([triangular(np.vstack(rows)) for rows in stacked]), *self._counts)
+
+    def _place_of_gain(self, sensor: int) -> int:
+        return len(self.names) - len(self.unknowns.gains) + self.unknowns.gains.index(sensor)
+
+    @cached_property
+    def _random_derivatives(self) -> list[tuple[View, Array, Array, Array]]:
+        """Each different view, its nominal z, and [Y C 1] and f of random motions there."""
+        found: list[tuple[View, Array, Array, Array]] = []
+        n, ones = len(self.efforts.names), np.eye(len(self.efforts.sensors.names))[:, list(self.unknowns.sensors)]
+        for view in self.unknowns.views:
+            if not any(_same(view, each) for each, *_ in found):
+                z = view.of(self.unknowns.nominal)
+                y, f = self.efforts.derivatives(z[:n], *self.efforts.random_states)
+                beside = np.broadcast_to(ones, (len(y), *ones.shape))
+                found.append((view, z, np.concatenate([y, beside], axis=2), f + ones @ z[n:]))
+        return found
+
+    def random_rows(self, s: Array) -> Array:
+        """The rows (… × m × n_x) of random motions, under what each run knows, in units of the root mean square."""
+        x, found = self.x(s), []
+        gains = self.gains(x)
+        for view, reference, y, f in self._random_derivatives:
+            rows, free = np.zeros((*f.shape, len(s))), view.free
+            rows[..., view.index[free]] = y[..., free]
+            f = f + y @ (view.of(x) - reference)
+            for j in self.unknowns.gains:
+                rows[:, j, self._place_of_gain(j)] = -f[:, j]
+            found.append(rows / gains[:, None] * self.sizes)
+        every = np.concatenate(found)
+        return np.asarray(every / np.sqrt(len(every)))
+
+    def structure_at(self, s: Array) -> Combinations:
+        """The combinations of s that the structure of the robot, and priors, let anyone know."""
+        rows = self.random_rows(s)
+        return Combinations.of_structure(np.vstack([*rows, np.sign(self.measured[:, :-1])]), self.names)
+
+    @cached_property
+    def structure(self) -> Combinations:
+        """That of the nominal robot."""
+        return self.structure_at(np.zeros(len(self.names)))
+
+    # Estimates
+
+    def estimate(self, *, weighted: bool) -> Descent:
+        """Ordinary or weighted least squares."""
+        reduced = self.linearized(np.zeros(len(self.names)))
+        count, rank = int(reduced.counts.sum()), len(self.structure.own)
+        if count <= rank:
+            samples = sum(len(run.samples) for run in self.runs)
+            raise ArgumentError(
+                f"fit: {samples} samples have {count} torques with a weight, for {rank} base parameters and their "
+                "noise; give more samples"
+            )
+        if not self.unknowns.gains:
+            found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
+            return Descent(found, found.s, True)
+        return descended(
+            self.linearized,
+            self.structure_at,
+            self.names,
+            self.measured,
+            self.completion,
+            self._start(reduced),
+            weighted=weighted,
+        )
+
+    def _start(self, reduced: Reduced) -> Array:
+        """s with the gains that make the nominal efforts as large as the measured ones."""
+        s = np.array(self.completion)
+        norms = np.zeros((2, len(self.efforts.sensors.names)))
+        for factors in self.factors:
+            norms[0] += np.sum(factors.efforts(self.x(s)) ** 2, axis=1)
+            norms[1] += np.sum(factors.blocks[..., -1] ** 2, axis=1)
+        for j in self.unknowns.gains:
+            k = self._place_of_gain(j)
+            if not np.isfinite(self.efforts.sensors.deviations[j]) and norms[:, j].all():
+                s[k] = 0.5 * np.log(norms[0, j] / norms[1, j]) / self.sizes[k]
+        return s
+
+    def base(self, estimate: Estimate, x: Array) -> BaseEstimate:
+        """The base parameters that the data excite."""
+        return base_estimate(estimate, self.names, self.sizes, self.unknowns.nominal, x)
+
+    def not_identifiable(self, estimate: Estimate, s: Array) -> NotIdentifiable:
+        """What the data cannot know."""
+        return not_identifiable(estimate.base, self.structure_at(s), self.names, self.sizes)
+
+    # What is measured and predicted
+
+    def torques(self, runs: Sequence[Run], x: Array, *, fitted: bool = False) -> Torques:
+        """Measured and predicted efforts of runs; of those that were fitted, samples with a weight alone."""
+        found = [self._torques(run, self.unknowns.view(run), x, fitted) for run in runs]
+        return Torques(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def _torques(self, run: Run, view: View, x: Array, fitted: bool) -> tuple[Array, Array, Array]:
+        samples = run.samples
+        counts = np.asarray((samples.weights > 0) | samples.slow)
+        if fitted:
+            some = np.asarray(counts.any(axis=1))
+            samples, counts = samples.part(some), counts[some]
+        predicted = self.predicted(samples, view, x)
+        held = np.asarray(samples.slow.any(axis=1))
+        if held.any():
+            z, at = view.of(x), self.coulomb
+            part, gains = samples.part(held), self.gains(x)
+            y, _ = self.efforts.derivatives(z[: len(self.efforts.names)], *part.states)
+            for j, k in at.items():
+                free = predicted[held, j] - y[:, j, k] * z[k] / gains[j]
+                most = z[k] / gains[j]
+                nearest = np.clip(part.measured[:, j], free - most, free + most)
+                predicted[held, j] = np.where(part.slow[:, j], nearest, predicted[held, j])
+        measured = np.where(counts, samples.measured, np.nan)
+        return measured, predicted, samples.v @ self.efforts.sensors.speeds.T
+
+    @cached_property
+    def coulomb(self) -> dict[int, int]:
+        """The place in z of the Coulomb friction of each sensor that has one."""
+        names = self.efforts.names
+        of_sensors = ((j, f"{name}.coulomb") for j, name in enumerate(self.efforts.sensors.names))
+        return {j: names.index(name) for j, name in of_sensors if name in names}
+
+
+def _same(one: View, other: View) -> bool:
+    return np.array_equal(one.index, other.index) and np.array_equal(
+        one.known[one.index < 0], other.known[other.index < 0]
+    )
+
+
+def _thinned(samples: Samples, decimation: int) -> Array:
+    """Weights of decimated rows: 0 where one of the samples that it stands for has none."""
+    if decimation == 1:
+        return samples.weights
+    weights, half = samples.weights, decimation // 2
+    found = np.array(weights[::decimation])
+    for row in range(len(found)):
+        found[row] = weights[max(row * decimation - half, 0) : row * decimation + half + 1].min(axis=0)
+    return found

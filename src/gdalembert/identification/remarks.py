@@ -1,0 +1,154 @@
+"""What is to be said of a fit, one sentence each: why the estimate is not to be trusted as it is.
+
+The efforts of the nominal model are compared with what was measured as well: a model is wrong by some per cent, a
+swapped column is another curve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.identification.least_squares import Descent, Estimate
+from gdalembert.identification.problem import LeastSquaresProblem
+from gdalembert.identification.result import BaseEstimate, Torques, root_mean_square
+from gdalembert.identification.unknowns import element
+from gdalembert.spatial.arrays import Array
+
+_MUCH = 1.5
+"""A residual in units of the noise of least squares, above which something other than the data decided."""
+_HALF, _LOUD = 0.5, 0.05
+"""A residual in units of the measured torque, which is too large where the torque is at least this part of the largest:
+a joint with less may show noise alone."""
+_ACCURATE = 1e-3
+"""A residual in units of the measured torque that is small whatever the noise is."""
+_ENOUGH = 2
+"""Torques for each base parameter."""
+_SHOWN = 3
+"""Names of base parameters in a sentence."""
+_ALIKE, _UNLIKE = 0.8, 0.5
+"""Correlation of curves that are the same, and of curves that are not."""
+_FACTOR = 10.0
+"""How many times larger or smaller than those of the nominal model torques of the right unit are not."""
+_MOST = 2000
+"""Samples that are looked at."""
+_ADVICE = "check signs and units of the torques, and gravity and friction of the model, and free more parameters"
+
+
+def check_gains(problem: LeastSquaresProblem, descent: Descent) -> None:
+    """Refuse gains that the data cannot know.
+
+    Raises:
+        ArgumentError: if torques and currents can be scaled together.
+    """
+    names, n = problem.names, len(problem.names)
+    at = np.arange(n - len(problem.unknowns.gains), n)
+    unknown = [element(names[k]) for k in at if not np.isfinite(descent.estimate.deviation(np.eye(n)[k : k + 1])[0])]
+    if unknown:
+        listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
+        raise ArgumentError(
+            f"fit: the gains of {len(unknown)} actuators cannot be known: {listed}; torques and currents scale "
+            "together while no number of the robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
+        )
+
+
+def remarks(
+    problem: LeastSquaresProblem, descent: Descent, estimate: Estimate, base: BaseEstimate, s: Array, fitted: Torques
+) -> tuple[str, ...]:
+    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained."""
+    said = [*_suspicions(problem)]
+    joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)
+    random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
+    count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
+    if not descent.has_converged:
+        said.append("the steps did not converge; the samples leave gains or friction nearly free: give priors for them")
+    if count < _ENOUGH * rank:
+        said.append(
+            f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
+            f"little; give at least {_ENOUGH * rank}"
+        )
+    torques = estimate.reduced.torques
+    errors = (random_torques[:, list(estimate.base.own)] * np.linalg.norm(estimate.factor, axis=1)).T
+    least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
+    uncertain = np.flatnonzero((errors > least).any(axis=1))
+    if len(uncertain):
+        first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
+        shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+        said.append(
+            f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes "
+            "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
+            "excite them, or give priors with standard deviations"
+        )
+    if much := _unexplained(joints, estimate, s, fitted):
+        said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
+    return tuple(said)
+
+
+def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: Torques) -> str:
+    """Which residual is too large, or nothing."""
+    residuals, noise = estimate.residuals(s), estimate.torque_noise
+    if not estimate.weighted:  # one noise for all joints says nothing of one of them
+        total = np.sqrt(np.nanmean(residuals**2))
+        residuals, noise = (np.full(len(joints), x) for x in (total, np.sqrt(np.nanmean(noise**2))))
+    size = np.nan_to_num(root_mean_square(fitted.measured))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above = np.where(fitted.rms > _ACCURATE * size, residuals / noise, 0.0)
+    loud = size > _LOUD * size.max(initial=0)
+    relative = np.where(loud & np.isfinite(residuals), fitted.relative, 0.0)
+    if np.nanmax(above, initial=0) > _MUCH:
+        k = int(np.nanargmax(above))
+        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {above[k]:.3g} times the noise that least squares find"
+    if relative.max(initial=0) > _HALF:
+        k = int(relative.argmax())
+        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {relative[k]:.0%} of its torque"
+    return ""
+
+
+def _suspicions(problem: LeastSquaresProblem) -> list[str]:
+    """A sentence for each measurement that looks like that of another sign, sensor or unit."""
+    measured, nominal = _compared(problem)
+    sensors, said = problem.efforts.sensors, list[str]()
+    what = "torque" if sensors.kind == "tau" else "current"
+    alike = _correlations(measured, nominal)
+    for i, name in enumerate(sensors.names):
+        if alike[i, i] < -_ALIKE:
+            said.append(
+                f"the {what} of {name!r} has the opposite sign of that of the nominal model (correlation "
+                f"{alike[i, i]:.2f}); check its sign"
+            )
+        for j in range(i + 1, len(sensors.names)):
+            own, other = max(alike[i, i], alike[j, j]), min(alike[i, j], alike[j, i])
+            if other > _ALIKE and own < _UNLIKE:
+                said.append(
+                    f"the {what} of {name!r} looks like that of {sensors.names[j]!r} and the other way round "
+                    f"(correlations {alike[i, j]:.2f} and {alike[j, i]:.2f}); check the order of columns"
+                )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.sqrt(np.mean(measured**2, axis=0) / np.mean(nominal**2, axis=0))
+    for i, name in enumerate(sensors.names):
+        is_scaled = alike[i, i] > _ALIKE and not 1 / _FACTOR < ratio[i] < _FACTOR
+        if is_scaled and i not in problem.unknowns.gains:
+            said.append(
+                f"the {what} of {name!r} is as that of the nominal model over time and {ratio[i]:.3g} times as large; "
+                "check its unit"
+            )
+    return said
+
+
+def _compared(problem: LeastSquaresProblem) -> tuple[Array, Array]:
+    """What was measured (… × m), 0 where nothing was, and what the nominal model would, at some samples."""
+    measured, nominal = [], []
+    step = max(1, sum(len(run.samples) for run in problem.runs) // _MOST)
+    for run, view in zip(problem.runs, problem.unknowns.views, strict=True):
+        samples = run.samples.part(slice(None, None, step))
+        seen = samples.weights > 0
+        measured.append(samples.measured * seen)
+        nominal.append(problem.predicted(samples, view, problem.unknowns.nominal) * seen)
+    return np.concatenate(measured), np.concatenate(nominal)
+
+
+def _correlations(measured: Array, nominal: Array) -> Array:
+    """Correlation of each measured column with each nominal one (m × m); 0 where one of them does not vary."""
+    one, other = (each - each.mean(axis=0) for each in (measured, nominal))
+    norms = np.linalg.norm(one, axis=0)[:, None] * np.linalg.norm(other, axis=0)
+    return np.asarray(np.divide(one.T @ other, norms, out=np.zeros_like(norms), where=norms > 0))
